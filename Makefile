@@ -1,0 +1,69 @@
+# Everything runs in .venv, made on first use and renewed only when pyproject.toml or requirements.lock change.
+PYTHON ?= python3
+JOBS ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
+READY_RUN := $(VENV)/.installed-run
+READY_DEV := $(VENV)/.installed-dev
+INPUTS := $(VENV)/pyvenv.cfg pyproject.toml requirements.lock
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint format bench lock clean clean-cache
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@echo "  PYTHON=python3.12 picks the interpreter of a new .venv; JOBS=4 the number of test processes."
+
+demo: $(READY_RUN)  ## install what a user needs, run iparam demo
+	$(BIN)/iparam demo
+
+test: lint  ## lint, types, import layers, then all tests
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+lint: $(READY_DEV)  ## ruff, mypy, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+format: $(READY_DEV)  ## let ruff rewrite what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY_DEV)  ## run every benchmark; each prints ratios
+	@set -e; for script in $(sort $(wildcard benchmarks/bench_*.py)); do \
+		echo "== $$script"; $(BIN)/python $$script; done
+
+lock:  ## write requirements.lock anew from the newest versions that pyproject.toml allows
+	@echo "Resolving dependencies in a fresh environment ..."
+	@rm -rf $(VENV)-lock && $(PYTHON) -m venv $(VENV)-lock
+	@$(VENV)-lock/bin/python -m pip install -qq --disable-pip-version-check -e '.[dev]'
+	@$(VENV)-lock/bin/python -m pip freeze --disable-pip-version-check --exclude-editable \
+		--exclude pip --exclude setuptools --exclude wheel | grep -E '^[A-Za-z0-9_.-]+==' > requirements.lock
+	@rm -rf $(VENV)-lock
+	@echo "requirements.lock: $$(wc -l < requirements.lock) packages."
+
+clean: clean-cache  ## remove the environment, caches and build output
+	rm -rf $(VENV) $(VENV)-lock build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+clean-cache:  ## remove compiled numba kernels (see CONTRIBUTING.md)
+	find src -name '*.nbi' -delete -o -name '*.nbc' -delete
+
+$(VENV)/pyvenv.cfg:
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v < (3, 14) else \
+		"iparam needs Python 3.11, 3.12 or 3.13, $(PYTHON) is %d.%d: try make PYTHON=python3.11" % v)'
+	@echo "Creating $(VENV) with $$($(PYTHON) --version) ..."
+	@$(PYTHON) -m venv --clear $(VENV)
+
+$(READY_RUN): $(INPUTS)
+	@echo "Installing iparam with its simulator into $(VENV) ..."
+	@$(PIP_INSTALL) -c requirements.lock -e '.[mujoco]'
+	@touch $@
+
+$(READY_DEV): $(INPUTS)
+	@echo "Installing iparam with its development tools into $(VENV); the first time takes some minutes ..."
+	@$(PIP_INSTALL) -c requirements.lock -e '.[dev]'
+	@touch $(READY_RUN) $@
