@@ -1,0 +1,50 @@
+"""Checked conversion of user input to float64 arrays: the one gate in front of the compiled kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from iparam.errors import InputError
+
+FloatArray = NDArray[np.float64]
+
+
+def as_float_array(value: ArrayLike, name: str, trailing: tuple[int, ...] = ()) -> FloatArray:
+    """Return ``value`` as a finite, C-contiguous float64 array whose last axes are ``trailing``.
+
+    Integers and booleans are widened to float64 before anything is computed with them, so that small integer types
+    cannot overflow. Complex numbers, strings and objects are refused rather than cast.
+
+    Args:
+        value: anything array-like, shape (..., *trailing).
+        name: what the error message calls it.
+        trailing: the required last axes; () accepts any shape.
+    """
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise InputError(
+            f"{name} is ragged: its rows have different lengths; expected {_shape_text(trailing)}"
+        ) from None
+    if array.dtype != np.float64:
+        if array.dtype.kind not in "fiub":
+            raise InputError(f"{name} must hold real numbers, got dtype {array.dtype}")
+        array = array.astype(np.float64)
+    if trailing and array.shape[-len(trailing) :] != trailing:
+        raise InputError(f"{name} must have {_shape_text(trailing)}, got {array.shape}")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(f"{name} must be finite, got {array[where]} at index {where if len(where) != 1 else where[0]}")
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
+def frozen(array: ArrayLike) -> FloatArray:
+    """A read-only float64 copy, for the fields of frozen values."""
+    copy = np.array(array, dtype=np.float64, order="C")
+    copy.flags.writeable = False
+    return copy
+
+
+def _shape_text(trailing: tuple[int, ...]) -> str:
+    return f"shape (..., {', '.join(str(n) for n in trailing)})" if trailing else "a rectangular array"
