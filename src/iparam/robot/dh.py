@@ -1,0 +1,164 @@
+"""Standard Denavit-Hartenberg tables, and those of the Universal Robots arms.
+
+There are two DH conventions, and a table read in the other one gives a different robot. Here it is always the standard
+(distal) one, T_i = Rz(theta) Tz(d) Tx(a) Rx(alpha), and the type's name says so. A "UR5e modified DH" table with
+d1 = 0.089159 that goes round is wrong twice: the numbers are the UR5's, and they are standard DH.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.errors import InputError, UnknownNameError
+from iparam.robot.model import Joint, JointKind, JointLimits, Link, Robot
+from iparam.spatial.parameters import InertialParameters
+
+
+@dataclass(frozen=True, eq=False)
+class StandardDH:
+    """A standard (distal) DH table of n revolute joints.
+
+    Frame i is at the far end of link i: T_(i-1)_i = Rz(q_i + theta_offset_i) Tz(d_i) Tx(a_i) Rx(alpha_i).
+
+    Attributes:
+        a: (n,) link lengths along x [m].
+        d: (n,) link offsets along z [m].
+        alpha: (n,) link twists about x [rad].
+        theta_offset: (n,) added to the joint angles [rad]; zero if not given.
+    """
+
+    a: FloatArray
+    d: FloatArray
+    alpha: FloatArray
+    theta_offset: FloatArray = field(default_factory=lambda: frozen([]))
+
+    def __post_init__(self) -> None:
+        a = as_float_array(self.a, "a")
+        if a.ndim != 1 or a.size == 0:
+            raise InputError(f"a must have shape (n,) with n >= 1, got {a.shape}")
+        offset = self.theta_offset if np.size(self.theta_offset) else np.zeros(a.size)
+        for name, column in (("a", a), ("d", self.d), ("alpha", self.alpha), ("theta_offset", offset)):
+            value = as_float_array(column, name)
+            if value.shape != a.shape:
+                raise InputError(f"{name} must have shape {a.shape} like a, got {value.shape}")
+            object.__setattr__(self, name, frozen(value))
+
+    @property
+    def num_joints(self) -> int:
+        """n, the number of joints."""
+        return int(self.a.size)
+
+    def transforms(self, q: ArrayLike) -> FloatArray:
+        """T_(i-1)_i of every joint, (..., n, 4, 4), for joint angles ``q`` (..., n) [rad]."""
+        theta = as_float_array(q, "q", (self.num_joints,)) + self.theta_offset
+        return _standard_transforms(theta, self.d, self.a, self.alpha)
+
+    def forward_kinematics(self, q: ArrayLike) -> FloatArray:
+        """T_0_n, base to the last frame, (..., 4, 4) [m], for joint angles ``q`` (..., n) [rad]."""
+        steps = self.transforms(q)
+        pose = steps[..., 0, :, :]
+        for i in range(1, self.num_joints):
+            pose = pose @ steps[..., i, :, :]
+        return np.ascontiguousarray(pose)
+
+    def to_robot(
+        self,
+        name: str,
+        *,
+        inertials: Sequence[InertialParameters | None] | None = None,
+        limits: JointLimits | None = None,
+        joint_names: Sequence[str] | None = None,
+        tool_frame: str = "tool0",
+    ) -> Robot:
+        """The robot that this table describes.
+
+        A joint turns about z of the frame before it, so each joint i carries a link ``link_i`` whose frame lies on the
+        joint, and the DH frame ``dh_i`` is fixed to that. The last DH frame is the tool frame.
+
+        Args:
+            name: of the robot.
+            inertials: n inertias, each in its DH frame (the distal one), or None for a massless link.
+            limits: of the joints; none if not given.
+            joint_names: n names; ``joint_1`` ... if not given.
+            tool_frame: name of the last DH frame.
+        """
+        count = self.num_joints
+        bodies = [None] * count if inertials is None else list(inertials)
+        names = [f"joint_{i + 1}" for i in range(count)] if joint_names is None else list(joint_names)
+        for what, given in (("inertials", bodies), ("joint_names", names)):
+            if len(given) != count:
+                raise InputError(f"{what} must have one entry for each of the {count} joints, got {len(given)}")
+        steps = self.transforms(np.zeros(count))
+        joints: list[Joint] = []
+        links = [Link("base")]
+        for i in range(count):
+            carried, distal = f"link_{i + 1}", f"dh_{i + 1}" if i + 1 < count else tool_frame
+            joints.append(Joint(names[i], JointKind.REVOLUTE, links[-1].name, carried, np.eye(4)))
+            joints.append(Joint(f"{carried}-{distal}", JointKind.FIXED, carried, distal, steps[i]))
+            links += [Link(carried), Link(distal, bodies[i])]
+        return Robot(
+            name=name,
+            joints=tuple(joints),
+            links=tuple(links),
+            limits=JointLimits.unlimited(count) if limits is None else limits,
+            tool_frame=tool_frame,
+        )
+
+
+def dh_table(name: str) -> StandardDH:
+    """The standard DH table of a Universal Robots arm, ``"ur5e"`` or ``"UR5e"``; its last frame is ``tool0``."""
+    key = name.lower()
+    if key not in UR_DH:
+        raise UnknownNameError("DH table", name, UR_DH)
+    return UR_DH[key]
+
+
+def _standard_transforms(theta: FloatArray, d: FloatArray, a: FloatArray, alpha: FloatArray) -> FloatArray:
+    cos_theta, sin_theta = np.cos(theta), np.sin(theta)
+    cos_alpha, sin_alpha = np.cos(alpha), np.sin(alpha)
+    result = np.zeros((*theta.shape, 4, 4))
+    result[..., 0, 0] = cos_theta
+    result[..., 0, 1] = -sin_theta * cos_alpha
+    result[..., 0, 2] = sin_theta * sin_alpha
+    result[..., 0, 3] = a * cos_theta
+    result[..., 1, 0] = sin_theta
+    result[..., 1, 1] = cos_theta * cos_alpha
+    result[..., 1, 2] = -cos_theta * sin_alpha
+    result[..., 1, 3] = a * sin_theta
+    result[..., 2, 1] = sin_alpha
+    result[..., 2, 2] = cos_alpha
+    result[..., 2, 3] = d
+    result[..., 3, 3] = 1.0
+    return result
+
+
+def _ur(d1: float, a2: float, a3: float, d4: float, d5: float, d6: float) -> StandardDH:
+    """The structure that all Universal Robots arms share; lengths [m]."""
+    half = np.pi / 2
+    return StandardDH(
+        a=np.array([0.0, a2, a3, 0.0, 0.0, 0.0]),
+        d=np.array([d1, 0.0, 0.0, d4, d5, d6]),
+        alpha=np.array([half, 0.0, 0.0, half, -half, 0.0]),
+    )
+
+
+# Written out on purpose, not derived from the catalogue: a second statement of the same arms, which the tests compare.
+UR_DH: Mapping[str, StandardDH] = MappingProxyType(
+    {
+        "ur3": _ur(d1=0.1519, a2=-0.24365, a3=-0.21325, d4=0.11235, d5=0.08535, d6=0.0819),
+        "ur5": _ur(d1=0.089159, a2=-0.425, a3=-0.39225, d4=0.10915, d5=0.09465, d6=0.0823),
+        "ur10": _ur(d1=0.1273, a2=-0.612, a3=-0.5723, d4=0.163941, d5=0.1157, d6=0.0922),
+        "ur3e": _ur(d1=0.15185, a2=-0.24355, a3=-0.2132, d4=0.13105, d5=0.08535, d6=0.0921),
+        "ur5e": _ur(d1=0.1625, a2=-0.425, a3=-0.3922, d4=0.1333, d5=0.0997, d6=0.0996),
+        "ur10e": _ur(d1=0.1807, a2=-0.6127, a3=-0.57155, d4=0.17415, d5=0.11985, d6=0.11655),
+        "ur16e": _ur(d1=0.1807, a2=-0.4784, a3=-0.36, d4=0.17415, d5=0.11985, d6=0.11655),
+        "ur20": _ur(d1=0.2363, a2=-0.862, a3=-0.7287, d4=0.201, d5=0.1593, d6=0.1543),
+        "ur30": _ur(d1=0.2363, a2=-0.637, a3=-0.5037, d4=0.201, d5=0.1593, d6=0.1543),
+    }
+)

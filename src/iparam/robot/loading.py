@@ -1,0 +1,58 @@
+"""`load_robot`: a robot by its catalogue name or from a URDF file."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+
+from iparam.errors import InputError, UnknownNameError
+from iparam.robot.catalog import catalog_robot, robot_names
+from iparam.robot.model import Robot
+from iparam.robot.urdf import SideBranches, robot_from_urdf
+
+
+def load_robot(
+    source: str | os.PathLike[str],
+    tip: str | None = None,
+    base: str | None = None,
+    side_branches: SideBranches = "lock",
+) -> Robot:
+    """The robot that ``source`` names.
+
+    Args:
+        source: a catalogue name such as ``"ur5e"`` (in any case; see `robot_names`), or the path of a URDF file. A
+            string is taken for a path if it is no catalogue name and has a suffix or a folder in it, or names a file.
+        tip: link whose frame becomes the tool frame. In a catalogue robot one behind the last joint, ``tool0`` if not
+            given; for a URDF see `robot_from_urdf`.
+        base: link that poses are given in. Catalogue robots have ``base`` only.
+        side_branches: for a URDF, whether moving joints off the chain are locked at zero or cut off: "lock" or "cut".
+    """
+    if not isinstance(source, str | os.PathLike):
+        raise InputError(f"a robot is given by its name or the path of a URDF, got {type(source).__name__}")
+    if isinstance(source, str):
+        if source.lower() in robot_names():
+            return _with_frames(catalog_robot(source), tip, base)
+        if not _looks_like_path(source):
+            raise UnknownNameError("robot", source, robot_names(), hint="The path of a .urdf file works too.")
+    return robot_from_urdf(source, tip=tip, base=base, side_branches=side_branches)
+
+
+def _with_frames(robot: Robot, tip: str | None, base: str | None) -> Robot:
+    if base not in (None, robot.base_frame):
+        raise UnknownNameError("base frame", base, [robot.base_frame], hint="Catalogue robots have no other.")
+    if tip in (None, robot.tool_frame):
+        return robot
+    bodies = zip(robot.frames, robot.chain.frame_bodies, strict=True)
+    choices = [frame for frame, body in bodies if body == robot.num_joints]
+    if tip not in choices:
+        raise UnknownNameError("tool frame", tip, choices, hint="These are the frames behind the last joint.")
+    return dataclasses.replace(robot, tool_frame=tip)
+
+
+def _looks_like_path(source: str) -> bool:
+    path = Path(source)
+    try:
+        return bool(source) and (bool(path.suffix) or len(path.parts) > 1 or path.exists())
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,240 @@
+"""`Robot`: a serial arm as a frozen value. What a description file says, checked, and nothing computed from it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.errors import InputError, RobotModelError, UnknownNameError
+from iparam.robot.chain import Chain, build_chain
+from iparam.spatial.parameters import InertialParameters
+from iparam.spatial.transforms import is_transform
+
+
+class JointKind(StrEnum):
+    """How a joint moves its child link."""
+
+    REVOLUTE = "revolute"
+    PRISMATIC = "prismatic"
+    FIXED = "fixed"
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """A joint between two links.
+
+    Attributes:
+        name: unique in the robot.
+        kind: revolute (q in rad), prismatic (q in m) or fixed.
+        parent: name of the link it stands on.
+        child: name of the link it carries; the child's frame is the joint's frame after its motion.
+        origin: (4, 4) T_parent_child at q = 0 [m].
+        axis: (3,) unit vector of rotation or translation in the child's frame.
+    """
+
+    name: str
+    kind: JointKind
+    parent: str
+    child: str
+    origin: FloatArray
+    axis: FloatArray = field(default_factory=lambda: frozen([0.0, 0.0, 1.0]))
+
+    def __post_init__(self) -> None:
+        if self.kind not in list(JointKind):
+            raise RobotModelError(f"joint {self.name!r} is {self.kind!r}; known kinds: {', '.join(JointKind)}")
+        object.__setattr__(self, "kind", JointKind(self.kind))
+        origin = as_float_array(self.origin, f"origin of joint {self.name!r}")
+        if origin.shape != (4, 4) or not is_transform(origin):
+            raise RobotModelError(f"origin of joint {self.name!r} is not a rigid 4x4 transform")
+        axis = as_float_array(self.axis, f"axis of joint {self.name!r}")
+        norm = float(np.linalg.norm(axis))
+        if axis.shape != (3,) or (norm < 1e-9 and self.kind is not JointKind.FIXED):
+            raise RobotModelError(f"axis of joint {self.name!r} must be a non-zero 3-vector, got {axis.tolist()}")
+        object.__setattr__(self, "origin", frozen(origin))
+        object.__setattr__(self, "axis", frozen(axis / norm if norm > 0 else axis))
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A rigid body and its frame.
+
+    Attributes:
+        name: unique in the robot; also the name of its frame.
+        inertial: mass, centre of mass and inertia in the link's frame, or None for a massless frame.
+    """
+
+    name: str
+    inertial: InertialParameters | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class JointLimits:
+    """Limits of the n moving joints, in their order from the base. Unknown means infinite.
+
+    Attributes:
+        lower, upper: (n,) position [rad or m].
+        velocity: (n,) [rad/s or m/s], the same both ways.
+        acceleration: (n,) [rad/s^2 or m/s^2].
+        torque: (n,) [N m or N].
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    velocity: FloatArray
+    acceleration: FloatArray
+    torque: FloatArray
+
+    def __post_init__(self) -> None:
+        size = np.shape(self.lower)
+        for spec in dataclasses.fields(self):
+            try:
+                value = np.array(getattr(self, spec.name), dtype=np.float64)
+            except (TypeError, ValueError):
+                raise RobotModelError(f"limits.{spec.name} must be numbers, got {getattr(self, spec.name)!r}") from None
+            if value.ndim != 1 or value.shape != size or np.isnan(value).any():
+                raise RobotModelError(f"limits.{spec.name} must be {size} numbers without NaN, got {value.tolist()}")
+            if spec.name not in ("lower", "upper") and (value <= 0).any():
+                raise RobotModelError(f"limits.{spec.name} must be positive, got {value.tolist()}")
+            object.__setattr__(self, spec.name, frozen(value))
+        if (self.lower > self.upper).any():
+            joint = int(np.argmax(self.lower > self.upper))
+            raise RobotModelError(
+                f"limits of joint {joint}: lower {self.lower[joint]:g} is above upper {self.upper[joint]:g}"
+            )
+
+    @classmethod
+    def unlimited(cls, num_joints: int) -> JointLimits:
+        """No limits at all, for ``num_joints`` joints."""
+        infinite = np.full(num_joints, np.inf)
+        return cls(-infinite, infinite, infinite, infinite, infinite)
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """A serial chain of revolute and prismatic joints from ``base_frame`` to ``tool_frame``.
+
+    ``joints`` lists the chain in order from the base, fixed joints included, and may hold further fixed joints that
+    hang rigid links on it. Every link's name is a frame that kinematics can be asked for.
+
+    Attributes:
+        name: e.g. "ur5e".
+        joints: parents before children.
+        links: the base link first.
+        limits: of the moving joints.
+        tool_frame: the link whose frame is the tool; ROS's ``tool0`` for the catalogue robots.
+        armature: (n,) rotor inertia seen at the joint, motor inertia x gear ratio^2 [kg m^2 or kg].
+        locked_joints: moving joints of the description off the chain, held at zero; the arm carries their links.
+        omitted_links: links of the description that were cut off: their mass is not part of the model.
+    """
+
+    name: str
+    joints: tuple[Joint, ...]
+    links: tuple[Link, ...]
+    limits: JointLimits
+    tool_frame: str
+    armature: FloatArray = field(default_factory=lambda: frozen([]))
+    locked_joints: tuple[str, ...] = ()
+    omitted_links: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "joints", tuple(self.joints))
+        object.__setattr__(self, "links", tuple(self.links))
+        names = [link.name for link in self.links]
+        for kind, every in (("link", names), ("joint", [joint.name for joint in self.joints])):
+            repeated = [name for name, count in Counter(every).items() if count > 1]
+            if repeated:
+                raise RobotModelError(f"robot {self.name!r} has {kind} {repeated[0]!r} more than once")
+        if self.tool_frame not in names:
+            raise UnknownNameError("frame", self.tool_frame, names)
+        known = set(names)
+        for joint in self.joints:
+            for end in (joint.parent, joint.child):
+                if end not in known:
+                    raise RobotModelError(f"joint {joint.name!r} refers to link {end!r}, which is not in the robot")
+        count = len(self.moving_joints)
+        if count == 0:
+            raise RobotModelError(f"robot {self.name!r} has no moving joint between its base and {self.tool_frame!r}")
+        if self.limits.lower.shape != (count,):
+            raise RobotModelError(f"limits are for {self.limits.lower.size} joints, the robot moves {count}")
+        armature = as_float_array(self.armature if np.size(self.armature) else np.zeros(count), "armature", (count,))
+        if armature.shape != (count,) or (armature < 0).any():
+            raise RobotModelError(f"armature must be {count} numbers, none negative, got {armature.tolist()}")
+        object.__setattr__(self, "armature", frozen(armature))
+        self.chain  # noqa: B018  built here so that a description that is no serial chain is refused at once
+
+    @cached_property
+    def moving_joints(self) -> tuple[Joint, ...]:
+        """The n joints that move, in order from the base: the order of q."""
+        return tuple(joint for joint in self.joints if joint.kind is not JointKind.FIXED)
+
+    @property
+    def num_joints(self) -> int:
+        """n, the number of moving joints."""
+        return len(self.moving_joints)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the moving joints, in the order of q."""
+        return tuple(joint.name for joint in self.moving_joints)
+
+    @property
+    def base_frame(self) -> str:
+        """Name of the fixed frame that poses are given in."""
+        return self.links[0].name
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """All frames, the base first."""
+        return tuple(link.name for link in self.links)
+
+    @cached_property
+    def chain(self) -> Chain:
+        """The packed arrays that the compiled kernels read."""
+        return build_chain(self)
+
+    @property
+    def body_parameters(self) -> FloatArray:
+        """(n, 10) phi of the n moving bodies, rigidly attached links included, each in its link's frame.
+
+        ``joint_torque_regressor(...) @ robot.body_parameters.ravel()`` are the arm's torques, without rotor inertia.
+        """
+        return self.chain.link_phi
+
+    def link(self, name: str) -> Link:
+        """The link of that name."""
+        for link in self.links:
+            if link.name == name:
+                return link
+        raise UnknownNameError("link", name, self.frames)
+
+    def with_tool(self, offset: ArrayLike, name: str = "tcp") -> Robot:
+        """The same robot with its tool frame moved: a new frame ``name`` at ``offset`` from the present tool frame.
+
+        Args:
+            offset: (4, 4) T_tool_new [m].
+            name: of the new frame.
+        """
+        mount = Joint(f"{name}_mount", JointKind.FIXED, self.tool_frame, name, as_float_array(offset, "offset", (4, 4)))
+        return dataclasses.replace(self, joints=(*self.joints, mount), links=(*self.links, Link(name)), tool_frame=name)
+
+    def with_payload(self, payload: InertialParameters, name: str = "payload") -> Robot:
+        """The same robot carrying ``payload``, given in the tool frame, rigidly on its tool frame."""
+        mount = Joint(f"{name}_mount", JointKind.FIXED, self.tool_frame, name, np.eye(4))
+        return dataclasses.replace(self, joints=(*self.joints, mount), links=(*self.links, Link(name, payload)))
+
+    def with_armature(self, armature: ArrayLike) -> Robot:
+        """The same robot with the given rotor inertias (n,) [kg m^2 or kg], one number for all joints or one each."""
+        values = as_float_array(armature, "armature")
+        if values.shape not in ((), (self.num_joints,)):
+            raise InputError(f"armature must be one number or {self.num_joints}, got shape {values.shape}")
+        return dataclasses.replace(self, armature=np.broadcast_to(values, (self.num_joints,)))
+
+    def __repr__(self) -> str:
+        return f"Robot({self.name!r}, {self.num_joints} joints, {self.base_frame!r} -> {self.tool_frame!r})"

@@ -1,0 +1,135 @@
+"""Reading a URDF file into its links and joints: safe XML, checked numbers, no judgement yet about the tree.
+
+A description may come from anywhere, so document type definitions, entities and external references are refused, and
+so are files beyond ``MAX_BYTES``. What is wrong is said with the file, the element and the attribute.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree.ElementTree import Element, ParseError
+
+import numpy as np
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from iparam.arrays import FloatArray
+from iparam.errors import FileFormatError, InputError, RobotModelError
+
+MAX_BYTES = 20_000_000
+
+_OTHER_FORMATS = {"mujoco": "MuJoCo's MJCF", "sdf": "Gazebo's SDF", "COLLADA": "a COLLADA mesh", "mesh": "a mesh"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in which file an element stands, for error messages: ``arm.urdf: joint 'elbow'``."""
+
+    file: str
+    element: str
+
+    def error(self, problem: str) -> RobotModelError:
+        """The error that says where ``problem`` is."""
+        return RobotModelError(f"{self.file}: {self.element}: {problem}")
+
+    def inside(self, tag: str) -> Place:
+        """The place of a child element."""
+        return Place(self.file, f"{self.element} <{tag}>")
+
+
+def read_urdf_root(source: str | os.PathLike[str]) -> Element:
+    """The <robot> element of a URDF file."""
+    path, text = _read_bounded(source)
+    if path.suffix.lower() == ".xacro":
+        raise FileFormatError(f"{path} is a xacro file: run xacro first and load what it writes")
+    try:
+        root: Element = fromstring(text, forbid_dtd=True, forbid_entities=True, forbid_external=True)
+    except DefusedXmlException as error:
+        kind = type(error).__name__
+        raise FileFormatError(
+            f"{path} has a document type definition, entities or external references ({kind}), which a URDF does not "
+            "need and which are refused for safety: remove them"
+        ) from None
+    except (ParseError, ValueError, LookupError) as error:
+        hint = "; it seems to hold xacro macros: run xacro first" if b"xacro:" in text else ""
+        raise FileFormatError(f"{path} is not well-formed XML: {error}{hint}") from None
+    if root.tag in _OTHER_FORMATS:
+        raise FileFormatError(f"{path} is {_OTHER_FORMATS[root.tag]} (<{root.tag}>), not a URDF: convert it first")
+    if root.tag != "robot":
+        raise FileFormatError(f"{path} is not a URDF: its root element is <{root.tag}>, expected <robot>")
+    if any("/xacro}" in child.tag for child in root.iter()):
+        raise FileFormatError(f"{path} holds unprocessed xacro macros: run xacro first and load what it writes")
+    return root
+
+
+def attribute(element: Element, name: str, place: Place) -> str:
+    """A required attribute."""
+    value = element.get(name)
+    if value is None or not value.strip():
+        raise place.error(f"attribute {name!r} is missing")
+    return value
+
+
+def number(element: Element, name: str, place: Place, default: float | None = None, infinite: bool = False) -> float:
+    """A real attribute; required if there is no ``default``; infinities only where ``infinite`` allows them."""
+    if default is not None and element.get(name) is None:
+        return default
+    return _to_float(attribute(element, name, place), name, place, infinite)
+
+
+def vector(element: Element, name: str, place: Place, default: tuple[float, float, float]) -> FloatArray:
+    """(3,) from an attribute of three numbers separated by blanks."""
+    text = element.get(name)
+    if text is None:
+        return np.array(default)
+    words = text.split()
+    if len(words) != 3:
+        raise place.error(f"attribute {name!r} must be three numbers, got {text!r}")
+    return np.array([_to_float(word, name, place, False) for word in words])
+
+
+def child(element: Element, tag: str, place: Place) -> Element | None:
+    """The only child element of that tag, or None."""
+    found = element.findall(tag)
+    if len(found) > 1:
+        raise place.error(f"has <{tag}> {len(found)} times")
+    return found[0] if found else None
+
+
+def _to_float(text: str, name: str, place: Place, infinite: bool) -> float:
+    if "${" in text:
+        raise place.error(f"attribute {name!r} is {text!r}, a xacro expression: run xacro first")
+    try:
+        value = math.nan if "_" in text else float(text)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value) or (math.isinf(value) and not infinite):
+        raise place.error(f"attribute {name!r} must be a finite number, got {_shortened(text)!r}")
+    return value
+
+
+def _read_bounded(source: str | os.PathLike[str]) -> tuple[Path, bytes]:
+    try:
+        path = Path(source)
+        if not path.is_file():
+            what = "is a directory" if path.is_dir() else "is no file" if path.exists() else "does not exist"
+            raise FileFormatError(f"the robot description {_shortened(str(path))!r} {what}; give a URDF file's path")
+        with path.open("rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            text = stream.read(min(size, MAX_BYTES) + 1)
+    except TypeError:
+        raise InputError(f"a robot description must be given as a path, got {type(source).__name__}") from None
+    except OSError as error:
+        raise FileFormatError(f"cannot read {_shortened(str(source))!r}: {error.strerror}") from None
+    if len(text) > MAX_BYTES:
+        raise FileFormatError(f"{path} is larger than {MAX_BYTES // 10**6} MB: that is no URDF of an arm")
+    if not text.strip():
+        raise FileFormatError(f"{path} is empty")
+    return path, text
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 200 else f"{text[:200]}..."

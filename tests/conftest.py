@@ -1,0 +1,155 @@
+"""Fixtures that find other people's robot descriptions: the references that this project did not write."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+MAKER_PARTS = ("shoulder", "upper_arm", "forearm", "wrist_1", "wrist_2", "wrist_3")
+MAKER_JOINTS = (
+    "shoulder_pan_joint",
+    "shoulder_lift_joint",
+    "elbow_joint",
+    "wrist_1_joint",
+    "wrist_2_joint",
+    "wrist_3_joint",
+)
+EXAMPLE_ROBOTS = {
+    "ur3": "ur_description/urdf/ur3_robot.urdf",
+    "ur5": "ur_description/urdf/ur5_robot.urdf",
+    "ur10": "ur_description/urdf/ur10_robot.urdf",
+    "panda": "panda_description/urdf/panda.urdf",
+    "kinova": "kinova_description/robots/kinova.urdf",
+    "xarm7": "xarm_description/urdf/xarm7.urdf",
+    "z1": "z1_description/urdf/z1.urdf",
+    "so101": "so_arm_description/urdf/so101.urdf",
+    "tiago": "tiago_description/robots/tiago.urdf",
+    "double_pendulum": "double_pendulum_description/urdf/double_pendulum.urdf",
+}
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of measured data beside the repository, or IPARAM_DATA; skips where there is none."""
+    folder = Path(os.environ.get("IPARAM_DATA", REPOSITORY.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"needs the shared data, which is not in {folder}; set IPARAM_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def example_robot_urdf() -> Callable[[str], Path]:
+    """A function from a name in EXAMPLE_ROBOTS to its URDF in the package example-robot-data; skips without it."""
+
+    def find(name: str) -> Path:
+        for module in ("pinocchio", "cmeel_example_robot_data"):
+            spec = importlib.util.find_spec(module)
+            for folder in Path(spec.origin).parents if spec is not None and spec.origin else ():
+                path = folder / "share" / "example-robot-data" / "robots" / EXAMPLE_ROBOTS[name]
+                if path.is_file():
+                    return path
+        pytest.skip("needs example-robot-data, which is not installed")
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def maker_figures(shared_data: Path) -> Callable[[str], dict[str, Any]]:
+    """A function from a UR model's name to the maker's YAML figures, angles in radians.
+
+    The result has "kinematics", "joint_limits" and "inertia_parameters", as in the maker's files.
+    """
+    yaml = pytest.importorskip("yaml")
+
+    class MakerLoader(yaml.SafeLoader):  # type: ignore[name-defined, misc]
+        pass
+
+    def degrees(loader: Any, node: Any) -> float:
+        return math.radians(float(loader.construct_scalar(node)))
+
+    MakerLoader.add_constructor("!degrees", degrees)
+
+    @cache
+    def figures(model: str) -> dict[str, Any]:
+        merged: dict[str, Any] = {}
+        for name in ("default_kinematics", "joint_limits", "physical_parameters"):
+            path = shared_data / "ur_description" / model / f"{name}.yaml"
+            if not path.is_file():
+                pytest.skip(f"needs the maker's figures, and {path} is not there")
+            merged |= yaml.load(path.read_text(encoding="utf-8"), MakerLoader)
+        return merged
+
+    return figures
+
+
+@pytest.fixture(scope="session")
+def maker_urdf(
+    maker_figures: Callable[[str], dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Path]:
+    """A function from a UR model's name to a complete URDF of it, from the maker's figures and not from the catalogue.
+
+    Root ``base_link_inertia`` (the controller's base frame), tip ``tool0``.
+    """
+    folder = tmp_path_factory.mktemp("maker_urdf")
+
+    @cache
+    def write(model: str) -> Path:
+        figures = maker_figures(model)
+        lines = [f'<robot name="{model}">', '<link name="base_link_inertia"/>']
+        parent = "base_link_inertia"
+        for part, joint in zip(MAKER_PARTS, MAKER_JOINTS, strict=True):
+            lines += _maker_link(figures["inertia_parameters"], part)
+            lines += _maker_joint(joint, parent, part, figures["kinematics"][part], figures["joint_limits"][joint])
+            parent = f"{part}_link"
+        half = math.pi / 2
+        for child, rpy in (("flange", (0.0, -half, -half)), ("tool0", (half, 0.0, half))):
+            lines.append(f'<link name="{child}"/><joint name="{parent}-{child}" type="fixed"><parent link="{parent}"/>')
+            lines.append(f'<child link="{child}"/><origin xyz="0 0 0" rpy="{_text(rpy)}"/></joint>')
+            parent = child
+        path = folder / f"{model}.urdf"
+        path.write_text("\n".join([*lines, "</robot>"]), encoding="utf-8")
+        return path
+
+    return write
+
+
+def _maker_link(inertia: dict[str, Any], part: str) -> list[str]:
+    center, rotation, tensor = (
+        inertia["center_of_mass"][f"{part}_cog"],
+        inertia["rotation"][part],
+        inertia["tensor"][part],
+    )
+    moments = " ".join(f'{key}="{float(tensor[key])!r}"' for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    return [
+        f'<link name="{part}_link"><inertial><mass value="{float(inertia[f"{part}_mass"])!r}"/>',
+        f'<origin xyz="{_text(center[k] for k in "xyz")}" rpy="{_text(_rpy(rotation))}"/>',
+        f"<inertia {moments}/></inertial></link>",
+    ]
+
+
+def _maker_joint(name: str, parent: str, part: str, origin: dict[str, Any], limit: dict[str, Any]) -> list[str]:
+    kind = "revolute" if limit["has_position_limits"] else "continuous"
+    bounds = f'effort="{limit["max_effort"]!r}" velocity="{limit["max_velocity"]!r}"'
+    if kind == "revolute":
+        bounds += f' lower="{limit["min_position"]!r}" upper="{limit["max_position"]!r}"'
+    return [
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{part}_link"/>',
+        f'<origin xyz="{_text(origin[k] for k in "xyz")}" rpy="{_text(_rpy(origin))}"/>',
+        f'<axis xyz="0 0 1"/><limit {bounds}/></joint>',
+    ]
+
+
+def _rpy(angles: dict[str, Any]) -> tuple[float, float, float]:
+    return float(angles["roll"]), float(angles["pitch"]), float(angles["yaw"])
+
+
+def _text(numbers: Any) -> str:
+    return " ".join(repr(float(number)) for number in numbers)
