@@ -1,0 +1,115 @@
+"""Inertial parameters of what a robot arm carries, and of the arm itself.
+
+Names are loaded on first use: ``import iparam`` itself stays fast, and the compiled kernels are only loaded by the
+functions that need them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from iparam.errors import FileFormatError as FileFormatError
+    from iparam.errors import InputError as InputError
+    from iparam.errors import IparamError as IparamError
+    from iparam.errors import MissingExtraError as MissingExtraError
+    from iparam.errors import RobotModelError as RobotModelError
+    from iparam.errors import UnknownNameError as UnknownNameError
+    from iparam.regressor.joint_torque import joint_torque_regressor as joint_torque_regressor
+    from iparam.regressor.wrench import WrenchRegressorDerivatives as WrenchRegressorDerivatives
+    from iparam.regressor.wrench import wrench_regressor as wrench_regressor
+    from iparam.regressor.wrench import wrench_regressor_derivatives as wrench_regressor_derivatives
+    from iparam.robot.batching import get_num_threads as get_num_threads
+    from iparam.robot.batching import set_num_threads as set_num_threads
+    from iparam.robot.catalog import robot_names as robot_names
+    from iparam.robot.dh import StandardDH as StandardDH
+    from iparam.robot.dh import dh_table as dh_table
+    from iparam.robot.dynamics import LinkMotion as LinkMotion
+    from iparam.robot.dynamics import NewtonEulerResult as NewtonEulerResult
+    from iparam.robot.dynamics import backward_pass as backward_pass
+    from iparam.robot.dynamics import coriolis_centrifugal as coriolis_centrifugal
+    from iparam.robot.dynamics import forward_dynamics as forward_dynamics
+    from iparam.robot.dynamics import forward_pass as forward_pass
+    from iparam.robot.dynamics import gravity_torques as gravity_torques
+    from iparam.robot.dynamics import inverse_dynamics as inverse_dynamics
+    from iparam.robot.dynamics import mass_matrix as mass_matrix
+    from iparam.robot.dynamics import newton_euler as newton_euler
+    from iparam.robot.kinematics import Tool0Twist as Tool0Twist
+    from iparam.robot.kinematics import forward_kinematics as forward_kinematics
+    from iparam.robot.kinematics import frame_poses as frame_poses
+    from iparam.robot.kinematics import is_singular as is_singular
+    from iparam.robot.kinematics import jacobian as jacobian
+    from iparam.robot.kinematics import jacobian_derivative as jacobian_derivative
+    from iparam.robot.kinematics import manipulability as manipulability
+    from iparam.robot.kinematics import smallest_singular_value as smallest_singular_value
+    from iparam.robot.kinematics import tool_motion as tool_motion
+    from iparam.robot.loading import load_robot as load_robot
+    from iparam.robot.model import Joint as Joint
+    from iparam.robot.model import JointKind as JointKind
+    from iparam.robot.model import JointLimits as JointLimits
+    from iparam.robot.model import Link as Link
+    from iparam.robot.model import Robot as Robot
+    from iparam.spatial.consistency import ConsistencyReport as ConsistencyReport
+    from iparam.spatial.consistency import check_consistency as check_consistency
+    from iparam.spatial.parameters import InertialParameters as InertialParameters
+
+_HOME = {
+    "iparam.errors": (
+        "FileFormatError",
+        "InputError",
+        "IparamError",
+        "MissingExtraError",
+        "RobotModelError",
+        "UnknownNameError",
+    ),
+    "iparam.regressor.joint_torque": ("joint_torque_regressor",),
+    "iparam.regressor.wrench": ("WrenchRegressorDerivatives", "wrench_regressor", "wrench_regressor_derivatives"),
+    "iparam.robot.batching": ("get_num_threads", "set_num_threads"),
+    "iparam.robot.catalog": ("robot_names",),
+    "iparam.robot.dh": ("StandardDH", "dh_table"),
+    "iparam.robot.dynamics": (
+        "LinkMotion",
+        "NewtonEulerResult",
+        "backward_pass",
+        "coriolis_centrifugal",
+        "forward_dynamics",
+        "forward_pass",
+        "gravity_torques",
+        "inverse_dynamics",
+        "mass_matrix",
+        "newton_euler",
+    ),
+    "iparam.robot.kinematics": (
+        "Tool0Twist",
+        "forward_kinematics",
+        "frame_poses",
+        "is_singular",
+        "jacobian",
+        "jacobian_derivative",
+        "manipulability",
+        "smallest_singular_value",
+        "tool_motion",
+    ),
+    "iparam.robot.loading": ("load_robot",),
+    "iparam.robot.model": ("Joint", "JointKind", "JointLimits", "Link", "Robot"),
+    "iparam.spatial.consistency": ("ConsistencyReport", "check_consistency"),
+    "iparam.spatial.parameters": ("InertialParameters",),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = sorted(_MODULE_OF)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'iparam' has no attribute {name!r}")
+    value = getattr(import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

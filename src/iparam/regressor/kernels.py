@@ -1,0 +1,224 @@
+"""Compiled regressors, on the same forward steps as the kinematics."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iparam.robot.kernels.steps import (
+    advance,
+    at_rest,
+    attach,
+    compiled,
+    cross,
+    read_vector,
+    turn_back,
+    turn_matrix,
+)
+
+
+@compiled
+def products(w, v):
+    """The symmetric products of two vectors: (xx, yy, zz, xy, xz, yz) of (w v^T + v w^T) / 2."""
+    return (
+        w[0] * v[0],
+        w[1] * v[1],
+        w[2] * v[2],
+        0.5 * (w[0] * v[1] + w[1] * v[0]),
+        0.5 * (w[0] * v[2] + w[2] * v[0]),
+        0.5 * (w[1] * v[2] + w[2] * v[1]),
+    )
+
+
+@compiled
+def write_regressor(out, k, ww, l, a):
+    """The 6x10 regressor of a body from its motion in its frame: rows [force, moment], columns phi.
+
+    f = m a + alpha x h + omega x (omega x h) and n = I alpha + omega x (I omega) + h x a, with h = m c, written as a
+    matrix times phi. ``a`` is the acceleration of the frame's origin minus gravity, ``ww`` the products of omega; the
+    matrix is linear in all three, so the same function writes its derivatives.
+    """
+    xx, yy, zz, xy, xz, yz = ww
+    l0, l1, l2 = l
+    a0, a1, a2 = a
+    out[k, 0, 0], out[k, 1, 0], out[k, 2, 0] = a0, a1, a2
+    out[k, 0, 1], out[k, 0, 2], out[k, 0, 3] = -(yy + zz), xy - l2, xz + l1
+    out[k, 1, 1], out[k, 1, 2], out[k, 1, 3] = xy + l2, -(xx + zz), yz - l0
+    out[k, 2, 1], out[k, 2, 2], out[k, 2, 3] = xz - l1, yz + l0, -(xx + yy)
+    out[k, 3, 0], out[k, 4, 0], out[k, 5, 0] = 0.0, 0.0, 0.0
+    out[k, 3, 1], out[k, 3, 2], out[k, 3, 3] = 0.0, a2, -a1
+    out[k, 4, 1], out[k, 4, 2], out[k, 4, 3] = -a2, 0.0, a0
+    out[k, 5, 1], out[k, 5, 2], out[k, 5, 3] = a1, -a0, 0.0
+    for i in range(3):
+        for j in range(4, 10):
+            out[k, i, j] = 0.0
+    out[k, 3, 4], out[k, 3, 5], out[k, 3, 6] = l0, l1 - xz, l2 + xy
+    out[k, 3, 7], out[k, 3, 8], out[k, 3, 9] = -yz, yy - zz, yz
+    out[k, 4, 4], out[k, 4, 5], out[k, 4, 6] = xz, l0 + yz, zz - xx
+    out[k, 4, 7], out[k, 4, 8], out[k, 4, 9] = l1, l2 - xy, -xz
+    out[k, 5, 4], out[k, 5, 5], out[k, 5, 6] = -xy, xx - yy, l0 - yz
+    out[k, 5, 7], out[k, 5, 8], out[k, 5, 9] = xy, l1 + xz, l2
+
+
+@compiled
+def wrench_regressor(origins, prismatic, tool, gravity, q, dq, ddq, out):
+    """Regressor (N, 6, 10) of a payload on the tool: [force, torque] in tool axes about the tool's origin."""
+    for k in range(q.shape[0]):
+        state = at_rest(gravity[0], gravity[1], gravity[2])
+        for i in range(q.shape[1]):
+            state, _ = advance(state, origins, prismatic, i, q[k, i], dq[k, i], ddq[k, i])
+        r, _, w, _, l, a = attach(state, tool, 0)
+        w, l, a = turn_back(r, w[0], w[1], w[2]), turn_back(r, l[0], l[1], l[2]), turn_back(r, a[0], a[1], a[2])
+        write_regressor(out, k, products(w, w), l, a)
+
+
+@compiled
+def joint_torque_regressor(origins, prismatic, link_turns, gravity, q, dq, ddq, out):
+    """Regressor (N, n, 10 n) of the joint torques: columns phi of each body in its link's frame, from the base."""
+    n = q.shape[1]
+    axes = np.empty((n, 6))
+    for k in range(q.shape[0]):
+        state = at_rest(gravity[0], gravity[1], gravity[2])
+        row = out[k]
+        for body in range(n):
+            state, z = advance(state, origins, prismatic, body, q[k, body], dq[k, body], ddq[k, body])
+            r, p, w, _, l, a = state
+            for j in range(3):
+                axes[body, j], axes[body, 3 + j] = z[j], p[j]
+            r = turn_matrix(r, link_turns, body)
+            w0, w1, w2 = turn_back(r, w[0], w[1], w[2])
+            l0, l1, l2 = turn_back(r, l[0], l[1], l[2])
+            a0, a1, a2 = turn_back(r, a[0], a[1], a[2])
+            xx, yy, zz, xy, xz, yz = products((w0, w1, w2), (w0, w1, w2))
+            c = 10 * body
+            for i in range(n):
+                if i > body:  # a body does not load the joints behind it
+                    for j in range(10):
+                        row[i, c + j] = 0.0
+                    continue
+                # (t, v) is the twist that a unit speed of joint i gives the body, in its link's frame.
+                z = read_vector(axes, i, 0)
+                if prismatic[i]:
+                    t0, t1, t2 = 0.0, 0.0, 0.0
+                    v0, v1, v2 = turn_back(r, z[0], z[1], z[2])
+                else:
+                    t0, t1, t2 = turn_back(r, z[0], z[1], z[2])
+                    d = cross(z[0], z[1], z[2], p[0] - axes[i, 3], p[1] - axes[i, 4], p[2] - axes[i, 5])
+                    v0, v1, v2 = turn_back(r, d[0], d[1], d[2])
+                row[i, c] = v0 * a0 + v1 * a1 + v2 * a2
+                row[i, c + 1] = v1 * (xy + l2) + v2 * (xz - l1) - v0 * (yy + zz) + t2 * a1 - t1 * a2
+                row[i, c + 2] = v0 * (xy - l2) + v2 * (yz + l0) - v1 * (xx + zz) + t0 * a2 - t2 * a0
+                row[i, c + 3] = v0 * (xz + l1) + v1 * (yz - l0) - v2 * (xx + yy) + t1 * a0 - t0 * a1
+                row[i, c + 4] = t0 * l0 + t1 * xz - t2 * xy
+                row[i, c + 5] = t0 * (l1 - xz) + t1 * (l0 + yz) + t2 * (xx - yy)
+                row[i, c + 6] = t0 * (l2 + xy) + t1 * (zz - xx) + t2 * (l0 - yz)
+                row[i, c + 7] = t1 * l1 - t0 * yz + t2 * xy
+                row[i, c + 8] = t0 * (yy - zz) + t1 * (l2 - xy) + t2 * (l1 + xz)
+                row[i, c + 9] = t0 * yz - t1 * xz + t2 * l2
+
+
+@compiled
+def ad(x, y, i, j, out, k):
+    """out[k] = ad_x[i] y[j], the bracket of two twists [omega, v] in rows of tables."""
+    xw, xv = read_vector(x, i, 0), read_vector(x, i, 3)
+    yw, yv = read_vector(y, j, 0), read_vector(y, j, 3)
+    ww = cross(xw[0], xw[1], xw[2], yw[0], yw[1], yw[2])
+    wv = cross(xw[0], xw[1], xw[2], yv[0], yv[1], yv[2])
+    vw = cross(xv[0], xv[1], xv[2], yw[0], yw[1], yw[2])
+    for c in range(3):
+        out[k, c] = ww[c]
+        out[k, 3 + c] = wv[c] + vw[c]
+
+
+@compiled
+def tool_twist_derivatives(origins, prismatic, tool, gravity, q, dq, ddq, twist, accel, columns):
+    """Tool twist and spatial acceleration (N, 6) and their derivatives (N, 4, n, 6), in tool axes, gravity included.
+
+    With J_i the tool's Jacobian columns, V_i and A_i the sums over the joints before i (A_i with the base's -g):
+        dV/dddq = 0, dV/ddq_i = J_i, dV/dq_i = ad(V_i) J_i,
+        dA/dddq_i = J_i, dA/ddq_i = dJ_i/dt + dV/dq_i, dA/dq_i = ad(A_i) J_i + ad(V_i) dJ_i/dt,
+    because a column J_i turns only with the joints behind it: dJ_i/dq_j = ad(J_i) J_j for j > i, else 0.
+    ``columns`` holds [J_i, dJ_i/dt, dV/dq_i, dA/dq_i].
+    """
+    n = q.shape[1]
+    axes = np.empty((n, 6))
+    before = np.empty((2, 6))  # V_i and A_i
+    after = np.empty((1, 6))  # twist of the tool relative to the body behind joint i
+    scratch = np.empty((2, 6))
+    for k in range(q.shape[0]):
+        state = at_rest(0.0, 0.0, 0.0)
+        for i in range(n):
+            state, z = advance(state, origins, prismatic, i, q[k, i], 0.0, 0.0)
+            p = state[1]
+            for j in range(3):
+                axes[i, j], axes[i, 3 + j] = z[j], p[j]
+        r, p, _, _, _, _ = attach(state, tool, 0)
+        jac, djac, dv, da = columns[k, 0], columns[k, 1], columns[k, 2], columns[k, 3]
+        for j in range(6):
+            after[0, j] = 0.0
+        for i in range(n - 1, -1, -1):
+            z = read_vector(axes, i, 0)
+            top, low = turn_back(r, z[0], z[1], z[2]), (0.0, 0.0, 0.0)
+            if prismatic[i]:
+                top, low = low, top
+            else:
+                d = cross(z[0], z[1], z[2], p[0] - axes[i, 3], p[1] - axes[i, 4], p[2] - axes[i, 5])
+                low = turn_back(r, d[0], d[1], d[2])
+            for j in range(3):
+                jac[i, j], jac[i, 3 + j] = top[j], low[j]
+            ad(jac, after, i, 0, djac, i)
+            for j in range(6):
+                after[0, j] += jac[i, j] * dq[k, i]
+        g = turn_back(r, gravity[0], gravity[1], gravity[2])
+        for j in range(3):
+            before[0, j], before[0, 3 + j], before[1, j], before[1, 3 + j] = 0.0, 0.0, 0.0, -g[j]
+        for i in range(n):
+            ad(before, jac, 0, i, dv, i)
+            ad(before, jac, 1, i, scratch, 0)
+            ad(before, djac, 0, i, scratch, 1)
+            for j in range(6):
+                da[i, j] = scratch[0, j] + scratch[1, j]
+                before[0, j] += jac[i, j] * dq[k, i]
+                before[1, j] += jac[i, j] * ddq[k, i] + djac[i, j] * dq[k, i]
+        for j in range(6):
+            twist[k, j], accel[k, j] = before[0, j], before[1, j]
+
+
+@compiled
+def point_acceleration(w, v, a):
+    """Acceleration of the frame's origin from the spatial one: a + omega x v."""
+    wv = cross(w[0], w[1], w[2], v[0], v[1], v[2])
+    return a[0] + wv[0], a[1] + wv[1], a[2] + wv[2]
+
+
+@compiled
+def write_motion_derivative(out, k, w, v, dv, da, more, factor, i):
+    """out[k]: derivative of the regressor when the twist changes by dv[i], its derivative by da[i] + factor more[i]."""
+    dw, dp = read_vector(dv, i, 0), read_vector(dv, i, 3)
+    dl = (da[i, 0] + factor * more[i, 0], da[i, 1] + factor * more[i, 1], da[i, 2] + factor * more[i, 2])
+    ds = (da[i, 3] + factor * more[i, 3], da[i, 4] + factor * more[i, 4], da[i, 5] + factor * more[i, 5])
+    dwv = cross(dw[0], dw[1], dw[2], v[0], v[1], v[2])
+    point = point_acceleration(w, dp, (ds[0] + dwv[0], ds[1] + dwv[1], ds[2] + dwv[2]))
+    half = products(w, dw)
+    ww = (2.0 * half[0], 2.0 * half[1], 2.0 * half[2], 2.0 * half[3], 2.0 * half[4], 2.0 * half[5])
+    write_regressor(out, k, ww, dl, point)
+
+
+@compiled
+def wrench_regressor_derivatives(origins, prismatic, tool, gravity, q, dq, ddq, out, by_q, by_dq, by_ddq):
+    """Wrench regressor (N, 6, 10) and its derivatives (N, n, 6, 10) by each joint's q, dq and ddq."""
+    n = q.shape[1]
+    twist, accel, columns = np.empty((1, 6)), np.empty((1, 6)), np.empty((1, 4, n, 6))
+    zero = (0.0, 0.0, 0.0)
+    for k in range(q.shape[0]):
+        sample = slice(k, k + 1)
+        tool_twist_derivatives(
+            origins, prismatic, tool, gravity, q[sample], dq[sample], ddq[sample], twist, accel, columns
+        )
+        w, v, l = read_vector(twist, 0, 0), read_vector(twist, 0, 3), read_vector(accel, 0, 0)
+        write_regressor(out, k, products(w, w), l, point_acceleration(w, v, read_vector(accel, 0, 3)))
+        for i in range(n):
+            jac, djac, dv, da = columns[0, 0], columns[0, 1], columns[0, 2], columns[0, 3]
+            jw, jv = read_vector(jac, i, 0), read_vector(jac, i, 3)
+            write_regressor(by_ddq[k], i, products(zero, zero), jw, jv)
+            write_motion_derivative(by_q[k], i, w, v, dv, da, da, 0.0, i)
+            write_motion_derivative(by_dq[k], i, w, v, jac, djac, dv, 1.0, i)

@@ -1,0 +1,68 @@
+"""The wrench regressor of a payload: what a wrist force/torque sensor at the tool reads is A phi."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray
+from iparam.regressor import kernels
+from iparam.robot.batching import run_batched
+from iparam.robot.model import Robot
+from iparam.robot.motion_input import STANDARD_GRAVITY, gravity_vector, joint_batch
+
+
+@dataclass(frozen=True, eq=False)
+class WrenchRegressorDerivatives:
+    """The wrench regressor A and its exact derivatives; index i of the derivatives is the joint.
+
+    Attributes:
+        regressor: (..., 6, 10) A.
+        by_q: (..., n, 6, 10) dA/dq_i.
+        by_dq: (..., n, 6, 10) dA/d(dq_i).
+        by_ddq: (..., n, 6, 10) dA/d(ddq_i).
+    """
+
+    regressor: FloatArray
+    by_q: FloatArray
+    by_dq: FloatArray
+    by_ddq: FloatArray
+
+
+def wrench_regressor(
+    robot: Robot, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, gravity: ArrayLike = STANDARD_GRAVITY
+) -> FloatArray:
+    """The matrix A of y = A phi for a payload fixed to the tool frame.
+
+    y = [force (3), torque (3)] is what the robot exerts ON the payload, in tool axes about the tool's origin [N, N m];
+    at rest the force is m * 9.81 upward. phi = [m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz], the inertia about
+    the tool's origin.
+
+    Args:
+        robot: the arm.
+        q, dq, ddq: (..., n) joint positions, velocities and accelerations.
+        gravity: (3,) in base axes [m/s^2].
+
+    Returns:
+        (..., 6, 10).
+    """
+    batch = joint_batch(robot, q=q, dq=dq, ddq=ddq)
+    matrices = batch.empty(6, 10)
+    run_batched(kernels.wrench_regressor, _constants(robot, gravity), (*batch.arrays, matrices), batch.size)
+    return batch.unflatten(matrices)
+
+
+def wrench_regressor_derivatives(
+    robot: Robot, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, gravity: ArrayLike = STANDARD_GRAVITY
+) -> WrenchRegressorDerivatives:
+    """:func:`wrench_regressor` with its analytic derivatives by joint positions, velocities and accelerations."""
+    batch = joint_batch(robot, q=q, dq=dq, ddq=ddq)
+    outputs = (batch.empty(6, 10), *(batch.empty(robot.num_joints, 6, 10) for _ in range(3)))
+    run_batched(kernels.wrench_regressor_derivatives, _constants(robot, gravity), (*batch.arrays, *outputs), batch.size)
+    return WrenchRegressorDerivatives(*(batch.unflatten(output) for output in outputs))
+
+
+def _constants(robot: Robot, gravity: ArrayLike) -> tuple[FloatArray, ...]:
+    chain = robot.chain
+    return (chain.origins, chain.prismatic, chain.tool, gravity_vector(gravity))  # type: ignore[return-value]

@@ -1,0 +1,83 @@
+"""Checks joint-space arrays against a robot and flattens their batch shape for the kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array
+from iparam.errors import InputError
+from iparam.robot.model import Robot
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+"""Gravitational acceleration in base axes [m/s^2]: z of the base points up."""
+
+_STANDARD_GRAVITY_ARRAY = np.array(STANDARD_GRAVITY)
+
+
+@dataclass(frozen=True, eq=False)
+class JointBatch:
+    """Joint arrays broadcast against each other and flattened.
+
+    Attributes:
+        shape: the leading batch shape, () for a single sample.
+        size: N, the number of samples.
+        arrays: each (N, n), writable-typed and contiguous, as the kernels are compiled for.
+    """
+
+    shape: tuple[int, ...]
+    size: int
+    arrays: tuple[FloatArray, ...]
+
+    def empty(self, *trailing: int) -> FloatArray:
+        """An output array (N, *trailing)."""
+        return np.empty((self.size, *trailing))
+
+    def unflatten(self, output: FloatArray) -> FloatArray:
+        """An output (N, ...) with the batch shape of the input again."""
+        return output.reshape(self.shape + output.shape[1:])
+
+
+def joint_batch(robot: Robot, **joints: ArrayLike) -> JointBatch:
+    """Check q, dq, ... (..., n) and broadcast their batch shapes."""
+    count = robot.num_joints
+    arrays = [as_float_array(value, name, (count,)) for name, value in joints.items()]
+    shape = arrays[0].shape
+    if any(array.shape != shape for array in arrays):
+        try:
+            shape = np.broadcast_shapes(*(array.shape for array in arrays))
+        except ValueError:
+            found = ", ".join(f"{name} {array.shape}" for name, array in zip(joints, arrays, strict=True))
+            raise InputError(f"batch shapes do not fit together: {found}") from None
+        arrays = [np.broadcast_to(array, shape) for array in arrays]
+    flat = tuple(_flat(array, count) for array in arrays)
+    return JointBatch(shape[:-1], len(flat[0]), flat)
+
+
+def tip_batch(batch: JointBatch, tip_wrench: ArrayLike | None) -> FloatArray:
+    """A tip wrench (..., 6) [moment, force] broadcast to the batch and flattened to (N, 6); zeros for None."""
+    if tip_wrench is None:
+        return np.zeros((batch.size, 6))
+    wrench = as_float_array(tip_wrench, "tip_wrench", (6,))
+    try:
+        return _flat(np.broadcast_to(wrench, (*batch.shape, 6)), 6)
+    except ValueError:
+        raise InputError(f"tip_wrench {wrench.shape} does not fit the joints' batch shape {batch.shape}") from None
+
+
+def gravity_vector(gravity: ArrayLike) -> FloatArray:
+    """Gravity (3,) in base axes [m/s^2], checked."""
+    if gravity is STANDARD_GRAVITY:
+        return _STANDARD_GRAVITY_ARRAY
+    vector = as_float_array(gravity, "gravity", (3,))
+    if vector.shape != (3,):
+        raise InputError(f"gravity must be one vector (3,), got {vector.shape}")
+    return _flat(vector, 3).reshape(3)
+
+
+def _flat(array: FloatArray, count: int) -> FloatArray:
+    flat = array.reshape(-1, count)
+    # Read-only and strided arrays are other types to numba: without the copy, each would compile the kernel again.
+    return flat if flat.flags.carray else flat.copy()
