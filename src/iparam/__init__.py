@@ -55,6 +55,12 @@ if TYPE_CHECKING:
     from iparam.spatial.consistency import ConsistencyReport as ConsistencyReport
     from iparam.spatial.consistency import check_consistency as check_consistency
     from iparam.spatial.parameters import InertialParameters as InertialParameters
+    from iparam.trajectory.storage import TrajectoryFile as TrajectoryFile
+    from iparam.trajectory.storage import load_trajectory as load_trajectory
+    from iparam.trajectory.storage import save_trajectory as save_trajectory
+    from iparam.trajectory.trajectory import JointMotion as JointMotion
+    from iparam.trajectory.trajectory import Trajectory as Trajectory
+    from iparam.trajectory.windowed_fourier import WindowedFourierTrajectory as WindowedFourierTrajectory
 
 _HOME = {
     "iparam.errors": (
@@ -97,6 +103,9 @@ _HOME = {
     "iparam.robot.model": ("Joint", "JointKind", "JointLimits", "Link", "Robot"),
     "iparam.spatial.consistency": ("ConsistencyReport", "check_consistency"),
     "iparam.spatial.parameters": ("InertialParameters",),
+    "iparam.trajectory.storage": ("TrajectoryFile", "load_trajectory", "save_trajectory"),
+    "iparam.trajectory.trajectory": ("JointMotion", "Trajectory"),
+    "iparam.trajectory.windowed_fourier": ("WindowedFourierTrajectory",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

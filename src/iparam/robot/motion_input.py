@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +17,8 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 _STANDARD_GRAVITY_ARRAY = np.array(STANDARD_GRAVITY)
 
 
-@dataclass(frozen=True, eq=False)
-class JointBatch:
-    """Joint arrays broadcast against each other and flattened.
+class JointBatch(NamedTuple):
+    """Joint arrays broadcast against each other and flattened. A tuple, because one is made in every call.
 
     Attributes:
         shape: the leading batch shape, () for a single sample.
@@ -37,7 +36,9 @@ class JointBatch:
 
     def unflatten(self, output: FloatArray) -> FloatArray:
         """An output (N, ...) with the batch shape of the input again."""
-        return output.reshape(self.shape + output.shape[1:])
+        if len(self.shape) == 1:
+            return output
+        return output.reshape(self.shape + output.shape[1:]) if self.shape else output[0]
 
 
 def joint_batch(robot: Robot, **joints: ArrayLike) -> JointBatch:
@@ -45,14 +46,14 @@ def joint_batch(robot: Robot, **joints: ArrayLike) -> JointBatch:
     count = robot.num_joints
     arrays = [as_float_array(value, name, (count,)) for name, value in joints.items()]
     shape = arrays[0].shape
-    if any(array.shape != shape for array in arrays):
+    if not all([array.shape == shape for array in arrays]):  # noqa: C419  a list is faster than a generator here
         try:
             shape = np.broadcast_shapes(*(array.shape for array in arrays))
         except ValueError:
             found = ", ".join(f"{name} {array.shape}" for name, array in zip(joints, arrays, strict=True))
             raise InputError(f"batch shapes do not fit together: {found}") from None
         arrays = [np.broadcast_to(array, shape) for array in arrays]
-    flat = tuple(_flat(array, count) for array in arrays)
+    flat = tuple([_flat(array, count) for array in arrays])
     return JointBatch(shape[:-1], len(flat[0]), flat)
 
 

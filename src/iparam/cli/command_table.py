@@ -1,0 +1,109 @@
+"""The commands of `iparam`, and the choice of the one that an argument list asks for.
+
+A new command is one line in `COMMANDS`. Only the chosen command's module is imported, so that the help and the start
+of a command cost the same however many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import ClassVar, Protocol, cast
+
+from iparam.errors import InputError, UnknownNameError
+
+
+class Command(Protocol):
+    """A frozen dataclass: its fields are the command's options, its docstring is the help text."""
+
+    __dataclass_fields__: ClassVar[dict[str, object]]  # what makes a type checker accept dataclasses only
+
+    def run(self) -> None:
+        """Do the job: the result to standard output, everything else to standard error."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A command.
+
+    Attributes:
+        name: the words that call it, e.g. "kinematics compute".
+        home: "module:class" of its `Command`.
+        summary: one line for the list of commands.
+    """
+
+    name: str
+    home: str
+    summary: str
+
+    @property
+    def words(self) -> list[str]:
+        """The name's words."""
+        return self.name.split()
+
+    def load(self) -> type[Command]:
+        """The command's class; imports its module."""
+        module, _, name = self.home.partition(":")
+        return cast(type[Command], getattr(import_module(module), name))
+
+
+COMMANDS = (
+    Entry("demo", "iparam.cli.demo:Demo", "a short tour with a UR5e"),
+    Entry("robots", "iparam.cli.robots:Robots", "the robots known by name, or one in detail"),
+    Entry("kinematics compute", "iparam.cli.kinematics:Compute", "pose, velocity and acceleration of the tool"),
+    Entry("kinematics batch", "iparam.cli.kinematics_batch:Batch", "the same for a whole trajectory file"),
+    Entry("dynamics compute", "iparam.cli.dynamics:Compute", "joint torques of a motion, and where they come from"),
+)
+
+_USAGE = """\
+usage: iparam COMMAND [OPTIONS]
+
+Inertial parameters of what a robot arm carries, and of the arm itself, from
+motion and force data.
+
+"""
+
+_FOOTER = """
+  iparam COMMAND --help   its options and an example
+  iparam --version        the version
+  --debug                 with any command: show the traceback of an error
+
+Example:
+  iparam kinematics compute --robot ur5e --q 0 -1.57 0 -1.57 0 0
+"""
+
+
+def choose(arguments: Sequence[str]) -> tuple[Entry, list[str]]:
+    """The command that the first words name, and the arguments left for it."""
+    words = list(arguments)
+    for entry in COMMANDS:
+        count = len(entry.words)
+        if words[:count] == entry.words:
+            return entry, words[count:]
+    if not words or words[0].startswith("-"):
+        given = f"unknown option {words[0]!r}" if words else "no command given"
+        raise InputError(f"{given}; commands: {', '.join(_first_words())}. See iparam --help.")
+    inside = [entry.words[1] for entry in COMMANDS if entry.words[0] == words[0] and len(entry.words) > 1]
+    if not inside:
+        raise UnknownNameError("command", words[0], _first_words(), hint="See iparam --help.")
+    if len(words) == 1 or words[1].startswith("-"):
+        raise InputError(f"iparam {words[0]} needs a command: {', '.join(inside)}. See iparam {words[0]} --help.")
+    raise UnknownNameError(f"{words[0]} command", words[1], inside, hint=f"See iparam {words[0]} --help.")
+
+
+def overview(arguments: Sequence[str]) -> str | None:
+    """The list of commands, if the arguments ask for it: ``--help``, or a group's name and ``--help``."""
+    if not arguments or arguments[-1] not in ("-h", "--help"):
+        return None
+    group = list(arguments[:-1])
+    entries = [entry for entry in COMMANDS if entry.words[: len(group)] == group]
+    if not entries or any(entry.words == group for entry in entries):
+        return None
+    width = max(len(entry.name) for entry in entries)
+    lines = [f"  {entry.name:<{width}}   {entry.summary}\n" for entry in entries]
+    return "".join([_USAGE, "commands:\n", *lines, _FOOTER])
+
+
+def _first_words() -> list[str]:
+    return list(dict.fromkeys(entry.words[0] for entry in COMMANDS))

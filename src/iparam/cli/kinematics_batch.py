@@ -1,0 +1,114 @@
+"""`iparam kinematics batch`: the motion of the tool along a whole trajectory or recording."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from tyro.conf import arg
+
+from iparam.arrays import FloatArray
+from iparam.cli.joint_state import robot_of
+from iparam.cli.sample_files import SampleBlock, is_trajectory_file, read_table
+from iparam.cli.state_files import StatesHeader, writer_type
+from iparam.errors import InputError
+from iparam.files import atomic_file
+from iparam.robot.model import Robot
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """Pose, velocity and acceleration of the tool frame for every sample of a file.
+
+    Input: a trajectory file, or a table with columns time, q0.., dq0.., ddq0..
+
+    Output: a table with pose, velocity and acceleration at every time.
+
+    Example:
+      iparam kinematics batch --input trajectory.json --output states.csv
+      iparam kinematics batch --input samples.csv --output states.json --robot ur5e
+    """
+
+    input: Annotated[Path, arg(metavar="FILE")]
+    """Trajectory or table: .json, .csv or .parquet."""
+    output: Annotated[Path, arg(metavar="FILE")]
+    """File for the states: .json, .csv or .parquet. Replaced if it exists."""
+    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the trajectory's)")] = None
+    """A name from 'iparam robots', or the path of a URDF file. A table needs it."""
+    fps: Annotated[float | None, arg(metavar="HZ", help_behavior_hint="(default: the trajectory's)")] = None
+    """Samples a second taken from a trajectory."""
+    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
+    """The frame taken as the tool: a link of the URDF, or 'flange'."""
+    frame: Literal["tool", "base"] = "tool"
+    """Axes of the velocities and accelerations. The pose is always in the base."""
+
+    def run(self) -> None:
+        """Compute and write."""
+        make_writer = writer_type(self.output)
+        robot, blocks = self._open_input()
+        header = StatesHeader(robot.name, robot.base_frame, robot.tool_frame, self.frame)
+        count = 0
+        with atomic_file(self.output) as file, closing(make_writer(file, header)) as writer:
+            for block in blocks:
+                writer.write(_states(robot, block, self.frame))
+                count += block.time.size
+                if sys.stderr.isatty():
+                    print(f"\r{count} samples", end="", file=sys.stderr, flush=True)
+        start = "\r" if sys.stderr.isatty() else ""
+        print(f"{start}iparam: {count} states of {robot.name} written to {self.output}", file=sys.stderr)
+
+    def _open_input(self) -> tuple[Robot, Iterator[SampleBlock]]:
+        if is_trajectory_file(self.input):
+            return self._open_trajectory()
+        if self.fps is not None:
+            raise InputError("--fps is for trajectory files; the samples of a table are taken as they are")
+        if self.robot is None:
+            raise InputError(f"{self.input} does not say which robot it belongs to: add --robot")
+        robot = robot_of(self.robot, self.tip)
+        return robot, read_table(self.input, robot.num_joints)
+
+    def _open_trajectory(self) -> tuple[Robot, Iterator[SampleBlock]]:
+        from iparam.trajectory import load_trajectory
+
+        planned = load_trajectory(self.input)
+        name, fps = self.robot or planned.robot, planned.fps if self.fps is None else self.fps
+        if not name:
+            raise InputError(f"{self.input} does not say which robot it belongs to: add --robot")
+        if fps is None:
+            raise InputError(f"{self.input} does not say how often to sample it: add --fps")
+        robot = robot_of(name, self.tip)
+        if planned.trajectory.num_joints != robot.num_joints:
+            raise InputError(
+                f"{self.input} moves {planned.trajectory.num_joints} joints, {robot.name} has {robot.num_joints}"
+            )
+        motion = planned.trajectory.sample(fps)
+        return robot, SampleBlock(motion.time, motion.q, motion.dq, motion.ddq).split()
+
+
+def _states(robot: Robot, block: SampleBlock, axes: Literal["tool", "base"]) -> FloatArray:
+    """(N, columns) in the order of `iparam.cli.state_files.COLUMNS`."""
+    from scipy.spatial.transform import Rotation
+
+    from iparam.robot.kinematics import tool_motion
+
+    motion = tool_motion(robot, block.q, block.dq, block.ddq)
+    motion = motion.in_base() if axes == "base" else motion
+    columns = (
+        block.time[:, None],
+        motion.pose[:, :3, 3],
+        Rotation.from_matrix(motion.pose[:, :3, :3]).as_quat(canonical=True),  # qw >= 0
+        motion.linear_velocity,
+        motion.angular_velocity,
+        motion.linear_acceleration,
+        motion.angular_acceleration,
+    )
+    states: FloatArray = np.concatenate(columns, axis=1)
+    if not np.isfinite(states).all():
+        row = int(np.argwhere(~np.isfinite(states))[0, 0])
+        raise InputError(f"the motion at time {block.time[row]:g} s is too large to compute with")
+    return states

@@ -1,0 +1,160 @@
+"""`QuinticSpline` and `SepticSpline`: the smoothest motions through waypoints at given times."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.errors import InputError
+from iparam.trajectory.checks import bounded, joint_vector, positive_number
+from iparam.trajectory.polynomial_pieces import PolynomialPieces
+from iparam.trajectory.trajectory import Trajectory
+
+MAX_WAYPOINTS = 100_000
+MAX_SPACING_RATIO = 1000.0
+
+
+def _at_rest() -> FloatArray:
+    return frozen(0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class QuinticSpline(Trajectory):
+    """Pieces of degree 5 through the waypoints: position to fourth derivative are continuous.
+
+    Of all motions through the waypoints with these ends it has the least integral of squared jerk. It rests at both
+    ends unless told otherwise. End values are one number for all joints or one each.
+
+    Attributes:
+        times: (m,) increasing, from 0, m >= 2 [s].
+        waypoints: (m, n) [rad].
+        start_velocity, end_velocity: (n,) [rad/s].
+        start_acceleration, end_acceleration: (n,) [rad/s^2].
+        duration: the last of the times [s].
+    """
+
+    times: FloatArray
+    waypoints: FloatArray
+    start_velocity: FloatArray = field(default_factory=_at_rest)
+    end_velocity: FloatArray = field(default_factory=_at_rest)
+    start_acceleration: FloatArray = field(default_factory=_at_rest)
+    end_acceleration: FloatArray = field(default_factory=_at_rest)
+    duration: float = field(init=False)
+    _pieces: PolynomialPieces = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _check_waypoints(self)
+        _check_ends(self, ("velocity", "acceleration"))
+
+    @property
+    def num_joints(self) -> int:
+        """n, the number of joints."""
+        return int(self.waypoints.shape[1])
+
+    def time_scaled(self, factor: float) -> QuinticSpline:
+        """The same path, ``factor`` times as slow."""
+        slower = positive_number(factor, "factor")
+        return dataclasses.replace(
+            self,
+            times=self.times * slower,
+            start_velocity=self.start_velocity / slower,
+            end_velocity=self.end_velocity / slower,
+            start_acceleration=self.start_acceleration / slower**2,
+            end_acceleration=self.end_acceleration / slower**2,
+        )
+
+    def _derivatives(self, times: FloatArray) -> FloatArray:
+        return self._pieces.derivatives(times)
+
+
+@dataclass(frozen=True, eq=False)
+class SepticSpline(Trajectory):
+    """Pieces of degree 7 through the waypoints: position to sixth derivative are continuous.
+
+    Of all motions through the waypoints with these ends it has the least integral of squared snap. It rests at both
+    ends, jerk included, unless told otherwise. End values are one number for all joints or one each.
+
+    Attributes:
+        times: (m,) increasing, from 0, m >= 2 [s].
+        waypoints: (m, n) [rad].
+        start_velocity, end_velocity: (n,) [rad/s].
+        start_acceleration, end_acceleration: (n,) [rad/s^2].
+        start_jerk, end_jerk: (n,) [rad/s^3].
+        duration: the last of the times [s].
+    """
+
+    times: FloatArray
+    waypoints: FloatArray
+    start_velocity: FloatArray = field(default_factory=_at_rest)
+    end_velocity: FloatArray = field(default_factory=_at_rest)
+    start_acceleration: FloatArray = field(default_factory=_at_rest)
+    end_acceleration: FloatArray = field(default_factory=_at_rest)
+    start_jerk: FloatArray = field(default_factory=_at_rest)
+    end_jerk: FloatArray = field(default_factory=_at_rest)
+    duration: float = field(init=False)
+    _pieces: PolynomialPieces = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _check_waypoints(self)
+        _check_ends(self, ("velocity", "acceleration", "jerk"))
+
+    @property
+    def num_joints(self) -> int:
+        """n, the number of joints."""
+        return int(self.waypoints.shape[1])
+
+    def time_scaled(self, factor: float) -> SepticSpline:
+        """The same path, ``factor`` times as slow."""
+        slower = positive_number(factor, "factor")
+        return dataclasses.replace(
+            self,
+            times=self.times * slower,
+            start_velocity=self.start_velocity / slower,
+            end_velocity=self.end_velocity / slower,
+            start_acceleration=self.start_acceleration / slower**2,
+            end_acceleration=self.end_acceleration / slower**2,
+            start_jerk=self.start_jerk / slower**3,
+            end_jerk=self.end_jerk / slower**3,
+        )
+
+    def _derivatives(self, times: FloatArray) -> FloatArray:
+        return self._pieces.derivatives(times)
+
+
+def _check_waypoints(spline: QuinticSpline | SepticSpline) -> None:
+    times = as_float_array(spline.times, "times")
+    if times.ndim != 1 or not 2 <= times.size <= MAX_WAYPOINTS:
+        raise InputError(f"times must have shape (m,) with m between 2 and {MAX_WAYPOINTS}, got {times.shape}")
+    if times[0] != 0.0:
+        raise InputError(f"times must start at 0, got {times[0]!r}: subtract it from all of them")
+    object.__setattr__(spline, "duration", positive_number(times[-1], "the last of the times", "s"))
+    spacing = np.diff(times)
+    if (spacing <= 0.0).any():
+        index = int(np.argmax(spacing <= 0.0))
+        raise InputError(f"times must increase, got {times[index]!r} and then {times[index + 1]!r} at {index + 1}")
+    if spacing.max() > MAX_SPACING_RATIO * spacing.min():
+        raise InputError(
+            f"times between waypoints range from {spacing.min():g} s to {spacing.max():g} s; for the spline to be "
+            f"accurate the longest may be {MAX_SPACING_RATIO:g} times the shortest: spread the waypoints more evenly"
+        )
+    waypoints = as_float_array(spline.waypoints, "waypoints")
+    if waypoints.ndim != 2 or waypoints.shape[0] != times.size or waypoints.shape[1] == 0:
+        raise InputError(f"waypoints must have shape ({times.size}, n), a row for each time, got {waypoints.shape}")
+    object.__setattr__(spline, "times", frozen(times))
+    object.__setattr__(spline, "waypoints", bounded(waypoints, "waypoints"))
+
+
+def _check_ends(spline: QuinticSpline | SepticSpline, kinds: tuple[str, ...]) -> None:
+    for name in (f"{end}_{kind}" for kind in kinds for end in ("start", "end")):
+        object.__setattr__(spline, name, _one_each(getattr(spline, name), name, spline.num_joints))
+    start, end = (np.stack([getattr(spline, f"{side}_{kind}") for kind in kinds]) for side in ("start", "end"))
+    object.__setattr__(spline, "_pieces", PolynomialPieces.spline(spline.times, spline.waypoints, start, end))
+
+
+def _one_each(value: ArrayLike, name: str, num_joints: int) -> FloatArray:
+    array = as_float_array(value, name)
+    return joint_vector(np.full(num_joints, array) if array.ndim == 0 else array, name, num_joints)

@@ -1,0 +1,114 @@
+"""`Trajectory`: joint positions over time with their exact derivatives, and `JointMotion`, samples of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.errors import InputError
+from iparam.trajectory.checks import TIME_SLACK, positive_number, times_within
+
+MAX_SAMPLES = 10_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class JointMotion:
+    """Samples of a joint motion. Prismatic joints have m in place of rad.
+
+    Attributes:
+        time: (T,) [s].
+        q: (T, n) position [rad].
+        dq: (T, n) velocity [rad/s].
+        ddq: (T, n) acceleration [rad/s^2].
+        jerk: (T, n) [rad/s^3].
+    """
+
+    time: FloatArray
+    q: FloatArray
+    dq: FloatArray
+    ddq: FloatArray
+    jerk: FloatArray
+
+    def __post_init__(self) -> None:
+        time = as_float_array(self.time, "time")
+        if time.ndim != 1:
+            raise InputError(f"time must have shape (T,), got {time.shape}")
+        object.__setattr__(self, "time", frozen(time))
+        columns = np.shape(self.q)[-1:]
+        for name in ("q", "dq", "ddq", "jerk"):
+            values = as_float_array(getattr(self, name), name)
+            if values.ndim != 2 or values.shape != (time.size, *columns):
+                expected = f"({time.size}, n), one row for each time and the same n in q, dq, ddq and jerk"
+                raise InputError(f"{name} must have shape {expected}, got {values.shape}")
+            object.__setattr__(self, name, frozen(values))
+
+    @property
+    def num_samples(self) -> int:
+        """T, the number of samples."""
+        return self.time.size
+
+    @property
+    def num_joints(self) -> int:
+        """n, the number of joints."""
+        return int(self.q.shape[1])
+
+
+class Trajectory(ABC):
+    """A joint motion that is known at every time from 0 to ``duration``, with exact derivatives.
+
+    A family of trajectories gives ``duration``, ``num_joints``, ``time_scaled`` and ``_derivatives``; the rest follows.
+
+    Attributes:
+        duration: [s].
+    """
+
+    duration: float
+
+    @property
+    @abstractmethod
+    def num_joints(self) -> int:
+        """n, the number of joints."""
+
+    @abstractmethod
+    def time_scaled(self, factor: float) -> Trajectory:
+        """The same path, ``factor`` times as slow.
+
+        The duration is multiplied by ``factor``; velocity, acceleration and jerk are divided by it once, twice and
+        three times. A factor below 1 is faster.
+        """
+
+    @abstractmethod
+    def _derivatives(self, times: FloatArray) -> FloatArray:
+        """(4, T, n) position, velocity, acceleration and jerk at ``times`` (T,), all within [0, duration]."""
+
+    def evaluate(self, times: ArrayLike) -> JointMotion:
+        """The motion at ``times``, in any order.
+
+        Args:
+            times: (T,), or one number, which gives T = 1; within [0, duration] [s].
+        """
+        inside = times_within(times, self.duration)
+        q, dq, ddq, jerk = self._derivatives(inside)
+        return JointMotion(np.atleast_1d(as_float_array(times, "times")), q, dq, ddq, jerk)
+
+    def sample(self, fps: float) -> JointMotion:
+        """The motion on a clock of ``fps`` ticks a second, from t = 0.
+
+        Sample i is at i / fps exactly, which is also when a player that runs at ``fps`` commands it. The last sample is
+        the last tick that is not after the end; it is the end itself if duration * fps is a whole number.
+
+        Args:
+            fps: samples a second [Hz].
+        """
+        rate = positive_number(fps, "fps", "Hz")
+        last = int(np.floor(self.duration * rate * (1.0 + TIME_SLACK)))
+        if last >= MAX_SAMPLES:
+            raise InputError(
+                f"{self.duration:g} s at {rate:g} Hz are {last + 1} samples, more than {MAX_SAMPLES}; lower fps, or "
+                "evaluate it in parts"
+            )
+        return self.evaluate(np.arange(last + 1) / rate)

@@ -1,0 +1,294 @@
+"""`iparam kinematics batch`: every input and output format, and files that are not what they should be."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from iparam.cli import sample_files
+from iparam.cli.main import main
+from iparam.cli.state_files import COLUMNS
+
+NUM = 7
+NAMES = ["time", *(f"{group}{joint}" for group in ("q", "dq", "ddq") for joint in range(6))]
+
+
+@pytest.fixture
+def table() -> dict[str, list[float]]:
+    """A turn of the first joint of a UR5e, all others at zero: the tool moves on a circle."""
+    columns = {name: [0.0] * NUM for name in NAMES}
+    columns["time"] = [0.1 * i for i in range(NUM)]
+    columns["q0"] = [0.3 * t**2 for t in columns["time"]]
+    columns["dq0"] = [0.6 * t for t in columns["time"]]
+    columns["ddq0"] = [0.6] * NUM
+    return columns
+
+
+def write_table(path: Path, columns: dict[str, list[float]]) -> Path:
+    if path.suffix == ".json":
+        path.write_text(json.dumps(columns), encoding="utf-8")
+    elif path.suffix == ".parquet":
+        pyarrow.parquet.write_table(pyarrow.table(columns), path)
+    else:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns)
+            writer.writerows(zip(*columns.values(), strict=True))
+    return path
+
+
+def read_states(path: Path) -> dict[str, np.ndarray[Any, Any]]:
+    """Columns by their names in CSV and Parquet."""
+    if path.suffix == ".parquet":
+        return {name: np.array(values) for name, values in pyarrow.parquet.read_table(path).to_pydict().items()}
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        return {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert content["format"] == "iparam-states/1"
+    flat = [np.hstack([np.atleast_1d(value) for value in state.values()]) for state in content["states"]]
+    return dict(zip(COLUMNS, np.array(flat).T, strict=True))
+
+
+def run_batch(*arguments: object) -> int:
+    return main(["kinematics", "batch", *(str(argument) for argument in arguments)])
+
+
+@pytest.mark.parametrize("output", ["out.json", "out.csv", "out.parquet"])
+@pytest.mark.parametrize("source", ["in.json", "in.csv", "in.parquet"])
+def test_every_format_gives_the_circle(
+    source: str, output: str, table: dict[str, list[float]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_table(tmp_path / source, table)
+    assert run_batch("--input", path, "--output", tmp_path / output, "--robot", "ur5e") == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == f"iparam: {NUM} states of ur5e written to {tmp_path / output}\n"
+    states = read_states(tmp_path / output)
+    assert tuple(states) == COLUMNS
+    angle, speed = np.array(table["q0"]), np.array(table["dq0"])
+    x, y = -0.8172, -0.2329
+    np.testing.assert_array_equal(states["time"], table["time"])
+    np.testing.assert_allclose(states["x"], x * np.cos(angle) - y * np.sin(angle), atol=1e-9)
+    np.testing.assert_allclose(states["y"], x * np.sin(angle) + y * np.cos(angle), atol=1e-9)
+    # Rz(angle) Rx(pi/2)
+    half, root = angle / 2, math.sqrt(0.5)
+    quaternion = np.stack([states[name] for name in ("qx", "qy", "qz", "qw")])
+    np.testing.assert_allclose(
+        quaternion, [root * np.cos(half), root * np.sin(half), root * np.sin(half), root * np.cos(half)], atol=1e-9
+    )
+    # In tool axes the base's z is y and its -y is z.
+    np.testing.assert_allclose(states["angular_velocity_y"], speed, atol=1e-9)
+    np.testing.assert_allclose(states["linear_velocity_x"], -y * speed, atol=1e-9)
+    np.testing.assert_allclose(states["linear_velocity_z"], -x * speed, atol=1e-9)
+    np.testing.assert_allclose(states["angular_acceleration_y"], 0.6, atol=1e-9)
+    np.testing.assert_allclose(states["linear_acceleration_x"], -x * speed**2 - y * 0.6, atol=1e-9)
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted([source, output])
+
+
+def test_base_axes(table: dict[str, list[float]], tmp_path: Path) -> None:
+    path = write_table(tmp_path / "in.csv", table)
+    assert run_batch("--input", path, "--output", tmp_path / "o.json", "--robot", "ur5e", "--frame", "base") == 0
+    states = read_states(tmp_path / "o.json")
+    np.testing.assert_allclose(states["angular_velocity_z"], table["dq0"], atol=1e-9)
+    header = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
+    assert (header["robot"], header["tool_frame"], header["axes"]) == ("ur5e", "tool0", "base")
+
+
+@pytest.mark.parametrize("output", ["out.json", "out.csv", "out.parquet"])
+@pytest.mark.parametrize("source", ["in.json", "in.parquet"])
+def test_blocks_make_no_difference(
+    source: str, output: str, table: dict[str, list[float]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_table(tmp_path / source, table)
+    assert run_batch("--input", path, "--output", tmp_path / output, "--robot", "ur5e") == 0
+    whole = read_states(tmp_path / output)
+    monkeypatch.setattr(sample_files, "BLOCK_SAMPLES", 3)
+    assert run_batch("--input", path, "--output", tmp_path / output, "--robot", "ur5e") == 0
+    for name, values in read_states(tmp_path / output).items():
+        np.testing.assert_array_equal(values, whole[name])
+
+
+def test_json_table_with_grouped_columns(table: dict[str, list[float]], tmp_path: Path) -> None:
+    grouped = {
+        "time": table["time"],
+        **{g: np.array([table[f"{g}{joint}"] for joint in range(6)]).T.tolist() for g in ("q", "dq", "ddq")},
+    }
+    (tmp_path / "grouped.json").write_text(json.dumps(grouped), encoding="utf-8")
+    write_table(tmp_path / "flat.json", table)
+    for name in ("grouped", "flat"):
+        arguments = ("--input", tmp_path / f"{name}.json", "--output", tmp_path / f"{name}.csv", "--robot", "ur5e")
+        assert run_batch(*arguments) == 0
+    assert (tmp_path / "grouped.csv").read_text() == (tmp_path / "flat.csv").read_text()
+
+
+def test_blanks_and_other_columns_in_a_csv_header(table: dict[str, list[float]], tmp_path: Path) -> None:
+    path = write_table(tmp_path / "in.csv", {"fx": [1.0] * NUM, **table})
+    text = path.read_text(encoding="utf-8").replace(",", ", ")
+    path.write_text("\ufeff" + text, encoding="utf-8")
+    assert run_batch("--input", path, "--output", tmp_path / "o.csv", "--robot", "ur5e") == 0
+    np.testing.assert_array_equal(read_states(tmp_path / "o.csv")["time"], table["time"])
+
+
+@pytest.fixture
+def trajectory(tmp_path: Path) -> Path:
+    """q0 = 0.2 + 256 r^4 (1-r)^4 0.3 sin(2 pi 0.5 t) for 4 s at 10 Hz, the other joints at rest."""
+    content = {
+        "format": "iparam-trajectory/1",
+        "robot": "ur5e",
+        "config": {"num_harmonics": 1, "base_freq": 0.5, "duration": 4.0, "fps": 10.0, "q0": [0.2, 0, 0, 0, 0, 0]},
+        "coefficients": {"a": [[0.3], [0], [0], [0], [0], [0]], "b": [[0], [0], [0], [0], [0], [0]]},
+    }
+    path = tmp_path / "trajectory.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_trajectory_file(trajectory: Path, tmp_path: Path) -> None:
+    assert run_batch("--input", trajectory, "--output", tmp_path / "o.csv") == 0
+    states = read_states(tmp_path / "o.csv")
+    np.testing.assert_allclose(states["time"], np.arange(41) / 10.0, atol=1e-12)
+    r = states["time"] / 4.0
+    angle = 0.2 + 256 * (r * (1 - r)) ** 4 * 0.3 * np.sin(math.pi * states["time"])
+    np.testing.assert_allclose(states["x"], -0.8172 * np.cos(angle) + 0.2329 * np.sin(angle), atol=1e-9)
+
+
+def test_fps_and_robot_override_the_trajectory_file(trajectory: Path, tmp_path: Path) -> None:
+    arguments = ("--input", trajectory, "--output", tmp_path / "o.json", "--fps", "2", "--robot", "ur3e")
+    assert run_batch(*arguments) == 0
+    content = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
+    assert content["robot"] == "ur3e"
+    assert [state["time"] for state in content["states"]] == [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--input", "in.csv", "--output", "o.txt", "--robot", "ur5e"], 2, "known: .json, .csv, .parquet"),
+        (["--input", "in.csv", "--output", "o", "--robot", "ur5e"], 2, "unknown suffix ''"),
+        (["--input", "in.txt", "--output", "o.csv", "--robot", "ur5e"], 2, "unknown suffix '.txt' of --input"),
+        (["--input", "in.csv", "--output", "o.csv"], 2, "add --robot"),
+        (["--input", "in.csv", "--output", "o.csv", "--robot", "ur5e", "--fps", "5"], 2, "--fps is for trajectory"),
+        (["--input", "in.csv", "--output", "o.csv", "--robot", "ur7"], 2, "unknown robot 'ur7'"),
+        (["--input", "none.csv", "--output", "o.csv", "--robot", "ur5e"], 1, "cannot read none.csv: No such file"),
+        (["--input", "none.json", "--output", "o.csv", "--robot", "ur5e"], 1, "cannot read none.json: No such file"),
+        (["--input", "none.parquet", "--output", "o.csv", "--robot", "ur5e"], 1, "cannot read none.parquet:"),
+        (
+            ["--input", "in.csv", "--output", "none/o.csv", "--robot", "ur5e"],
+            2,
+            "cannot write 'none/o.csv': the folder",
+        ),
+        (["--input", "in.csv", "--output", "folder.csv", "--robot", "ur5e"], 2, "cannot write 'folder.csv':"),
+        (["--input", "folder.csv", "--output", "o.csv", "--robot", "ur5e"], 1, "cannot read folder.csv:"),
+        (["--input", "trajectory.json", "--output", "o.csv", "--fps", "-1"], 2, "fps"),
+        (["--input", "trajectory.json", "--output", "o.csv", "--fps", "nan"], 2, "fps"),
+    ],
+)
+def test_refusals(
+    options: list[str],
+    code: int,
+    message: str,
+    table: dict[str, list[float]],
+    trajectory: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_table(Path("in.csv"), table)
+    Path("folder.csv").mkdir()
+    before = sorted(tmp_path.iterdir())
+    assert run_batch(*options) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("iparam: error: ")
+    assert message in err
+    assert "Traceback" not in err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".parquet"])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({f"ddq{i}": None for i in range(6)}, "lacks ddq0..ddq5. A table needs the columns time, q0..q5, dq0..dq5"),
+        ({"time": None, "dq3": None}, "lacks time, dq3."),
+        ({"q6": [0.0] * NUM}, "more than 6 joints"),
+        ({"dq2": [0.0] * (NUM - 1) + [math.nan]}, f"dq2 of sample {NUM - 1} is missing or not a finite number"),
+        ({"q1": [math.inf] + [0.0] * (NUM - 1)}, "q1 of sample 0 is missing or not a finite number"),
+        ({"q1": ["up"] * NUM}, ""),
+        ({name: [] for name in NAMES}, "holds no samples"),
+    ],
+)
+def test_unusable_tables(
+    change: dict[str, Any],
+    message: str,
+    suffix: str,
+    table: dict[str, list[float]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sample_files, "BLOCK_SAMPLES", 3)  # the fault may come after blocks that are good
+    columns = {name: values for name, values in {**table, **change}.items() if values is not None}
+    path = write_table(tmp_path / f"in{suffix}", columns)
+    for output in (tmp_path / "o.json", tmp_path / "o.csv", tmp_path / "o.parquet"):
+        output.write_bytes(b"as it was")
+        assert run_batch("--input", path, "--output", output, "--robot", "ur5e") == 1
+        err = capsys.readouterr().err
+        assert err.startswith("iparam: error: ")
+        assert message in err
+        assert output.read_bytes() == b"as it was"
+        output.unlink()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("in.json", b"{"),
+        ("in.json", b"[1, 2]"),
+        ("in.json", b"\xff\xfe\x00"),
+        ("in.json", b'{"time": [0], "q": 3, "dq": [], "ddq": []}'),
+        ("in.json", b'{"time": [0], "q": [[0,0,0,0,0,0]], "dq": [[0],[1,2]], "ddq": [[0,0,0,0,0,0]]}'),
+        ("in.json", b'{"time": [0, 1], "q": [[0,0,0,0,0,0]], "dq": [[0,0,0,0,0,0]], "ddq": [[0,0,0,0,0,0]]}'),
+        ("in.json", b"[" * 100_000),
+        ("in.csv", b""),
+        ("in.csv", b"\xff\xfe\x00\x01"),
+        ("in.csv", ",".join(NAMES).encode() + b"\n1,2,3\n"),
+        ("in.csv", ",".join([*NAMES, "q0"]).encode() + b"\n"),
+        ("in.parquet", b"PAR1 no"),
+        ("in.parquet", b""),
+    ],
+)
+def test_files_that_are_something_else(
+    name: str, content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert run_batch("--input", path, "--output", tmp_path / "o.csv", "--robot", "ur5e") == 1
+    err = capsys.readouterr().err
+    assert err.startswith("iparam: error: ")
+    assert str(path) in err
+    assert "bug" not in err
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_trajectory_for_another_number_of_joints(
+    trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = json.loads(trajectory.read_text(encoding="utf-8"))
+    content["config"]["q0"] = [0.0, 0.0]
+    content["coefficients"] = {"a": [[0.3], [0.0]], "b": [[0.0], [0.0]]}
+    trajectory.write_text(json.dumps(content), encoding="utf-8")
+    assert run_batch("--input", trajectory, "--output", tmp_path / "o.csv") == 2
+    assert "moves 2 joints, ur5e has 6" in capsys.readouterr().err

@@ -1,0 +1,213 @@
+"""The command as a whole: help, version, exit codes, and what goes to which stream."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from iparam import __version__
+from iparam.cli.command_table import COMMANDS
+from iparam.cli.demo import Demo
+from iparam.cli.main import main
+
+NAMES = [entry.name for entry in COMMANDS]
+UR5E_ZERO = ["--robot", "ur5e", "--q", "0", "0", "0", "0", "0", "0"]
+
+
+def run_python(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **options)  # type: ignore[call-overload, no-any-return]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"]])
+def test_help_lists_every_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    for entry in COMMANDS:
+        assert entry.name in out
+        assert entry.summary in out
+
+
+def test_help_of_a_group_lists_its_commands_only(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["kinematics", "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "kinematics batch" in out
+    assert "dynamics" not in out
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_of_a_command_fits_80_columns_and_has_an_example(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([*name.split(), "--help"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert max(len(line) for line in out.splitlines()) <= 80
+    assert f"usage: iparam {name}" in out
+    assert f"Example:\n  iparam {name}" in out
+
+
+def test_every_name_begins_with_a_word_that_is_no_command_itself() -> None:
+    groups = {entry.words[0] for entry in COMMANDS if len(entry.words) > 1}
+    assert groups.isdisjoint(NAMES)
+    assert len(set(NAMES)) == len(NAMES)
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"iparam {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "no command given"),
+        (["--nonsense"], "unknown option '--nonsense'"),
+        (["kinematic"], "did you mean 'kinematics'?"),
+        (["fly"], "known: demo, robots, kinematics, dynamics"),
+        (["fly", "--help"], "unknown command 'fly'"),
+        (["kinematics"], "needs a command: compute, batch"),
+        (["kinematics", "--robot", "ur5e"], "needs a command: compute, batch"),
+        (["kinematics", "computes"], "did you mean 'compute'?"),
+    ],
+)
+def test_a_wrong_command_is_bad_usage(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("iparam: error: ")
+    assert message in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["kinematics", "compute"],
+        ["kinematics", "compute", "--robot", "ur5e", "--q", "zero"],
+        ["kinematics", "compute", *UR5E_ZERO, "--frame", "world"],
+        ["kinematics", "compute", *UR5E_ZERO, "--nonsense", "1"],
+        ["kinematics", "compute", *UR5E_ZERO, "stray", "--json"],
+        ["kinematics", "batch", "--input", "a.csv"],
+    ],
+)
+def test_a_wrong_option_is_bad_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"iparam {arguments[0]} {arguments[1]} --help" in " ".join(err.split())
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("place", [0, 2, 3])
+def test_debug_shows_the_traceback_wherever_it_stands(place: int, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["kinematics", "compute", "--robot", "ur7", "--q", "0"]
+    if place < 3:
+        arguments.insert(place, "--debug")
+    else:
+        arguments.append("--debug")
+    assert main(arguments) == 2
+    err = capsys.readouterr().err
+    assert "Traceback" in err
+    assert "iparam: error: unknown robot 'ur7'" in err
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (ZeroDivisionError("by zero"), 1, "iparam: error: ZeroDivisionError: by zero. This is a bug in iparam"),
+        (KeyboardInterrupt(), 130, ""),
+        (BrokenPipeError(), 141, ""),
+        (MemoryError(), 1, "iparam: error: not enough memory"),
+        (PermissionError(13, "Permission denied", "a.json"), 1, "iparam: error: a.json: Permission denied"),
+    ],
+)
+def test_what_a_command_raises_becomes_a_line_and_an_exit_code(
+    error: BaseException,
+    code: int,
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run(self: Demo) -> None:
+        raise error
+
+    monkeypatch.setattr(Demo, "run", run)
+    assert main(["demo"]) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(message)
+    assert bool(err) == bool(message)
+    assert "Traceback" not in err
+
+
+def test_the_module_runs_as_a_program() -> None:
+    done = run_python("-m", "iparam", "robots", "ur5e", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["num_joints"] == 6
+    assert done.stderr == ""
+
+
+def test_the_program_ends_with_the_exit_code() -> None:
+    done = run_python("-m", "iparam", "kinematics", "compute", "--robot", "ur7", "--q", "0")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("iparam: error: unknown robot 'ur7'")
+
+
+def test_help_loads_no_heavy_package() -> None:
+    script = (
+        "import sys; from iparam.cli.main import main; code = main(['--help']);"
+        "print(code, sorted({'numba', 'scipy', 'pyarrow', 'numpy', 'tyro', 'rich'} & set(sys.modules)))"
+    )
+    done = run_python("-c", script)
+    assert done.stdout.splitlines()[-1] == "0 []", done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_of_a_command_loads_no_kernels(name: str) -> None:
+    script = (
+        f"import sys; from iparam.cli.main import main; code = main({[*name.split(), '--help']!r});"
+        "print(code, sorted({'numba', 'scipy', 'pyarrow'} & set(sys.modules)))"
+    )
+    done = run_python("-c", script)
+    assert done.stdout.splitlines()[-1] == "0 []", done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pipe's reader that goes away is a POSIX matter")
+def test_a_closed_pipe_is_no_error() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as pipe:
+        done = subprocess.run(
+            [sys.executable, "-m", "iparam", "robots"], stdout=pipe, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 141
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGINT and a named pipe")
+def test_an_interrupt_ends_quietly(tmp_path: Path) -> None:
+    waiting = tmp_path / "never.csv"
+    os.mkfifo(waiting)
+    command = ["kinematics", "batch", "--input", str(waiting), "--output", str(tmp_path / "o.csv"), "--robot", "ur5e"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "iparam", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        deadline = time.monotonic() + 60.0
+        while not list(tmp_path.glob("o.csv.*.tmp")) and time.monotonic() < deadline:
+            time.sleep(0.05)  # until it has begun to write, and waits for its input
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert (out, err) == ("", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["never.csv"]

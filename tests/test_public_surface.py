@@ -1,0 +1,48 @@
+"""What iparam exports exists, and what tools rely on is exported."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+
+import pytest
+
+import iparam
+
+RELIED_ON = [
+    "load_robot",
+    "forward_kinematics",
+    "jacobian",
+    "tool_motion",
+    "inverse_dynamics",
+    "mass_matrix",
+    "gravity_torques",
+    "coriolis_centrifugal",
+    "forward_dynamics",
+    "wrench_regressor",
+    "joint_torque_regressor",
+]
+PACKAGES = ["iparam"] + [found.name for found in pkgutil.walk_packages(iparam.__path__, "iparam.") if found.ispkg]
+
+
+def exported(module: ModuleType) -> list[str]:
+    return list(getattr(module, "__all__", []))
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_exported_name_resolves(package: str) -> None:
+    module = importlib.import_module(package)
+    names = exported(module)
+    assert len(names) == len(set(names)), f"{package}.__all__ repeats a name"
+    assert [name for name in names if not hasattr(module, name)] == []
+
+
+def test_iparam_states_what_it_exports() -> None:
+    assert exported(iparam)
+
+
+@pytest.mark.parametrize("name", RELIED_ON)
+def test_relied_on_name_is_exported(name: str) -> None:
+    assert name in exported(iparam)
+    assert callable(getattr(iparam, name))

@@ -1,0 +1,121 @@
+"""The README and docs keep their promises: their commands and Python blocks run, and print what they say.
+
+Conventions for the fenced blocks:
+
+- ``console``: a line ``$ iparam ...`` is executed in an empty folder, all those of a block in the same one. The lines
+  after it, up to the next ``$``, are its expected output. Other commands (``$ make ...``) are skipped.
+- ``python`` (README): runs as a script. A ``text`` block that follows, with only blank lines between, is its output.
+
+Expected lines must occur in the output in the given order, whole lines, runs of blanks counting as one; ``...`` stands
+for any text within a line, and on a line of its own for any lines. Extra lines of output are allowed.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    path: Path
+    line: int
+    language: str
+    text: str
+    output: str = ""  # of the text block right after it
+
+    def __str__(self) -> str:
+        return f"{self.path.relative_to(ROOT)}:{self.line}"
+
+
+def blocks_of(path: Path) -> list[Block]:
+    text = path.read_text(encoding="utf-8")
+    found = list(FENCE.finditer(text))
+    blocks = []
+    for match, following in zip_longest(found, found[1:]):
+        adjacent = following is not None and not text[match.end() : following.start()].strip()
+        output = following[2] if following is not None and adjacent and following[1] == "text" else ""
+        blocks.append(Block(path, text.count("\n", 0, match.start()) + 1, match[1], match[2], output))
+    return blocks
+
+
+def commands_of(block: Block) -> list[tuple[str, str]]:
+    """Each `iparam` command of a console block with the output expected of it."""
+    parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]
+    pairs = [part.replace("\\\n", " ").partition("\n") for part in parts]
+    return [(command, output) for command, _, output in pairs if re.match(r"iparam\b", command)]
+
+
+def missing_line(expected: str, output: str) -> str | None:
+    """The first expected line that the output lacks, or None."""
+    lines = iter([" ".join(line.split()) for line in output.splitlines()])
+    for line in expected.splitlines():
+        wanted = " ".join(line.split())
+        if wanted in ("", "..."):
+            continue
+        pattern = re.compile(".*".join(re.escape(part) for part in wanted.split("...")))
+        if not any(pattern.fullmatch(candidate) for candidate in lines):
+            return line
+    return None
+
+
+def run(arguments: list[str], folder: Path, expected: str) -> None:
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+    )
+    report = f"\n{done.stdout}{done.stderr}"
+    assert done.returncode == 0, f"exit code {done.returncode}{report}"
+    assert "Traceback" not in done.stderr, report
+    assert "Warning" not in done.stderr, report
+    missing = missing_line(expected, done.stdout)
+    assert missing is None, f"the output lacks {missing!r}{report}"
+
+
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
+CONSOLE = [block for page in PAGES for block in blocks_of(page) if block.language == "console" and commands_of(block)]
+PYTHON = [block for block in blocks_of(README) if block.language == "python"]
+
+
+@pytest.mark.parametrize("block", CONSOLE, ids=str)
+def test_commands_run(block: Block, tmp_path: Path) -> None:
+    for command, expected in commands_of(block):
+        run(["-m", *shlex.split(command, comments=True)], tmp_path, expected)
+
+
+@pytest.mark.parametrize("block", PYTHON, ids=str)
+def test_python_blocks_run(block: Block, tmp_path: Path) -> None:
+    script = tmp_path / "block.py"
+    script.write_text(block.text, encoding="utf-8")
+    run([str(script)], tmp_path, block.output)
+
+
+def test_readme_has_blocks_to_run() -> None:
+    assert any(block.path == README for block in CONSOLE)
+    assert any(block.output for block in PYTHON)
+
+
+@pytest.mark.parametrize(
+    ("expected", "output", "missing"),
+    [
+        ("b  c\n", "a\nb c\nd\n", None),
+        ("a\n...\nd", "a\nb\nc\nd\n", None),
+        ("mass ... kg", "mass 1.5 kg\n", None),
+        ("b\na\n", "a\nb\n", "a"),
+        ("a\na\n", "a\n", "a"),
+        ("mass", "mass 1.5 kg\n", "mass"),
+        ("1.5 (kg)", "1x5 (kg)\n", "1.5 (kg)"),
+    ],
+)
+def test_missing_line(expected: str, output: str, missing: str | None) -> None:
+    assert missing_line(expected, output) == missing
