@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,16 +49,14 @@ class Case:
 
 
 @pytest.fixture(scope="module", params=[*ARMS, "maker ur5e", "maker ur10e", "maker ur20"])
-def case(
-    request: pytest.FixtureRequest, example_robot_urdf: Callable[[str], Path], maker_urdf: Callable[[str], Path]
-) -> Case:
+def case(request: pytest.FixtureRequest) -> Case:
     name = request.param
     if name.startswith("maker "):
         # Ours from the catalogue, Pinocchio's from the maker's YAML: two readings of the same figures.
         name = name.removeprefix("maker ")
-        path, robot = maker_urdf(name), iparam.load_robot(name)
+        path, robot = request.getfixturevalue("maker_urdf")(name), iparam.load_robot(name)
     else:
-        path = example_robot_urdf(name)
+        path = request.getfixturevalue("example_robot_urdf")(name)
         robot = iparam.load_robot(path, tip=ARMS[name])
     model = pin.buildModelFromUrdf(str(path))
     off_chain = [model.getJointId(joint) for joint in model.names[1:] if joint not in robot.joint_names]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
-from iparam.regressor import kernels
+from iparam.regressor.kernels import wrench as kernels
 from iparam.robot.batching import run_batched
 from iparam.robot.model import Robot
 from iparam.robot.motion_input import STANDARD_GRAVITY, gravity_vector, joint_batch

@@ -236,5 +236,9 @@ class Robot:
             raise InputError(f"armature must be one number or {self.num_joints}, got shape {values.shape}")
         return dataclasses.replace(self, armature=np.broadcast_to(values, (self.num_joints,)))
 
+    def __reduce__(self) -> tuple[type[Robot], tuple[object, ...]]:
+        # Through the constructor: unpickled arrays would be writable, which is another type to the compiled kernels.
+        return (Robot, tuple(getattr(self, spec.name) for spec in dataclasses.fields(self)))
+
     def __repr__(self) -> str:
         return f"Robot({self.name!r}, {self.num_joints} joints, {self.base_frame!r} -> {self.tool_frame!r})"

@@ -7,11 +7,12 @@ fast; a kernel's workspace holds one sample and stays in the first-level cache.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numba
 
 # 'contract' allows fused multiply-adds and nothing that treats nan or inf differently.
-compiled = numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
+compiled: Any = numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
 
 
 @compiled

@@ -1,62 +1,11 @@
-"""Compiled regressors, on the same forward steps as the kinematics."""
+"""The wrench regressor of a payload and its derivatives."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from iparam.robot.kernels.steps import (
-    advance,
-    at_rest,
-    attach,
-    compiled,
-    cross,
-    read_vector,
-    turn_back,
-    turn_matrix,
-)
-
-
-@compiled
-def products(w, v):
-    """The symmetric products of two vectors: (xx, yy, zz, xy, xz, yz) of (w v^T + v w^T) / 2."""
-    return (
-        w[0] * v[0],
-        w[1] * v[1],
-        w[2] * v[2],
-        0.5 * (w[0] * v[1] + w[1] * v[0]),
-        0.5 * (w[0] * v[2] + w[2] * v[0]),
-        0.5 * (w[1] * v[2] + w[2] * v[1]),
-    )
-
-
-@compiled
-def write_regressor(out, k, ww, l, a):
-    """The 6x10 regressor of a body from its motion in its frame: rows [force, moment], columns phi.
-
-    f = m a + alpha x h + omega x (omega x h) and n = I alpha + omega x (I omega) + h x a, with h = m c, written as a
-    matrix times phi. ``a`` is the acceleration of the frame's origin minus gravity, ``ww`` the products of omega; the
-    matrix is linear in all three, so the same function writes its derivatives.
-    """
-    xx, yy, zz, xy, xz, yz = ww
-    l0, l1, l2 = l
-    a0, a1, a2 = a
-    out[k, 0, 0], out[k, 1, 0], out[k, 2, 0] = a0, a1, a2
-    out[k, 0, 1], out[k, 0, 2], out[k, 0, 3] = -(yy + zz), xy - l2, xz + l1
-    out[k, 1, 1], out[k, 1, 2], out[k, 1, 3] = xy + l2, -(xx + zz), yz - l0
-    out[k, 2, 1], out[k, 2, 2], out[k, 2, 3] = xz - l1, yz + l0, -(xx + yy)
-    out[k, 3, 0], out[k, 4, 0], out[k, 5, 0] = 0.0, 0.0, 0.0
-    out[k, 3, 1], out[k, 3, 2], out[k, 3, 3] = 0.0, a2, -a1
-    out[k, 4, 1], out[k, 4, 2], out[k, 4, 3] = -a2, 0.0, a0
-    out[k, 5, 1], out[k, 5, 2], out[k, 5, 3] = a1, -a0, 0.0
-    for i in range(3):
-        for j in range(4, 10):
-            out[k, i, j] = 0.0
-    out[k, 3, 4], out[k, 3, 5], out[k, 3, 6] = l0, l1 - xz, l2 + xy
-    out[k, 3, 7], out[k, 3, 8], out[k, 3, 9] = -yz, yy - zz, yz
-    out[k, 4, 4], out[k, 4, 5], out[k, 4, 6] = xz, l0 + yz, zz - xx
-    out[k, 4, 7], out[k, 4, 8], out[k, 4, 9] = l1, l2 - xy, -xz
-    out[k, 5, 4], out[k, 5, 5], out[k, 5, 6] = -xy, xx - yy, l0 - yz
-    out[k, 5, 7], out[k, 5, 8], out[k, 5, 9] = xy, l1 + xz, l2
+from iparam.regressor.kernels.body import point_acceleration, products, write_regressor
+from iparam.robot.kernels.steps import advance, at_rest, attach, compiled, cross, read_vector, turn_back
 
 
 @compiled
@@ -69,51 +18,6 @@ def wrench_regressor(origins, prismatic, tool, gravity, q, dq, ddq, out):
         r, _, w, _, l, a = attach(state, tool, 0)
         w, l, a = turn_back(r, w[0], w[1], w[2]), turn_back(r, l[0], l[1], l[2]), turn_back(r, a[0], a[1], a[2])
         write_regressor(out, k, products(w, w), l, a)
-
-
-@compiled
-def joint_torque_regressor(origins, prismatic, link_turns, gravity, q, dq, ddq, out):
-    """Regressor (N, n, 10 n) of the joint torques: columns phi of each body in its link's frame, from the base."""
-    n = q.shape[1]
-    axes = np.empty((n, 6))
-    for k in range(q.shape[0]):
-        state = at_rest(gravity[0], gravity[1], gravity[2])
-        row = out[k]
-        for body in range(n):
-            state, z = advance(state, origins, prismatic, body, q[k, body], dq[k, body], ddq[k, body])
-            r, p, w, _, l, a = state
-            for j in range(3):
-                axes[body, j], axes[body, 3 + j] = z[j], p[j]
-            r = turn_matrix(r, link_turns, body)
-            w0, w1, w2 = turn_back(r, w[0], w[1], w[2])
-            l0, l1, l2 = turn_back(r, l[0], l[1], l[2])
-            a0, a1, a2 = turn_back(r, a[0], a[1], a[2])
-            xx, yy, zz, xy, xz, yz = products((w0, w1, w2), (w0, w1, w2))
-            c = 10 * body
-            for i in range(n):
-                if i > body:  # a body does not load the joints behind it
-                    for j in range(10):
-                        row[i, c + j] = 0.0
-                    continue
-                # (t, v) is the twist that a unit speed of joint i gives the body, in its link's frame.
-                z = read_vector(axes, i, 0)
-                if prismatic[i]:
-                    t0, t1, t2 = 0.0, 0.0, 0.0
-                    v0, v1, v2 = turn_back(r, z[0], z[1], z[2])
-                else:
-                    t0, t1, t2 = turn_back(r, z[0], z[1], z[2])
-                    d = cross(z[0], z[1], z[2], p[0] - axes[i, 3], p[1] - axes[i, 4], p[2] - axes[i, 5])
-                    v0, v1, v2 = turn_back(r, d[0], d[1], d[2])
-                row[i, c] = v0 * a0 + v1 * a1 + v2 * a2
-                row[i, c + 1] = v1 * (xy + l2) + v2 * (xz - l1) - v0 * (yy + zz) + t2 * a1 - t1 * a2
-                row[i, c + 2] = v0 * (xy - l2) + v2 * (yz + l0) - v1 * (xx + zz) + t0 * a2 - t2 * a0
-                row[i, c + 3] = v0 * (xz + l1) + v1 * (yz - l0) - v2 * (xx + yy) + t1 * a0 - t0 * a1
-                row[i, c + 4] = t0 * l0 + t1 * xz - t2 * xy
-                row[i, c + 5] = t0 * (l1 - xz) + t1 * (l0 + yz) + t2 * (xx - yy)
-                row[i, c + 6] = t0 * (l2 + xy) + t1 * (zz - xx) + t2 * (l0 - yz)
-                row[i, c + 7] = t1 * l1 - t0 * yz + t2 * xy
-                row[i, c + 8] = t0 * (yy - zz) + t1 * (l2 - xy) + t2 * (l1 + xz)
-                row[i, c + 9] = t0 * yz - t1 * xz + t2 * l2
 
 
 @compiled
@@ -181,13 +85,6 @@ def tool_twist_derivatives(origins, prismatic, tool, gravity, q, dq, ddq, twist,
                 before[1, j] += jac[i, j] * ddq[k, i] + djac[i, j] * dq[k, i]
         for j in range(6):
             twist[k, j], accel[k, j] = before[0, j], before[1, j]
-
-
-@compiled
-def point_acceleration(w, v, a):
-    """Acceleration of the frame's origin from the spatial one: a + omega x v."""
-    wv = cross(w[0], w[1], w[2], v[0], v[1], v[2])
-    return a[0] + wv[0], a[1] + wv[1], a[2] + wv[2]
 
 
 @compiled

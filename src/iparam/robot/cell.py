@@ -1,0 +1,98 @@
+"""`WorkCell`: what stands around an arm and must not be hit. Boxes, walls and the ground, in the robot's base frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.errors import InputError
+from iparam.spatial.transforms import is_rotation
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A solid box.
+
+    Attributes:
+        center: (3,) in the base frame [m].
+        half_extents: (3,) half of its edge lengths along its own axes [m].
+        rotation: (3, 3) from its axes to those of the base.
+        name: what messages call it.
+    """
+
+    center: FloatArray
+    half_extents: FloatArray
+    rotation: FloatArray = field(default_factory=lambda: frozen(np.eye(3)))
+    name: str = "box"
+
+    def __post_init__(self) -> None:
+        extents = _vector(self.half_extents, f"half_extents of {self.name!r}")
+        if (extents <= 0.0).any():
+            raise InputError(f"half_extents of {self.name!r} must be positive, got {extents.tolist()}")
+        rotation = as_float_array(self.rotation, f"rotation of {self.name!r}")
+        if rotation.shape != (3, 3) or not is_rotation(rotation):
+            raise InputError(f"rotation of {self.name!r} must be a 3x3 rotation matrix")
+        object.__setattr__(self, "center", _vector(self.center, f"center of {self.name!r}"))
+        object.__setattr__(self, "half_extents", extents)
+        object.__setattr__(self, "rotation", frozen(rotation))
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """A wall: all space behind the plane is solid.
+
+    Attributes:
+        point: (3,) any point of it, in the base frame [m].
+        normal: (3,) points into the free space; any length, kept as a unit vector.
+        name: what messages call it.
+    """
+
+    point: FloatArray
+    normal: FloatArray
+    name: str = "plane"
+
+    def __post_init__(self) -> None:
+        normal = _vector(self.normal, f"normal of {self.name!r}")
+        length = float(np.linalg.norm(normal))
+        if length < 1e-9:
+            raise InputError(f"normal of {self.name!r} must not be zero, got {normal.tolist()}")
+        object.__setattr__(self, "point", _vector(self.point, f"point of {self.name!r}"))
+        object.__setattr__(self, "normal", frozen(normal / length))
+
+
+@dataclass(frozen=True, eq=False)
+class WorkCell:
+    """The surroundings of an arm, in its base frame.
+
+    Attributes:
+        boxes: solid boxes.
+        planes: walls.
+        ground_height: z of the ground, whose normal is the base's z axis [m]; None for no ground. The base and the
+            first moving link may touch it: they stand on it.
+    """
+
+    boxes: tuple[Box, ...] = ()
+    planes: tuple[Plane, ...] = ()
+    ground_height: float | None = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "boxes", tuple(self.boxes))
+        object.__setattr__(self, "planes", tuple(self.planes))
+        for kind, things in ((Box, self.boxes), (Plane, self.planes)):
+            for thing in things:
+                if not isinstance(thing, kind):
+                    raise InputError(f"a work cell needs {kind.__name__} objects, got {type(thing).__name__}")
+        if self.ground_height is not None:
+            height = as_float_array(self.ground_height, "ground_height")
+            if height.shape != ():
+                raise InputError(f"ground_height must be one number or None, got shape {height.shape}")
+            object.__setattr__(self, "ground_height", float(height))
+
+
+def _vector(value: object, name: str) -> FloatArray:
+    array = as_float_array(value, name)  # type: ignore[arg-type]
+    if array.shape != (3,):
+        raise InputError(f"{name} must have shape (3,), got {array.shape}")
+    return frozen(array)

@@ -1,0 +1,60 @@
+"""Mass, centre of mass and inertia about it as functions of phi: their Jacobian, and what it makes of a covariance."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array
+from iparam.errors import InputError
+from iparam.spatial.inertia import symmetric_array
+
+DERIVED_NAMES = ("mass", "cx", "cy", "cz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+"""What the ten derived numbers are; the inertia is about the centre of mass."""
+
+_ROW, _COLUMN = np.triu_indices(3)
+
+
+def mass_com_inertia_jacobian(phi: ArrayLike) -> FloatArray:
+    """How mass, centre of mass and inertia about the centre of mass change with phi.
+
+    With h = m c the centre of mass is h / m, and the inertia about it I - (h.h E - h h^T) / m.
+
+    Args:
+        phi: (..., 10), see `iparam.spatial.phi`; the mass must not be 0 [kg, kg m, kg m^2].
+
+    Returns:
+        (..., 10, 10): row i is the gradient by phi of [m, cx, cy, cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz][i], the inertia
+        about the centre of mass in the frame's axes.
+    """
+    parameters = as_float_array(phi, "phi", (10,))
+    mass, moment = parameters[..., :1], parameters[..., 1:4]
+    if (mass == 0.0).any():
+        raise InputError("phi has mass 0: it has no centre of mass, and no inertia about it")
+    unit = np.eye(3)
+    jacobian = np.zeros((*parameters.shape, 10))
+    jacobian[..., 0, 0] = 1.0
+    center = moment / mass
+    jacobian[..., 1:4, 0] = -center / mass
+    jacobian[..., 1:4, 1:4] = unit / mass[..., None]
+    squared = (center**2).sum(axis=-1)[..., None, None]
+    by_mass = squared * unit - center[..., :, None] * center[..., None, :]
+    jacobian[..., 4:, 0] = by_mass[..., _ROW, _COLUMN]
+    for axis in range(3):
+        outer = unit[axis][:, None] * center[..., None, :]
+        by_moment = outer + np.swapaxes(outer, -1, -2) - 2.0 * center[..., axis, None, None] * unit
+        jacobian[..., 4:, 1 + axis] = by_moment[..., _ROW, _COLUMN]
+    jacobian[..., 4:, 4:] = np.eye(6)
+    return jacobian
+
+
+def derived_covariance(phi: ArrayLike, covariance: ArrayLike) -> FloatArray:
+    """(..., 10, 10) of [m, c (3), inertia about the centre of mass (6)], to first order in the errors of phi.
+
+    Args:
+        phi: (..., 10).
+        covariance: (..., 10, 10) of phi, symmetric.
+    """
+    jacobian = mass_com_inertia_jacobian(phi)
+    result = jacobian @ symmetric_array(covariance, "covariance", 10) @ np.swapaxes(jacobian, -1, -2)
+    return 0.5 * (result + np.swapaxes(result, -1, -2))
