@@ -35,7 +35,7 @@ def main() -> None:
 
     def pin_wrench_regressor() -> None:
         for state in states:
-            pin.forwardKinematics(model, data, *state)
+            pin.rnea(model, data, *state)  # the accelerations with gravity, which the regressor needs
             pin.frameBodyRegressor(model, data, tool)
 
     def pin_rnea() -> None:
@@ -57,7 +57,7 @@ def main() -> None:
             3.0,
             lambda: iparam.wrench_regressor(robot, q, dq, ddq),
             pin_wrench_regressor,
-            "forwardKinematics + frameBodyRegressor",
+            "rnea + frameBodyRegressor",
         ),
         ("inverse dynamics", 2.0, lambda: iparam.inverse_dynamics(robot, q, dq, ddq), pin_rnea, "rnea"),
         ("mass matrix", 1.5, lambda: iparam.mass_matrix(robot, q), pin_crba, "crba"),

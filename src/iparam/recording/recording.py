@@ -1,0 +1,175 @@
+"""`Recording`: the named signals of one run, each at its own rate, with where they come from."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+from numpy.typing import ArrayLike
+
+from iparam.errors import InputError, UnknownNameError
+from iparam.recording.channels import check_name, column_names, default_frame, default_unit
+from iparam.recording.signal import Signal
+
+if TYPE_CHECKING:
+    from iparam.robot.model import Robot
+
+AngleUnit = Literal["radians", "degrees"]
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """What was measured in one run. All signals share one clock; each has its own time stamps.
+
+    Attributes:
+        robot: the arm's catalogue name or the path of its URDF; "" if unknown.
+        signals: by name; `iparam.recording.CHANNELS` lists the names that have a fixed meaning.
+        metadata: provenance that JSON can hold: simulator or arm, noise preset, seed, rates, ... Never the payload.
+        warnings: what was found wrong with the data, one sentence each.
+    """
+
+    robot: str = ""
+    signals: Mapping[str, Signal] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.robot, str):
+            raise InputError(f"robot must be a name or a path as text, got {type(self.robot).__name__}")
+        for name, signal in self.signals.items():
+            if not isinstance(signal, Signal):
+                raise InputError(f"signal {name!r} must be a Signal, got {type(signal).__name__}")
+            column_names(check_name(name), signal.width)
+        object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
+        object.__setattr__(self, "metadata", MappingProxyType(_json_copy(self.metadata)))
+        warnings: Any = self.warnings
+        if isinstance(warnings, str):
+            raise InputError("warnings must be a sequence of sentences, got one text")
+        object.__setattr__(self, "warnings", tuple(str(warning) for warning in warnings))
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        columns: str | Sequence[str] | None = None,
+        robot: Robot | str | None = None,
+        angles: AngleUnit | None = None,
+    ) -> Recording:
+        """Read a recording: Parquet, a CSV table with a header, or a controller's log without one.
+
+        What cannot be used (damaged rows, time running backwards, ...) is left out, and ``warnings`` say what and
+        where.
+
+        Args:
+            path: of the file.
+            columns: for a table without a header, e.g. ``"time,q,dq,current"``: a group name takes one column a joint.
+            robot: the arm, or its name; it gives the number of joints, and its limits tell degrees from radians.
+                None takes what the file says.
+            angles: "degrees" converts; "radians" takes the angles as they are; None refuses what looks like degrees.
+        """
+        from iparam.recording.storage import load_recording
+
+        return load_recording(path, columns, robot, angles)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the recording to a ``.parquet`` or ``.csv`` file, whole or not at all.
+
+        Parquet keeps everything, bit for bit. CSV keeps times and values bit for bit, and has no room for robot,
+        metadata and warnings.
+        """
+        from iparam.recording.storage import save_recording
+
+        save_recording(self, path)
+
+    def has(self, name: str) -> bool:
+        """Whether there is a signal of that name."""
+        return name in self.signals
+
+    def signal(self, name: str) -> Signal:
+        """The signal of that name."""
+        if name not in self.signals:
+            about = [warning for warning in self.warnings if name in warning.split()]
+            raise UnknownNameError("signal", name, self.signals, hint=about[0] if about else "")
+        return self.signals[name]
+
+    def with_signal(
+        self,
+        name: str,
+        signal: Signal | None = None,
+        *,
+        time: ArrayLike | None = None,
+        values: ArrayLike | None = None,
+    ) -> Recording:
+        """The same recording with one more signal, or another one in its place.
+
+        Args:
+            name: of the signal.
+            signal: it, or None if ``time`` and ``values`` are given: unit and frame are then those of the name.
+            time: (T,) [s].
+            values: (T, k).
+        """
+        if signal is None:
+            if time is None or values is None:
+                raise InputError(f"signal {name!r} needs either a Signal or both time and values")
+            signal = Signal(time, values, default_unit(name), default_frame(name))  # type: ignore[arg-type]
+        return dataclasses.replace(self, signals={**self.signals, name: signal})
+
+    def with_warnings(self, *warnings: str) -> Recording:
+        """The same recording with further warnings."""
+        return dataclasses.replace(self, warnings=(*self.warnings, *warnings))
+
+    def with_metadata(self, **entries: Any) -> Recording:
+        """The same recording with further metadata."""
+        return dataclasses.replace(self, metadata={**self.metadata, **entries})
+
+    @property
+    def start(self) -> float:
+        """Time of the first sample of any signal [s]; 0 if there are none."""
+        return min((float(signal.time[0]) for signal in self.signals.values()), default=0.0)
+
+    @property
+    def duration(self) -> float:
+        """From the first sample of any signal to the last of any [s]."""
+        return max((float(signal.time[-1]) for signal in self.signals.values()), default=0.0) - self.start
+
+    @property
+    def num_joints(self) -> int:
+        """n, from q or another signal with one component a joint; 0 if there is none."""
+        for name, signal in sorted(self.signals.items(), key=lambda item: item[0] != "q"):
+            if default_frame(name) == "joint":
+                return signal.width
+        return 0
+
+    def rate(self, name: str) -> float:
+        """Median sampling rate of a signal [Hz]."""
+        return self.signal(name).rate
+
+    def slice(self, start: float, stop: float) -> Recording:
+        """The samples with start <= time <= stop [s]; signals without any are left out, with a warning."""
+        if not start < stop:
+            raise InputError(f"a slice needs start < stop, got {start!r} and {stop!r} s")
+        parts = {name: signal.slice(start, stop) for name, signal in self.signals.items()}
+        kept = {name: part for name, part in parts.items() if part is not None}
+        if not kept:
+            raise InputError(f"no signal has a sample between {start:g} and {stop:g} s")
+        lost = [f"{name} has no sample between {start:g} and {stop:g} s" for name in parts if name not in kept]
+        return dataclasses.replace(self, signals=kept, warnings=(*self.warnings, *lost))
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name} {signal.rate:.4g} Hz" for name, signal in self.signals.items())
+        return f"Recording({self.robot or 'unknown robot'}, {self.duration:.4g} s: {parts or 'no signals'})"
+
+
+def _json_copy(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        copy = json.loads(json.dumps(dict(metadata), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"metadata must be what JSON can hold: {error}") from None
+    if any(not isinstance(key, str) for key in metadata):
+        raise InputError("the keys of metadata must be text")
+    return dict(copy)

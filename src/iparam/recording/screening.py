@@ -1,0 +1,147 @@
+"""Looks through a recording for what often goes wrong: degrees, dropped sensors, gaps, clocks that do not agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.errors import FileFormatError
+from iparam.recording.channels import ANGLES
+from iparam.recording.signal import Signal
+
+if TYPE_CHECKING:
+    from iparam.robot.model import Robot
+
+GAP = 5.0
+"""Periods without a sample that are reported as a gap."""
+
+FROZEN_TIME = 0.5
+"""Seconds for which a sensor may show one value while the arm moves."""
+
+_NOISY = ("wrench", "accelerometer", "gyro", "current")
+_MOVED = 0.05  # rad; less is no motion that a sensor has to notice
+_PLAUSIBLE_RATES = (1.0, 1e5)
+
+
+def check_clocks(signals: Mapping[str, Signal], source: str) -> None:
+    """Refuse signals that have no time in common."""
+    for (one, first), (other, second) in combinations(signals.items(), 2):
+        if first.time[0] > second.time[-1] or second.time[0] > first.time[-1]:
+            spans = (f"{name} {s.time[0]:.6g} to {s.time[-1]:.6g} s" for name, s in ((one, first), (other, second)))
+            raise FileFormatError(
+                f"{source}: the signals have no time in common: {', '.join(spans)}. Were they stamped by two clocks? "
+                "Bring them to one clock first"
+            )
+
+
+def check_angles(signals: Mapping[str, Signal], robot: Robot | None, source: str) -> list[str]:
+    """Refuse angles that look like degrees, by the limits of the arm; warn where the arm is not known."""
+    if robot is None:
+        worst = max(
+            (float(np.abs(signals[name].values).max()) for name in ("q", "target_q") if name in signals), default=0
+        )
+        if worst > 6.9:
+            return [f"joint angles reach {worst:.4g} rad: if they are degrees, load with angles='degrees'"]
+        return []
+    turning = np.array([joint.kind == "revolute" for joint in robot.moving_joints])
+    reach = np.maximum(np.abs(robot.limits.lower), np.abs(robot.limits.upper))
+    bounds = {"q": 1.1 * reach, "target_q": 1.1 * reach, "dq": 3.0 * robot.limits.velocity}
+    for name, bound in bounds.items():
+        if name not in signals:
+            continue
+        largest = np.abs(signals[name].values).max(axis=0)
+        over = np.flatnonzero(turning & (largest > bound))
+        if over.size:
+            joint = int(over[0])
+            raise FileFormatError(
+                f"{source}: {name}{joint} reaches {largest[joint]:.4g} where the limit of {robot.name} is "
+                f"{bound[joint] / (3.0 if name == 'dq' else 1.1):.4g}: it looks like degrees. Load with "
+                "angles='degrees' to convert, or with angles='radians' to take it as it is"
+            )
+    return []
+
+
+def to_radians(signals: Mapping[str, Signal], robot: Robot | None) -> dict[str, Signal]:
+    """The same signals with the angles of turning joints converted from degrees."""
+    converted = dict(signals)
+    for name in ANGLES:
+        if name in signals:
+            signal = signals[name]
+            turning = np.ones(signal.width, dtype=bool)
+            if robot is not None:
+                turning = np.array([joint.kind == "revolute" for joint in robot.moving_joints])
+            values = np.where(turning, np.radians(signal.values), signal.values)
+            converted[name] = Signal(signal.time, values, signal.unit, signal.frame)
+    return converted
+
+
+def find_faults(signals: Mapping[str, Signal]) -> list[str]:
+    """What is suspicious about sound-looking signals, one sentence each."""
+    notes: list[str] = []
+    for name, signal in signals.items():
+        notes += _gaps(name, signal)
+        notes += _early_end(name, signal, signals)
+        if name in _NOISY:
+            notes += _frozen(name, signal, signals.get("q"))
+    return notes
+
+
+def _gaps(name: str, signal: Signal) -> list[str]:
+    if signal.num_samples < 3:
+        return []
+    steps = np.diff(signal.time)
+    period = float(np.median(steps))
+    notes = []
+    if not _PLAUSIBLE_RATES[0] <= 1.0 / period <= _PLAUSIBLE_RATES[1]:
+        notes.append(f"{name} has a sample every {period:.3g} s: is its time in seconds?")
+    long = np.flatnonzero(steps > GAP * period)
+    if long.size:
+        widest = int(long[np.argmax(steps[long])])
+        notes.append(
+            f"{name} has {long.size} gaps of more than {GAP:g} periods, the longest {steps[widest]:.4g} s from "
+            f"{signal.time[widest]:.6g} s on"
+        )
+    return notes
+
+
+def _early_end(name: str, signal: Signal, signals: Mapping[str, Signal]) -> list[str]:
+    end = max(float(other.time[-1]) for other in signals.values())
+    period = 1.0 / signal.rate if signal.num_samples > 1 else 0.0
+    missing = end - float(signal.time[-1])
+    if missing > max(GAP * period, 0.1):
+        return [f"{name} ends at {signal.time[-1]:.6g} s, {missing:.4g} s before the recording does"]
+    return []
+
+
+def _frozen(name: str, signal: Signal, q: Signal | None) -> list[str]:
+    notes = []
+    for i in range(signal.width):
+        start, stop = _longest_constant(signal.values[:, i])
+        begin, end = float(signal.time[start]), float(signal.time[stop])
+        if end - begin < FROZEN_TIME or (q is not None and not _moves(q, begin, end)):
+            continue
+        notes.append(
+            f"{name}: component {i} stays at {signal.values[start, i]:.6g} from {begin:.6g} to {end:.6g} s"
+            + (" while the arm moves" if q is not None else "")
+            + ": a dropped or saturated sensor?"
+        )
+    return notes
+
+
+def _longest_constant(values: FloatArray) -> tuple[int, int]:
+    """First and last index of the longest run of equal values."""
+    edges = np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1, [values.size]])
+    longest = int(np.argmax(np.diff(edges)))
+    return int(edges[longest]), int(edges[longest + 1]) - 1
+
+
+def _moves(q: Signal, begin: float, end: float) -> bool:
+    part = q.slice(begin, end)
+    if part is None:
+        return False
+    low, high = part.values.min(axis=0), part.values.max(axis=0)
+    return bool((high > low + _MOVED).any())

@@ -1,0 +1,72 @@
+"""`Signal`: time-stamped samples of one quantity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Signal:
+    """Samples of a quantity with k components, each with its own time stamp.
+
+    Attributes:
+        time: (T,) strictly increasing [s], T at least 1.
+        values: (T, k) finite, in ``unit``; a (T,) array is taken for k = 1.
+        unit: e.g. "rad" or "N, N m"; "" if unknown.
+        frame: what the components refer to: "joint", "tool0", "base", or "" if nothing or unknown.
+    """
+
+    time: FloatArray
+    values: FloatArray
+    unit: str = ""
+    frame: str = ""
+
+    def __post_init__(self) -> None:
+        time, values = as_float_array(self.time, "time"), as_float_array(self.values, "values")
+        if values.ndim == 1:
+            values = values[:, None]
+        if time.ndim != 1 or values.ndim != 2 or values.shape[0] != time.size or 0 in values.shape:
+            raise InputError(
+                f"a signal needs time (T,) and values (T, k) with T and k at least 1, got {np.shape(self.time)} and "
+                f"{np.shape(self.values)}"
+            )
+        late = np.flatnonzero(np.diff(time) <= 0)
+        if late.size:
+            i = int(late[0])
+            raise InputError(f"time must be strictly increasing, got {time[i]!r} and then {time[i + 1]!r} at {i + 1}")
+        for name in ("unit", "frame"):
+            if not isinstance(getattr(self, name), str):
+                raise InputError(f"{name} must be text, got {type(getattr(self, name)).__name__}")
+        object.__setattr__(self, "time", frozen(time + 0.0))  # -0.0 becomes 0.0: one instant has one representation
+        object.__setattr__(self, "values", frozen(values))
+
+    @property
+    def num_samples(self) -> int:
+        """T, the number of samples."""
+        return self.time.size
+
+    @property
+    def width(self) -> int:
+        """k, the number of components."""
+        return int(self.values.shape[1])
+
+    @property
+    def rate(self) -> float:
+        """Median sampling rate [Hz]; 0 for a single sample."""
+        return 1.0 / float(np.median(np.diff(self.time))) if self.time.size > 1 else 0.0
+
+    def slice(self, start: float, stop: float) -> Signal | None:
+        """The samples with start <= time <= stop, or None if there are none."""
+        first, last = np.searchsorted(self.time, start, "left"), np.searchsorted(self.time, stop, "right")
+        if first >= last:
+            return None
+        return Signal(self.time[first:last], self.values[first:last], self.unit, self.frame)
+
+    def __repr__(self) -> str:
+        span = f"{self.time[0]:g} to {self.time[-1]:g} s"
+        return f"Signal({self.num_samples} x {self.width}, {span}, unit={self.unit!r}, frame={self.frame!r})"

@@ -1,0 +1,112 @@
+"""Reads and writes recordings; what a file holds is told from its contents, what to write from its suffix."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iparam.errors import FileFormatError, InputError, UnknownNameError
+from iparam.files import write_atomically
+from iparam.recording.channels import default_frame
+from iparam.recording.parquet_table import MAGIC, parquet_of_recording, read_parquet_table
+from iparam.recording.recording import Recording
+from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians
+from iparam.recording.signal import Signal
+from iparam.recording.table import signals_of_table
+from iparam.recording.text_table import read_text_table, text_of_signals
+
+if TYPE_CHECKING:
+    from iparam.robot.model import Robot
+
+SUFFIXES = (".parquet", ".csv")
+
+
+def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
+    """See `Recording.save`."""
+    source = os.fspath(path)
+    suffix = Path(source).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise UnknownNameError("suffix", suffix, SUFFIXES, hint=f"A recording cannot be written to {source!r}.")
+    if not recording.signals:
+        raise InputError(f"cannot write {source}: the recording has no signals")
+    check_clocks(recording.signals, source)
+    if suffix == ".csv":
+        write_atomically(path, text_of_signals(recording.signals, source))
+    else:
+        write_atomically(path, parquet_of_recording(recording))
+
+
+def load_recording(
+    path: str | os.PathLike[str],
+    columns: str | Sequence[str] | None,
+    robot: Robot | str | None,
+    angles: str | None,
+) -> Recording:
+    """See `Recording.load`."""
+    if angles not in (None, "radians", "degrees"):
+        raise UnknownNameError("angle unit", angles, ("radians", "degrees"))
+    contents, source = _contents(path)
+    arm = _robot(robot)
+    document: dict[str, Any] | None = None
+    if contents[:4] == MAGIC:
+        if columns is not None:
+            raise InputError(f"{source} is a Parquet file, which names its columns; leave out columns")
+        table, document = read_parquet_table(contents, source)
+    else:
+        table = read_text_table(contents, source, columns, arm.num_joints if arm is not None else None)
+    labels = None if document is None else {k: (v["unit"], v["frame"]) for k, v in document["signals"].items()}
+    signals, notes = signals_of_table(table, source, labels)
+    name = (robot if isinstance(robot, str) else robot.name) if robot is not None else (document or {}).get("robot", "")
+    arm = arm if arm is not None else _known_robot(name)
+    _check_joints(signals, arm, source)
+    if angles == "degrees":
+        signals = to_radians(signals, arm)
+    elif angles is None:
+        notes += check_angles(signals, arm, source)
+    check_clocks(signals, source)
+    notes += find_faults(signals)
+    earlier = () if document is None else tuple(str(warning) for warning in document["warnings"])
+    found = tuple(note for note in notes if note not in earlier)
+    return Recording(name, signals, {} if document is None else document["metadata"], (*earlier, *found))
+
+
+def _contents(path: str | os.PathLike[str]) -> tuple[bytes, str]:
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"a recording is read from a path, got {type(path).__name__}")
+    source = os.fspath(path)
+    try:
+        contents = Path(source).read_bytes()
+    except IsADirectoryError:
+        raise FileFormatError(f"{source} is a directory, not a recording") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise FileFormatError(f"cannot read {source}: {reason}") from None
+    if not contents:
+        raise FileFormatError(f"{source} is empty")
+    return contents, source
+
+
+def _robot(robot: Robot | str | None) -> Robot | None:
+    if robot is None or not isinstance(robot, str):
+        return robot
+    from iparam.robot.loading import load_robot
+
+    return load_robot(robot)
+
+
+def _known_robot(name: str) -> Robot | None:
+    """The catalogue robot of that name, if there is one; a path that a file names is not followed."""
+    from iparam.robot.catalog import catalog_robot, robot_names
+
+    return catalog_robot(name) if name.lower() in robot_names() else None
+
+
+def _check_joints(signals: Mapping[str, Signal], robot: Robot | None, source: str) -> None:
+    widths = {name: signal.width for name, signal in signals.items() if default_frame(name) == "joint"}
+    expected = robot.num_joints if robot is not None else widths.get("q", next(iter(widths.values()), 0))
+    for name, width in widths.items():
+        if width != expected:
+            whose = f"{robot.name} has" if robot is not None else "other signals have"
+            raise FileFormatError(f"{source}: {name} has {width} columns, but {whose} {expected} joints")

@@ -1,0 +1,71 @@
+"""What data sheets say about wrist force/torque sensors, and a check of recordings against it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from iparam.errors import InputError, UnknownNameError
+from iparam.recording import Recording
+
+NEAR = 0.9
+"""Share of the range from which a value counts as near its end."""
+
+
+@dataclass(frozen=True)
+class ForceTorqueSensor:
+    """A six-axis sensor's figures, the same for all three axes.
+
+    Attributes:
+        name: e.g. "ur5e".
+        force_range, torque_range: largest measurable magnitude of a component [N, N m].
+        force_accuracy, torque_accuracy: largest error that the maker admits [N, N m].
+        rate: samples a second [Hz].
+    """
+
+    name: str
+    force_range: float
+    torque_range: float
+    force_accuracy: float
+    torque_accuracy: float
+    rate: float
+
+    def __post_init__(self) -> None:
+        for name in ("force_range", "torque_range", "force_accuracy", "torque_accuracy", "rate"):
+            if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0.0):
+                raise InputError(f"{name} of sensor {self.name!r} must be positive, got {getattr(self, name)!r}")
+
+    def range_warnings(self, recording: Recording) -> tuple[str, ...]:
+        """A sentence for each of force and torque that comes near the end of the range; () if none does."""
+        if "wrench" not in recording.signals:
+            return ()
+        values = np.abs(recording.signals["wrench"].values)
+        warnings = []
+        for kind, columns, limit, unit in (
+            ("force", values[:, :3], self.force_range, "N"),
+            ("torque", values[:, 3:], self.torque_range, "N m"),
+        ):
+            near = (columns >= NEAR * limit).any(axis=1)
+            if near.any():
+                share = 100.0 * float(near.mean())
+                warnings.append(
+                    f"the {kind} reaches {columns.max():.3g} {unit}; the {self.name} sensor's range is "
+                    f"+-{limit:g} {unit}, and {share:.2g} % of the samples are beyond {100.0 * NEAR:g} % of it"
+                )
+        return tuple(warnings)
+
+
+_SENSORS = {"ur5e": ForceTorqueSensor("ur5e", 50.0, 10.0, 4.0, 0.3, 500.0)}
+
+
+def force_torque_sensors() -> tuple[str, ...]:
+    """Names that `force_torque_sensor` accepts."""
+    return tuple(_SENSORS)
+
+
+def force_torque_sensor(name: str) -> ForceTorqueSensor:
+    """The sensor of that name; "ur5e" is the one in the flange of that arm."""
+    if name not in _SENSORS:
+        raise UnknownNameError("force/torque sensor", name, force_torque_sensors())
+    return _SENSORS[name]

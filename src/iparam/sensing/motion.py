@@ -1,0 +1,100 @@
+"""`MotionSource`: where the motion in the regressor comes from, and `ToolMotionEstimate`, what it gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.errors import InputError
+from iparam.recording.recording import Recording
+from iparam.robot.model import Robot
+from iparam.robot.motion_input import STANDARD_GRAVITY
+
+
+@dataclass(frozen=True, eq=False)
+class ToolMotionEstimate:
+    """How the arm moved, with how well that is known. Prismatic joints have m in place of rad.
+
+    Attributes:
+        time: (T,) strictly increasing [s].
+        q, dq, ddq: (T, n) joint positions, velocities and accelerations [rad, rad/s, rad/s^2].
+        covariance: of (q, dq, ddq), (T, n, 3, 3) for each sample or (n, 3, 3) for all; None where unknown.
+        linear_acceleration_minus_gravity: (T, 3) of tool0's origin, in tool0 [m/s^2], as an accelerometer there
+            measures it; None to take it from the joints.
+        linear_acceleration_noise: (3,) standard deviation of it [m/s^2]; None with it.
+        warnings: what the source had to leave out.
+    """
+
+    time: FloatArray
+    q: FloatArray
+    dq: FloatArray
+    ddq: FloatArray
+    covariance: FloatArray | None = None
+    linear_acceleration_minus_gravity: FloatArray | None = None
+    linear_acceleration_noise: FloatArray | None = None
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        time = as_float_array(self.time, "time")
+        if time.ndim != 1 or time.size == 0 or (np.diff(time) <= 0).any():
+            raise InputError(f"time must be strictly increasing with shape (T,), got shape {time.shape}")
+        object.__setattr__(self, "time", frozen(time))
+        shape = (time.size, *np.shape(self.q)[1:])
+        n = shape[-1]
+        allowed: dict[str, tuple[tuple[int, ...], ...]] = dict.fromkeys(("q", "dq", "ddq"), (shape,))
+        allowed["covariance"] = ((*shape, 3, 3), (n, 3, 3))
+        allowed["linear_acceleration_minus_gravity"] = ((time.size, 3),)
+        allowed["linear_acceleration_noise"] = ((3,),)
+        for name, shapes in allowed.items():
+            value = getattr(self, name)
+            if value is None and name not in ("q", "dq", "ddq"):
+                continue
+            array = as_float_array(value, name)
+            if array.shape not in shapes or len(shape) != 2:
+                raise InputError(f"{name} must have shape {' or '.join(str(s) for s in shapes)}, got {array.shape}")
+            object.__setattr__(self, name, frozen(array))
+        if (self.linear_acceleration_minus_gravity is None) != (self.linear_acceleration_noise is None):
+            raise InputError("linear_acceleration_minus_gravity and linear_acceleration_noise come together")
+        object.__setattr__(self, "warnings", tuple(self.warnings))
+
+    @property
+    def num_samples(self) -> int:
+        """T, the number of samples."""
+        return self.time.size
+
+    @property
+    def num_joints(self) -> int:
+        """n, the number of joints."""
+        return int(self.q.shape[1])
+
+    def regressor(self, robot: Robot, gravity: ArrayLike = STANDARD_GRAVITY) -> FloatArray:
+        """The wrench regressors (T, 6, 10), with the measured linear acceleration where there is one.
+
+        Args:
+            robot: the arm.
+            gravity: (3,) in base axes [m/s^2].
+        """
+        from iparam.regressor.wrench import wrench_regressor
+
+        matrices = wrench_regressor(robot, self.q, self.dq, self.ddq, gravity)
+        if self.linear_acceleration_minus_gravity is not None:
+            # The acceleration enters in f = m a + ... and n = h x a + ..., and nowhere else.
+            a0, a1, a2 = self.linear_acceleration_minus_gravity.T
+            matrices[:, :3, 0] = self.linear_acceleration_minus_gravity
+            matrices[:, 3, 2], matrices[:, 3, 3] = a2, -a1
+            matrices[:, 4, 1], matrices[:, 4, 3] = -a2, a0
+            matrices[:, 5, 1], matrices[:, 5, 2] = a1, -a0
+        return matrices
+
+
+@runtime_checkable
+class MotionSource(Protocol):
+    """Anything that tells from a recording how the arm moved."""
+
+    def motion(self, recording: Recording, robot: Robot) -> ToolMotionEstimate:
+        """The motion in ``recording`` of ``robot``, at the time stamps that the source prefers."""
+        ...

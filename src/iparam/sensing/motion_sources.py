@@ -1,0 +1,183 @@
+"""The sources of motion: set points, filtered joint angles, and the accelerometer for linear acceleration.
+
+Set points are free of noise but are not what the arm did. Filtered angles are what it did, with noise that grows with
+every derivative. An accelerometer measures the linear acceleration directly; with the rest from filtered angles that is
+what Kubus et al. (2008) found best.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.errors import InputError
+from iparam.recording.channels import CHANNELS
+from iparam.recording.filtered_motion import FilteredMotion
+from iparam.recording.filtering import butterworth_smooth, savitzky_golay_smooth
+from iparam.recording.kalman import kalman_filter, kalman_smooth
+from iparam.recording.process_choice import choose_processes
+from iparam.recording.recording import Recording
+from iparam.recording.signal import Signal
+from iparam.recording.synchronization import align
+from iparam.robot.model import Robot
+from iparam.sensing.motion import MotionSource, ToolMotionEstimate
+
+
+@dataclass(frozen=True)
+class SetPointMotion:
+    """What the arm was told to do: target_q, and target_dq and target_ddq where they are recorded.
+
+    Derivatives that are not recorded come from the quintic spline through those that are.
+    """
+
+    def motion(self, recording: Recording, robot: Robot) -> ToolMotionEstimate:
+        """The motion at the time stamps of target_q."""
+        names = [name for name in ("target_q", "target_dq", "target_ddq") if recording.has(name)]
+        _joint_signal(recording, robot, "target_q")
+        samples = align(recording, names)
+        values = [samples[name] for name in names]
+        for name in names:
+            _joint_signal(recording, robot, name)
+        if len(values) < 3:
+            values = _completed(samples.time, dict(zip(names, values, strict=True)))
+        return ToolMotionEstimate(samples.time, values[0], values[1], values[2], warnings=samples.warnings)
+
+
+@dataclass(frozen=True)
+class KalmanMotion:
+    """Measured angles through the Kalman smoother, or through the causal filter as an on-line estimator sees them.
+
+    Attributes:
+        causal: whether to use the filter.
+    """
+
+    causal: bool = False
+
+    def motion(self, recording: Recording, robot: Robot) -> ToolMotionEstimate:
+        """The motion at the time stamps of q, with its covariance."""
+        angles = _joint_signal(recording, robot, "q")
+        return _estimate((kalman_filter if self.causal else kalman_smooth)(angles.time, angles.values))
+
+
+@dataclass(frozen=True)
+class ButterworthMotion:
+    """Measured angles through a zero-phase Butterworth filter.
+
+    Attributes:
+        cutoff: where half of the amplitude passes [Hz]; None takes the widest bandwidth that the smoother would choose.
+        order: of the filter that is run forwards and backwards.
+    """
+
+    cutoff: float | None = None
+    order: int = 4
+
+    def motion(self, recording: Recording, robot: Robot) -> ToolMotionEstimate:
+        """The motion at the time stamps of q."""
+        angles = _joint_signal(recording, robot, "q")
+        cutoff = _bandwidth(angles) if self.cutoff is None else self.cutoff
+        return _estimate(butterworth_smooth(angles.time, angles.values, cutoff, self.order))
+
+
+@dataclass(frozen=True)
+class SavitzkyGolayMotion:
+    """Measured angles through local polynomials.
+
+    Attributes:
+        window: samples in a fit, odd; None takes about the widest bandwidth that the smoother would choose.
+        degree: of the polynomials.
+    """
+
+    window: int | None = None
+    degree: int = 4
+
+    def motion(self, recording: Recording, robot: Robot) -> ToolMotionEstimate:
+        """The motion at the time stamps of q."""
+        angles = _joint_signal(recording, robot, "q")
+        window = self.window
+        if window is None:
+            # A fit of degree d over w samples passes half of the amplitude up to about (d + 1) / (2.5 w) of the rate.
+            samples = (self.degree + 1) * angles.rate / (2.5 * _bandwidth(angles))
+            largest = (angles.num_samples - 1) // 2
+            window = 2 * min(max(round(samples / 2.0), self.degree), largest) + 1
+            window = min(window, 2 * largest - 1)
+        return _estimate(savitzky_golay_smooth(angles.time, angles.values, window, self.degree))
+
+
+@dataclass(frozen=True)
+class AccelerometerMotion:
+    """Linear acceleration from the accelerometer at tool0, all else from another source.
+
+    Attributes:
+        joints: the source of the rest, the Kalman smoother if not given.
+    """
+
+    joints: MotionSource = field(default_factory=KalmanMotion)
+
+    def motion(self, recording: Recording, robot: Robot) -> ToolMotionEstimate:
+        """The motion at those time stamps of the joint source that the accelerometer covers."""
+        accelerometer = recording.signal("accelerometer")
+        if accelerometer.frame != CHANNELS["accelerometer"].frame:
+            raise InputError(f"the accelerometer must be given in tool0, got frame {accelerometer.frame!r}")
+        rest = self.joints.motion(recording, robot)
+        samples = align(recording, ["accelerometer"], times=rest.time)
+        kept = np.isin(rest.time, samples.time)
+        covariance = rest.covariance
+        if covariance is not None and covariance.ndim == 4:
+            covariance = covariance[kept]
+        return dataclasses.replace(
+            rest,
+            time=samples.time,
+            q=rest.q[kept],
+            dq=rest.dq[kept],
+            ddq=rest.ddq[kept],
+            covariance=covariance,
+            linear_acceleration_minus_gravity=samples["accelerometer"],
+            linear_acceleration_noise=white_noise_level(accelerometer.values),
+            warnings=(*rest.warnings, *samples.warnings),
+        )
+
+
+def white_noise_level(values: FloatArray) -> FloatArray:
+    """Standard deviation (k,) of the white noise in samples (T, k) of something smooth, from second differences.
+
+    A second difference of white noise has six times its variance, and one of a smooth signal next to none. The median
+    keeps outliers out.
+    """
+    if len(values) < 3:
+        raise InputError(f"the noise level needs at least 3 samples, got {len(values)}")
+    differences = np.diff(values, 2, axis=0)
+    return np.asarray(np.median(np.abs(differences), axis=0) / 0.6744897501960817 / np.sqrt(6.0))
+
+
+def _joint_signal(recording: Recording, robot: Robot, name: str) -> Signal:
+    signal = recording.signal(name)
+    if signal.width != robot.num_joints:
+        raise InputError(f"{name} has {signal.width} columns, but {robot.name} has {robot.num_joints} joints")
+    return signal
+
+
+def _estimate(motion: FilteredMotion) -> ToolMotionEstimate:
+    return ToolMotionEstimate(motion.time, motion.q, motion.dq, motion.ddq, motion.covariance)
+
+
+def _bandwidth(angles: Signal) -> float:
+    processes = choose_processes(angles.time, angles.values)
+    return min(max(process.bandwidth for process in processes), 0.4 * angles.rate)
+
+
+def _completed(time: FloatArray, known: dict[str, FloatArray]) -> list[FloatArray]:
+    """q, dq and ddq, each recorded or differentiated from the highest derivative below it."""
+    from scipy.interpolate import make_interp_spline
+
+    values: list[FloatArray] = []
+    for level, name in enumerate(("target_q", "target_dq", "target_ddq")):
+        if name in known:
+            values.append(known[name])
+            continue
+        source = max(i for i, lower in enumerate(("target_q", "target_dq")) if lower in known and i < level)
+        spline = make_interp_spline(time, values[source], k=5)
+        values.append(np.asarray(spline(time, level - source)))
+    return values

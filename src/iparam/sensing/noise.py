@@ -1,0 +1,203 @@
+"""Seeded models of what sensors do to a signal: noise, bias, drift, quantisation, saturation, delay and dropouts.
+
+`noise_preset` gives the models that iparam knows by name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import operator
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import SupportsIndex
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.errors import InputError, UnknownNameError
+from iparam.recording import Recording, Signal
+
+Levels = float | tuple[float, ...]
+"""One number for all columns of a signal, or one for each."""
+
+_LEVELS = ("white", "bias", "bias_range", "drift", "quantum", "limit")
+_TARGET = "target_"
+
+
+@dataclass(frozen=True)
+class SensorNoise:
+    """What one sensor adds to the true values, in the order of the attributes. The default is a perfect sensor.
+
+    Attributes:
+        white: standard deviation of independent Gaussian noise in every sample [unit of the signal].
+        bias: constant error, the same in every run [unit].
+        bias_range: half width of the uniform distribution of a constant error drawn for every run [unit].
+        drift: standard deviation after 1 s of a random walk that starts at 0 [unit / sqrt(s)].
+        quantum: width of a step of the output, which is rounded to whole steps [unit]; 0 for none.
+        limit: the output ends at +-limit [unit].
+        delay: a value measured at t is stamped t + delay [s].
+        dropout: probability that a sample is lost, each on its own, 0 to below 1.
+    """
+
+    white: Levels = 0.0
+    bias: Levels = 0.0
+    bias_range: Levels = 0.0
+    drift: Levels = 0.0
+    quantum: Levels = 0.0
+    limit: Levels = math.inf
+    delay: float = 0.0
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in _LEVELS:
+            values = np.array(getattr(self, name), dtype=np.float64)
+            if values.ndim > 1 or np.isnan(values).any():
+                raise InputError(f"{name} must be one number or one for each column, got {getattr(self, name)!r}")
+            if name != "bias" and (values < 0.0).any():
+                raise InputError(f"{name} must not be negative, got {getattr(self, name)!r}")
+            if name != "limit" and not np.isfinite(values).all():
+                raise InputError(f"{name} must be finite, got {getattr(self, name)!r}")
+            object.__setattr__(self, name, float(values) if values.ndim == 0 else tuple(values.tolist()))
+        if not (np.isfinite(self.delay) and self.delay >= 0.0):
+            raise InputError(f"delay must be a finite time, at least 0 s, got {self.delay!r}")
+        if not 0.0 <= self.dropout < 1.0:
+            raise InputError(f"dropout must be a probability, at least 0 and below 1, got {self.dropout!r}")
+
+    def distort(self, name: str, signal: Signal, seed: int) -> Signal:
+        """The signal as this sensor would have given it.
+
+        Args:
+            name: of the signal; signals of different names get independent noise from one seed.
+            signal: the true values.
+            seed: each part of the noise depends on it and on ``name`` alone, not on the other parts.
+        """
+
+        def random(part: str) -> np.random.Generator:
+            return np.random.default_rng([seed, zlib.crc32(f"{name}/{part}".encode())])
+
+        values, shape = np.array(signal.values, dtype=np.float64), np.shape(signal.values)
+        values += self._level("white", name, shape) * random("white").standard_normal(shape)
+        values += self._level("bias", name, shape)
+        values += self._level("bias_range", name, shape) * random("bias_range").uniform(-1.0, 1.0, shape[1])
+        if np.any(self._level("drift", name, shape)):
+            pause = np.sqrt(np.diff(signal.time, prepend=signal.time[:1]))[:, None]
+            walk = np.cumsum(pause * random("drift").standard_normal(shape), axis=0)
+            values += self._level("drift", name, shape) * walk
+        quantum = self._level("quantum", name, shape)
+        rounded = np.round(values / np.where(quantum > 0.0, quantum, 1.0)) * quantum
+        values = np.where(quantum > 0.0, rounded, values)
+        limit = self._level("limit", name, shape)
+        values = np.clip(values, -limit, limit)
+        kept = np.asarray(random("dropout").uniform(size=shape[0]) >= self.dropout)
+        if not kept.any():
+            kept[:1] = True  # a signal without samples could not be told from a sensor that is not there
+        return dataclasses.replace(signal, time=signal.time[kept] + self.delay, values=values[kept])
+
+    def _level(self, part: str, name: str, shape: tuple[int, ...]) -> FloatArray:
+        values = np.array(getattr(self, part), dtype=np.float64)
+        if values.ndim == 1 and values.size != shape[1]:
+            raise InputError(f"the noise of {name!r} gives {part} for {values.size} columns, the signal has {shape[1]}")
+        return np.broadcast_to(values, shape[1:])
+
+
+@dataclass(frozen=True)
+class NoiseModel:
+    """The noise of all sensors of an arm.
+
+    Attributes:
+        name: of the model; a recording made with it says so.
+        sensors: signal name -> its noise. Signals that are not named stay as they are.
+    """
+
+    name: str
+    sensors: Mapping[str, SensorNoise]
+
+    def __post_init__(self) -> None:
+        for signal, noise in self.sensors.items():
+            if signal.startswith(_TARGET):
+                raise InputError(f"{signal!r} is a set point, which has no noise")
+            if not isinstance(noise, SensorNoise):
+                raise InputError(f"the noise of {signal!r} must be a SensorNoise, got {type(noise).__name__}")
+        object.__setattr__(self, "sensors", MappingProxyType(dict(self.sensors)))
+
+    def apply(self, recording: Recording, seed: SupportsIndex) -> Recording:
+        """The recording as these sensors would have made it.
+
+        Args:
+            recording: of perfect sensors.
+            seed: a whole number, at least 0; the same one gives the same noise, bit for bit.
+        """
+        try:
+            number = operator.index(seed)
+        except TypeError:
+            raise InputError(f"seed must be a whole number, got {seed!r}") from None
+        if number < 0:
+            raise InputError(f"seed must be at least 0, got {number}")
+        signals = {
+            name: self.sensors[name].distort(name, signal, number) if name in self.sensors else signal
+            for name, signal in recording.signals.items()
+        }
+        metadata = {**recording.metadata, "noise": self.name, "noise_seed": number}
+        return dataclasses.replace(recording, signals=signals, metadata=metadata)
+
+
+def _wrench(force: float, torque: float) -> tuple[float, ...]:
+    return (force,) * 3 + (torque,) * 3
+
+
+_PRESETS = {
+    "ideal": NoiseModel("ideal", {}),
+    # White noise as of a UR5e's built-in sensors. dq is derived from the encoders by the controller, which filters it.
+    "ur5e": NoiseModel(
+        "ur5e",
+        {
+            "q": SensorNoise(white=5e-5),
+            "dq": SensorNoise(white=2e-3),
+            "ddq": SensorNoise(white=0.2),
+            "tau": SensorNoise(white=0.2),
+            "wrench": SensorNoise(white=_wrench(0.5, 0.05), bias_range=_wrench(2.0, 0.1)),
+            "accelerometer": SensorNoise(white=0.05),
+            "gyro": SensorNoise(white=0.002),
+        },
+    ),
+    # Worse in everything, and with the faults that the other does not have.
+    "harsh": NoiseModel(
+        "harsh",
+        {
+            "q": SensorNoise(white=2e-4, quantum=1e-4, dropout=0.005),
+            "dq": SensorNoise(white=0.01, quantum=1e-3, dropout=0.005),
+            "ddq": SensorNoise(white=1.0, dropout=0.005),
+            "tau": SensorNoise(white=1.0, bias_range=1.0, quantum=0.05, dropout=0.005),
+            "wrench": SensorNoise(
+                white=_wrench(2.0, 0.15),
+                bias_range=_wrench(5.0, 0.3),
+                drift=_wrench(0.3, 0.02),
+                quantum=_wrench(0.1, 0.005),
+                limit=_wrench(200.0, 20.0),
+                delay=0.004,
+                dropout=0.01,
+            ),
+            "accelerometer": SensorNoise(
+                white=0.2, bias_range=0.2, drift=0.01, quantum=0.005, limit=80.0, delay=0.002, dropout=0.01
+            ),
+            "gyro": SensorNoise(
+                white=0.01, bias_range=0.01, drift=5e-4, quantum=2e-4, limit=35.0, delay=0.002, dropout=0.01
+            ),
+        },
+    ),
+}
+
+
+def noise_presets() -> tuple[str, ...]:
+    """Names that `noise_preset` accepts."""
+    return tuple(_PRESETS)
+
+
+def noise_preset(name: str) -> NoiseModel:
+    """The noise model of that name: "ideal", "ur5e" or "harsh"."""
+    if name not in _PRESETS:
+        raise UnknownNameError("noise preset", name, noise_presets())
+    return _PRESETS[name]

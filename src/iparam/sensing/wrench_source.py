@@ -1,0 +1,100 @@
+"""`WrenchSource`: where the measured wrench comes from, always given as the estimators expect it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from iparam.errors import InputError, UnknownNameError
+from iparam.recording.channels import CHANNELS
+from iparam.recording.recording import Recording
+from iparam.recording.signal import Signal
+from iparam.recording.synchronization import align
+from iparam.robot.model import Robot
+
+Measures = Literal["action", "reaction"]
+"""What a sensor reports: "action" is what the robot exerts on the payload, "reaction" what the payload exerts on it."""
+
+
+@runtime_checkable
+class WrenchSource(Protocol):
+    """Anything that finds a wrench in a recording.
+
+    A new sensor, simulator or driver needs this one method; estimation never asks where a wrench comes from.
+    """
+
+    def read(self, recording: Recording) -> Signal:
+        """[force, torque] (T, 6) that the robot exerts on the payload, in tool0 about its origin [N, N m]."""
+        ...
+
+
+@dataclass(frozen=True)
+class SensorWrench:
+    """A wrist sensor in tool0.
+
+    Attributes:
+        signal: name of the signal in the recording.
+        measures: "action" if it already is what the robot exerts on the payload, "reaction" for the opposite.
+    """
+
+    signal: str = "wrench"
+    measures: Measures = "action"
+
+    def __post_init__(self) -> None:
+        _sign(self.measures)
+
+    def read(self, recording: Recording) -> Signal:
+        """See `WrenchSource.read`."""
+        measured = _six_columns(recording, self.signal)
+        frame = CHANNELS["wrench"].frame
+        if measured.frame not in (frame, ""):
+            raise InputError(f"{self.signal} is in frame {measured.frame!r}, not {frame!r}; see BaseFrameWrench")
+        return Signal(measured.time, _sign(self.measures) * measured.values, CHANNELS["wrench"].unit, frame)
+
+
+@dataclass(frozen=True)
+class BaseFrameWrench:
+    """A wrench at the tool's origin in base axes, as a UR controller's actual_TCP_force, turned into tool0 by q.
+
+    The TCP of the controller has to be the tool frame of ``robot``. Samples that q does not cover are left out.
+
+    Attributes:
+        robot: the arm.
+        signal: name of the signal in the recording.
+        measures: "action" if it already is what the robot exerts on the payload, "reaction" for the opposite.
+    """
+
+    robot: Robot
+    signal: str = "wrench"
+    measures: Measures = "action"
+
+    def __post_init__(self) -> None:
+        _sign(self.measures)
+
+    def read(self, recording: Recording) -> Signal:
+        """See `WrenchSource.read`."""
+        from iparam.robot.kinematics import forward_kinematics
+
+        _six_columns(recording, self.signal)
+        samples = align(recording, [self.signal, "q"])
+        rotation = forward_kinematics(self.robot, samples["q"])[:, :3, :3]
+        force, torque = (
+            np.einsum("tji,tj->ti", rotation, samples[self.signal][:, part]) for part in (slice(3), slice(3, 6))
+        )
+        values = _sign(self.measures) * np.concatenate([force, torque], axis=1)
+        return Signal(samples.time, values, CHANNELS["wrench"].unit, CHANNELS["wrench"].frame)
+
+
+def _six_columns(recording: Recording, name: str) -> Signal:
+    signal = recording.signal(name)
+    if signal.width != 6:
+        raise InputError(f"a wrench has 6 columns, force and torque; {name} has {signal.width}")
+    return signal
+
+
+def _sign(measures: str) -> float:
+    if measures not in ("action", "reaction"):
+        raise UnknownNameError("kind of wrench", measures, ("action", "reaction"))
+    return 1.0 if measures == "action" else -1.0

@@ -1,0 +1,120 @@
+"""`MujocoRun`: the loop that steps the physics, with the controller in it, and writes down what happens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iparam.arrays import FloatArray
+from iparam.robot.model import Robot
+from iparam.simulation.errors import CollisionError, SimulationError
+from iparam.simulation.model import SENSORS, TOOL_SITE
+from iparam.simulation.mujoco_backend import require_mujoco
+from iparam.trajectory.trajectory import JointMotion
+
+LOST = 0.5
+"""Distance from the set points, over all joints, at which an arm has lost its trajectory [rad]."""
+
+
+class MujocoRun:
+    """One run of one scene: its state and its log.
+
+    ``mj_step`` computes forces, accelerations and sensors of the state that it finds and then moves on. So q and dq are
+    read before it, and what belongs to the same instant after it.
+
+    Attributes:
+        q, dq, ddq, tau: (T, n) logged joint positions, velocities, accelerations and motor torques.
+        sensors: (T, 12) force, torque, accelerometer and gyro in tool axes.
+        tool_poses: (T, 4, 4) pose of the tool frame in the base [m].
+        saturated: (n,) number of steps in which each motor was asked for more than its limit.
+        steps: number of steps along the trajectory.
+        tracking_error: (n,) largest distance of each joint from its set point.
+    """
+
+    def __init__(self, model: Any, robot: Robot, gains: tuple[float, float], num_logged: int) -> None:
+        self._mujoco = require_mujoco()
+        self._model, self._robot, self._gains = model, robot, gains
+        self._data = self._mujoco.MjData(model)
+        self._site = model.site(TOOL_SITE).id
+        count = robot.num_joints
+        self.q, self.dq, self.ddq, self.tau = (np.empty((num_logged, count)) for _ in range(4))
+        self.sensors = np.empty((num_logged, 3 * len(SENSORS)))
+        self.tool_poses = np.tile(np.eye(4), (num_logged, 1, 1))
+        self.saturated = np.zeros(count, dtype=np.int64)
+        self.tracking_error = np.zeros(count)
+        self.steps = 0
+        self._row = 0
+
+    def place(self, q: FloatArray) -> None:
+        """Put the arm at rest into a pose (n,)."""
+        self._data.qpos = q
+
+    def follow(
+        self, goal: JointMotion, forward: FloatArray, weight: FloatArray, wanted: NDArray[np.bool_] | None
+    ) -> None:
+        """Follow set points, one a step.
+
+        Args:
+            goal: the set points (T, n) and their times.
+            forward: (T, n) feed-forward torques.
+            weight: (T, n, n) that turns the feedback's accelerations into torques.
+            wanted: (T,) the steps to log; None before the trajectory begins, when nothing counts but collisions.
+        """
+        logging = [False] * len(forward) if wanted is None else wanted.tolist()
+        asked, errors = self._drive(goal, forward, weight, logging)
+        if wanted is not None:
+            self.saturated += (np.abs(asked) > self._robot.limits.torque).sum(axis=0)
+            self.tracking_error = np.maximum(self.tracking_error, np.abs(errors).max(axis=0))
+            self.steps += len(asked)
+
+    def _drive(
+        self, goal: JointMotion, forward: FloatArray, weight: FloatArray, logging: list[bool]
+    ) -> tuple[FloatArray, FloatArray]:
+        model, data, step = self._model, self._data, self._mujoco.mj_step
+        q, dq, control = data.qpos, data.qvel, data.ctrl
+        stiffness, damping = self._gains
+        goal_q, goal_dq = goal.q, goal.dq
+        asked, errors = np.empty_like(forward), np.empty_like(forward)
+        for k in range(len(forward)):
+            error = errors[k]
+            np.subtract(goal_q[k], q, out=error)
+            torque = asked[k]
+            np.dot(weight[k], stiffness * error + damping * (goal_dq[k] - dq), out=torque)
+            torque += forward[k]
+            control[:] = torque
+            if logging[k]:
+                self.q[self._row], self.dq[self._row] = q, dq
+            step(model, data)
+            if data.ncon:
+                self._report_contact(float(goal.time[k]))
+            if not error.dot(error) < LOST**2:  # true for NaN as well
+                self._report_loss(float(goal.time[k]), error)
+            if logging[k]:
+                self._log()
+        return asked, errors
+
+    def _log(self) -> None:
+        data, row = self._data, self._row
+        self.ddq[row], self.tau[row], self.sensors[row] = data.qacc, data.actuator_force, data.sensordata
+        self.tool_poses[row, :3, :3] = data.site_xmat[self._site].reshape(3, 3)
+        self.tool_poses[row, :3, 3] = data.site_xpos[self._site]
+        self._row += 1
+
+    def _report_contact(self, time: float) -> None:
+        contact = min(self._data.contact, key=lambda one: float(one.dist))
+        names = (self._name(int(contact.geom1)), self._name(int(contact.geom2)))
+        raise CollisionError(names, time, max(-float(contact.dist), 0.0))
+
+    def _name(self, geom: int) -> str:
+        """What a shape belongs to: a thing of the cell by its own name, a part of the arm by its body's."""
+        return str(self._model.geom(geom).name or self._model.body(self._model.geom_bodyid[geom]).name)
+
+    def _report_loss(self, time: float, error: FloatArray) -> None:
+        joint = int(np.argmax(np.abs(error)))
+        name, limit = self._robot.joint_names[joint], self._robot.limits.torque[joint]
+        raise SimulationError(
+            f"the arm lost its trajectory at {time:.3f} s: {name} is {abs(error[joint]):.2g} rad "
+            f"off its set point, with a torque limit of {limit:g} N m; slow the trajectory down or lighten the payload"
+        )

@@ -1,0 +1,137 @@
+"""`MujocoSimulator`: an arm in MuJoCo, driven along a trajectory as a real arm is, with its wrist sensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from iparam.arrays import FloatArray, as_float_array
+from iparam.errors import InputError
+from iparam.robot.cell import WorkCell
+from iparam.robot.model import Robot
+from iparam.simulation.computed_torque import ComputedTorque
+from iparam.simulation.feasibility import check_followable, check_movable, trajectory_warnings
+from iparam.simulation.model import build_model, payload_name
+from iparam.simulation.mujoco_run import MujocoRun
+from iparam.simulation.payload import Payload
+from iparam.simulation.run_log import simulation_result
+from iparam.simulation.sensor_rates import SensorRates
+from iparam.simulation.simulator import Progress, SimulationResult
+from iparam.trajectory.checks import TIME_SLACK, positive_number
+from iparam.trajectory.trajectory import JointMotion, Trajectory
+
+BLOCK = 1000  # steps planned at a time: bounds memory, and how often progress is told
+
+
+@dataclass(frozen=True)
+class MujocoSimulator:
+    """The settings of a simulation with MuJoCo; a `Simulator`.
+
+    Attributes:
+        physics_rate: steps a second, of the controller too [Hz].
+        rates: of the sensors.
+        controller: what drives the arm.
+        settle_time: how long the arm holds the start pose before the trajectory and the recording begin [s].
+        gravity: (3,) in base axes [m/s^2].
+    """
+
+    physics_rate: float = 2000.0
+    rates: SensorRates = field(default_factory=SensorRates)
+    controller: ComputedTorque = field(default_factory=ComputedTorque)
+    settle_time: float = 0.5
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "physics_rate", positive_number(self.physics_rate, "physics_rate", "Hz"))
+        gravity = as_float_array(self.gravity, "gravity")
+        if gravity.shape != (3,):
+            raise InputError(f"gravity must be three numbers, got shape {gravity.shape}")
+        object.__setattr__(self, "gravity", tuple(gravity.tolist()))
+        settle = as_float_array(self.settle_time, "settle_time")
+        if settle.shape != () or settle < 0.0:
+            raise InputError(f"settle_time must be a number of seconds, at least 0, got {settle.tolist()}")
+        object.__setattr__(self, "settle_time", float(settle))
+        self.rates.steps(self.physics_rate, 0)  # refuses sensors that are faster than the physics
+
+    def load(self, robot: Robot, payload: Payload | None = None, cell: WorkCell | None = None) -> MujocoScene:
+        """Build the model, see `Simulator.load`."""
+        scene = MujocoScene(self, robot, payload, cell if cell is not None else WorkCell())
+        check_movable(scene.loaded)
+        scene.model  # noqa: B018  built here, so that what cannot be built is refused at once
+        return scene
+
+
+@dataclass(frozen=True, eq=False)
+class MujocoScene:
+    """An arm with its payload in its cell; a `Scene`.
+
+    Attributes:
+        simulator: the settings.
+        robot: the arm.
+        payload: on its tool frame, or None.
+        cell: its surroundings.
+    """
+
+    simulator: MujocoSimulator
+    robot: Robot
+    payload: Payload | None
+    cell: WorkCell
+
+    @cached_property
+    def model(self) -> Any:
+        """The ``mujoco.MjModel``, see `build_model`."""
+        settings = self.simulator
+        step = 1.0 / settings.physics_rate
+        return build_model(self.robot, self.payload, self.cell, timestep=step, gravity=settings.gravity)
+
+    @cached_property
+    def loaded(self) -> Robot:
+        """The arm with what it carries."""
+        if self.payload is None:
+            return self.robot
+        return self.robot.with_payload(self.payload.parameters, payload_name(self.robot))
+
+    def run(self, trajectory: Trajectory, progress: Progress | None = None) -> SimulationResult:
+        """Let the arm follow ``trajectory`` and record it, see `Scene.run`."""
+        settings, rate = self.simulator, self.simulator.physics_rate
+        check_followable(self.robot, trajectory)
+        last = int(np.floor(trajectory.duration * rate * (1.0 + TIME_SLACK)))
+        groups = settings.rates.steps(rate, last)
+        logged = np.unique(np.concatenate(list(groups.values())))
+        wanted = np.zeros(last + 1, dtype=bool)
+        wanted[logged] = True
+        run = MujocoRun(self.model, self.robot, settings.controller.gains(1.0 / rate), logged.size)
+        self._settle(run, trajectory)
+        targets = []
+        for first in range(0, last + 1, BLOCK):
+            steps = np.arange(first, min(first + BLOCK, last + 1))
+            goal = trajectory.evaluate(np.minimum(steps / rate, trajectory.duration))
+            run.follow(goal, *self._plan(goal), wanted[steps])
+            targets.append(np.stack([goal.q, goal.dq, goal.ddq])[:, wanted[steps]])
+            if progress is not None:
+                progress(float((steps[-1] + 1) / (last + 1)))
+        return simulation_result(
+            self,
+            run,
+            time=logged / rate,
+            targets=np.concatenate(targets, axis=1),
+            rows={name: np.searchsorted(logged, steps) for name, steps in groups.items()},
+            warnings=trajectory_warnings(self.robot, trajectory),
+        )
+
+    def _settle(self, run: MujocoRun, trajectory: Trajectory) -> None:
+        """Put the arm into the trajectory's start pose and let the controller hold it there."""
+        rate, start = self.simulator.physics_rate, trajectory.evaluate(0.0).q
+        run.place(start[0])
+        steps = round(self.simulator.settle_time * rate)
+        for first in range(0, steps, BLOCK):
+            times = (np.arange(first, min(first + BLOCK, steps)) - steps) / rate
+            still = np.zeros((times.size, self.robot.num_joints))
+            goal = JointMotion(times, still + start, still, still, still)
+            run.follow(goal, *self._plan(goal), None)
+
+    def _plan(self, goal: JointMotion) -> tuple[FloatArray, FloatArray]:
+        return self.simulator.controller.plan(self.robot, self.loaded, goal, self.simulator.gravity)

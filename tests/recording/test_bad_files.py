@@ -1,0 +1,228 @@
+"""Damaged, strange and misleading files: a clear error or a recorded warning, and what is readable is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from iparam.errors import FileFormatError, InputError, UnknownNameError
+from iparam.recording import Recording, Signal
+
+HEADER = "time,q0,q1,fx,fy,fz,tx,ty,tz"
+ROW = "{},0.1,0.2,1,2,3,4,5,6"
+
+
+def write(path: Path, *lines: str, end: str = "\n") -> Path:
+    path.write_text("\n".join(lines) + end)
+    return path
+
+
+def rows(count: int) -> list[str]:
+    return [ROW.format(i / 100) for i in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("contents", "message"),
+    [
+        (b"", "is empty"),
+        (b" \n\n", "is empty"),
+        (b"\x00\x01\x02\xff" * 100, "not text"),
+        (b"\xff\xfet\x00i\x00m\x00e\x00", "not text"),
+        (b"\xff\xfe\xfd\n1,2\n", "not a table"),
+        (b"time,q0\n", "no samples"),
+        (b"a,b\n1,2\n", "no column 'time'"),
+        (b"1,2,3\n4,5,6\n", "has no header.*columns="),
+        (b"time,q0,q0\n1,2,3\n", "'q0' more than once"),
+        (b"time,note\n1,hello\n", "holds no usable samples"),
+        (b"time,q0\nx,2\ny,3\n", "holds no usable samples"),
+        (b"PAR1", "cut|cannot"),
+        (b"PAR1 no parquet PAR1", "cannot be read as Parquet"),
+    ],
+)
+def test_unreadable_contents(contents: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_bytes(contents)
+    with pytest.raises(FileFormatError, match=message):
+        Recording.load(path)
+
+
+def test_unreadable_paths(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match="is a directory"):
+        Recording.load(tmp_path)
+    with pytest.raises(FileFormatError, match=r"cannot read .*No such file"):
+        Recording.load(tmp_path / "none.csv")
+    with pytest.raises(FileFormatError, match="cannot read"):
+        Recording.load("nul\0byte.csv")
+    with pytest.raises(InputError, match="read from a path"):
+        Recording.load(3)  # type: ignore[arg-type]
+
+
+def test_a_file_that_ends_in_the_middle_of_a_row(tmp_path: Path) -> None:
+    path = write(tmp_path / "run.csv", HEADER, *rows(50), "0.5,0.1,0.2,1,2", end="")
+    found = Recording.load(path)
+    assert found.signal("q").num_samples == 50
+    assert found.warnings == ("the file ends in the middle of a row: line 52 was left out",)
+
+
+@pytest.mark.parametrize(("last", "kept"), [("0.5,0.12,1.2345", True), ("0.5,0.12,1.2", False), ("0.5,0.12,1", False)])
+def test_a_last_row_that_may_be_cut_inside_its_last_number(last: str, kept: bool, tmp_path: Path) -> None:
+    path = write(tmp_path / "run.csv", "time,q0,q1", "0.4,0.12,1.2345", last, end="")
+    found = Recording.load(path)
+    assert found.signal("q").num_samples == 1 + kept
+    assert bool(found.warnings) != kept
+
+
+def test_damaged_rows_are_left_out_and_named(tmp_path: Path) -> None:
+    lines = rows(5000)
+    lines[10] = lines[10][:12]
+    lines[20] = "%%%"
+    lines[30] = lines[30].replace("0.1", "x", 1)
+    lines[40] = ROW.format(0.4).replace(",1,", ",nan,")
+    lines[41] = ROW.format(0.41).replace(",1,", ",inf,")
+    lines[60] = ""
+    found = Recording.load(write(tmp_path / "run.csv", HEADER, *lines))
+    assert found.signal("q").num_samples == 4996
+    assert found.signal("wrench").num_samples == 4995
+    assert "2 rows do not have 9 columns and were left out: line 12, 22" in found.warnings
+    assert any("q lacks a finite number in 1 samples" in w and "line 32" in w for w in found.warnings)
+    assert any("wrench lacks a finite number in 2 samples" in w and "line 42-43" in w for w in found.warnings)
+
+
+def test_a_sensor_at_a_lower_rate_has_empty_cells(tmp_path: Path) -> None:
+    lines = [ROW.format(i / 100) if i % 4 == 0 else f"{i / 100},0.1,0.2,,,,,," for i in range(40)]
+    found = Recording.load(write(tmp_path / "run.csv", HEADER, *lines))
+    assert found.signal("q").num_samples == 40
+    assert found.signal("wrench").num_samples == 10
+    assert found.warnings == ()
+
+
+def test_missing_columns_cost_their_signal_only(tmp_path: Path) -> None:
+    lines = ["time,q0,q1,fx,fy,fz,tx,ty,tau1", *(f"{i / 100},0,0,1,1,1,1,1,9" for i in range(9))]
+    found = Recording.load(write(tmp_path / "run.csv", *lines))
+    assert list(found.signals) == ["q"]
+    with pytest.raises(UnknownNameError, match="wrench was left out: tz missing"):
+        found.signal("wrench")
+    assert "tau was left out: tau0 missing" in found.warnings
+
+
+def test_columns_that_say_nothing_are_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "run.csv", "time,state,q0", "0,idle,1", "0.01,moving,2", "0.02,moving,3")
+    found = Recording.load(path)
+    assert found.signal("q").num_samples == 3
+    assert found.warnings == ("columns that say nothing to iparam were left out: state",)
+
+
+def test_repeated_and_stray_times_cost_only_themselves(tmp_path: Path) -> None:
+    times = [i / 100 for i in range(200)]
+    times[50] = times[49]
+    times[70] = 1e9
+    times[90] = 0.2
+    found = Recording.load(write(tmp_path / "run.csv", HEADER, *(ROW.format(t) for t in times)))
+    assert found.signal("q").num_samples == 197
+    assert found.signal("q").time[-1] == 1.99
+    assert any("time repeats itself in 1 rows" in w and "line 52" in w for w in found.warnings)
+    assert any("time runs backwards" in w and "line 72, 92" in w for w in found.warnings)
+
+
+def test_a_clock_that_was_set_back_keeps_the_longest_stretch(tmp_path: Path) -> None:
+    times = [i / 100 for i in range(100)] + [i / 100 for i in range(300)]
+    found = Recording.load(write(tmp_path / "run.csv", HEADER, *(ROW.format(t) for t in times)))
+    assert found.signal("q").num_samples == 300
+    assert "the clock was set back 1 times" in found.warnings[0]
+    assert "line 102 to 401" in found.warnings[0]
+
+
+def test_jumps_in_time_are_reported(tmp_path: Path) -> None:
+    times = [i / 100 + 5 * (i > 50) for i in range(100)]
+    found = Recording.load(write(tmp_path / "run.csv", HEADER, *(ROW.format(t) for t in times)))
+    assert "q has 1 gaps of more than 5 periods, the longest 5.01 s from 0.5 s on" in found.warnings
+
+
+def test_milliseconds_are_suspected(tmp_path: Path) -> None:
+    found = Recording.load(write(tmp_path / "run.csv", HEADER, *(ROW.format(2 * i) for i in range(100))))
+    assert any("is its time in seconds?" in w for w in found.warnings)
+
+
+def test_two_clocks_are_refused(tmp_path: Path) -> None:
+    lines = [f"{i / 100},0,0,,,,,," for i in range(9)] + [f"{1e6 + i / 100},,,1,1,1,1,1,1" for i in range(9)]
+    with pytest.raises(FileFormatError, match=r"no time in common: q 0 to 0\.08 s, wrench 1e\+06 .*two clocks"):
+        Recording.load(write(tmp_path / "run.csv", HEADER, *lines))
+
+
+def moving(frozen_from: float | None = None, scale: float = 1.0) -> Recording:
+    time = np.arange(1000) / 100
+    rng = np.random.default_rng(0)
+    wrench = rng.normal(size=(1000, 6))
+    if frozen_from is not None:
+        wrench[time >= frozen_from, 2] = 3.5
+    q = 2.5 * scale * np.sin(time[:, None] + np.arange(6))
+    made = Recording("").with_signal("q", time=time, values=q).with_signal("wrench", time=time, values=wrench)
+    return made.with_signal("dq", time=time, values=np.gradient(q, time, axis=0))
+
+
+def test_a_dropped_sensor_is_reported_with_its_time(tmp_path: Path) -> None:
+    moving(4.0).save(tmp_path / "run.csv")
+    found = Recording.load(tmp_path / "run.csv")
+    assert found.warnings == (
+        "wrench: component 2 stays at 3.5 from 4 to 9.99 s while the arm moves: a dropped or saturated sensor?",
+    )
+    whole = moving()
+    ended = whole.with_signal("wrench", whole.signal("wrench").slice(0, 3))
+    ended.save(tmp_path / "run.parquet")
+    assert "wrench ends at 3 s, 6.99 s before" in Recording.load(tmp_path / "run.parquet").warnings[0]
+
+
+def test_an_arm_at_rest_is_no_dropped_sensor(tmp_path: Path) -> None:
+    time = np.arange(500) / 100
+    still = Recording().with_signal("q", time=time, values=np.zeros((500, 6)))
+    still.with_signal("wrench", time=time, values=np.ones((500, 6))).save(tmp_path / "run.csv")
+    assert Recording.load(tmp_path / "run.csv").warnings == ()
+
+
+def test_degrees_are_refused_and_converted_on_request(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    moving(scale=180 / np.pi).save(path)
+    with pytest.raises(FileFormatError, match=r"looks like degrees.*angles='degrees'"):
+        Recording.load(path, robot="ur5e")
+    assert "angles='degrees'" in Recording.load(path).warnings[0]
+    found = Recording.load(path, robot="ur5e", angles="degrees")
+    assert np.allclose(found.signal("q").values, moving().signal("q").values, rtol=1e-12)
+    assert np.allclose(found.signal("dq").values, moving().signal("dq").values, rtol=1e-12)
+    assert np.array_equal(found.signal("wrench").values, moving().signal("wrench").values)
+    assert found.robot == "ur5e"
+    assert np.abs(Recording.load(path, robot="ur5e", angles="radians").signal("q").values).max() > 100
+    with pytest.raises(UnknownNameError, match="radians, degrees"):
+        Recording.load(path, angles="turns")  # type: ignore[arg-type]
+
+
+def test_velocities_give_degrees_away_too(tmp_path: Path) -> None:
+    made = moving(scale=0.01)
+    fast = Signal(made.signal("dq").time, 5000 * made.signal("dq").values, "rad/s", "joint")
+    made.with_signal("dq", fast).save(tmp_path / "run.csv")
+    with pytest.raises(FileFormatError, match=r"dq0 reaches .*looks like degrees"):
+        Recording.load(tmp_path / "run.csv", robot="ur5e")
+
+
+def test_the_number_of_joints_has_to_be_the_robots(tmp_path: Path) -> None:
+    path = write(tmp_path / "run.csv", HEADER, *rows(5))
+    with pytest.raises(FileFormatError, match="q has 2 columns, but ur5e has 6 joints"):
+        Recording.load(path, robot="ur5e")
+    path = write(tmp_path / "two.csv", "time,q0,q1,dq0", "0,1,1,1", "1,1,1,1")
+    with pytest.raises(FileFormatError, match="dq has 1 columns, but other signals have 2 joints"):
+        Recording.load(path)
+
+
+def test_other_separators_and_line_ends(tmp_path: Path) -> None:
+    for name, text in {
+        "semicolon": "time;q0\n0;1\n1;2\n",
+        "tabs": "time\tq0\n0\t1\n1\t2\n",
+        "windows": "time,q0\r\n0,1\r\n1,2\r\n",
+        "marked": "\ufefftime,q0\n0,1\n1,2\n",
+        "quoted": '"time","q0"\n"0","1"\n"1","2"\n',
+        "spaced": "time, q0\n0, 1\n1, 2\n",
+    }.items():
+        path = tmp_path / f"{name}.csv"
+        path.write_bytes(text.encode())
+        assert Recording.load(path).signal("q").values.tolist() == [[1.0], [2.0]], name

@@ -1,0 +1,101 @@
+"""Headerless logs of controllers: synthetic ones, and real ones where they are at hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from iparam.errors import InputError
+from iparam.recording import Recording
+
+COLUMNS = "time,q,dq,current,target_current,target_torque"
+REAL_LOGS = {
+    "ur-20_01_17-ptp_10_points.csv",
+    "ur-20_01_31-load.csv",
+    "ur-20_01_31-unload.csv",
+    "ur-20_02_10-30sec_12harm.csv",
+    "ur-20_02_19_14harm50sec.csv",
+    "ur-20_02_19_14harm50secLoad.csv",
+}
+
+
+def log(path: Path, count: int = 300, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    table = np.column_stack([np.cumsum(rng.uniform(0.010, 0.013, count)), rng.normal(size=(count, 30))])
+    np.savetxt(path, table, fmt="%.6f", delimiter=",")
+    return np.round(table, 6)
+
+
+@pytest.mark.parametrize("robot", [None, "ur10e"])
+def test_groups_take_as_many_columns_as_there_are_joints(robot: str | None, tmp_path: Path) -> None:
+    table = log(tmp_path / "log.csv")
+    found = Recording.load(tmp_path / "log.csv", columns=COLUMNS, robot=robot, angles="radians")
+    assert list(found.signals) == COLUMNS.split(",")[1:]
+    assert np.array_equal(found.signal("q").time, table[:, 0])
+    assert np.array_equal(found.signal("q").values, table[:, 1:7])
+    assert np.array_equal(found.signal("target_torque").values, table[:, 25:])
+    assert found.signal("target_torque").unit == "N m"
+    assert found.warnings == ()
+
+
+def test_a_log_cut_and_garbled_is_read_around_the_damage(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    table = log(path, 5000)
+    lines = path.read_text().splitlines()
+    lines[3] = lines[3][:50]
+    lines[2500] = lines[2500].replace(".", "?", 1)
+    lines[-1] = lines[-1][:-4]
+    path.write_text("\n".join(lines))
+    found = Recording.load(path, columns=COLUMNS, angles="radians")
+    kept = np.delete(table, [3, 2500, 4999], axis=0)
+    assert np.array_equal(found.signal("dq").values, kept[:, 7:13])
+    assert "1 rows do not have 31 columns and were left out: line 4" in found.warnings
+    assert "1 rows without a time were left out: line 2501" in found.warnings
+    assert "the file ends in the middle of a row: line 5000 was left out" in found.warnings
+
+
+def test_unwanted_columns_may_hold_anything(tmp_path: Path) -> None:
+    (tmp_path / "log.txt").write_text("0,idle,1,2\n0.1,moving,3,4\n")
+    found = Recording.load(tmp_path / "log.txt", columns="time,_,q")
+    assert found.signal("q").values.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
+def test_column_lists_are_checked_against_the_file(tmp_path: Path) -> None:
+    log(tmp_path / "log.csv")
+    with pytest.raises(InputError, match="no whole number of joints"):
+        Recording.load(tmp_path / "log.csv", columns="time,q,dq,current,tau")
+    Recording().with_signal("q", time=[0.0], values=[[1.0]]).save(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="leave out columns"):
+        Recording.load(tmp_path / "a.parquet", columns="time,q")
+
+
+def test_real_logs_are_read_whole(shared_data: Path) -> None:
+    folder = shared_data / "ur10e"
+    if not folder.is_dir():
+        pytest.skip(f"needs the UR10e logs, which are not in {folder}")
+    paths = sorted(folder.glob("*.csv"))
+    assert {path.name for path in paths} >= REAL_LOGS
+    for path in paths:
+        found = Recording.load(path, columns=COLUMNS, robot="ur10e")
+        lines = path.read_bytes().count(b"\n")
+        assert lines - 1 <= found.signal("q").num_samples <= lines + 1
+        assert found.num_joints == 6
+        assert 80 < found.rate("q") < 101
+        assert not [w for w in found.warnings if "dropped" in w or "degrees" in w]
+
+
+def test_a_real_log_cut_anywhere_loses_one_row(shared_data: Path, tmp_path: Path) -> None:
+    source = shared_data / "ur10e" / "ur-20_01_31-load.csv"
+    if not source.is_file():
+        pytest.skip(f"needs the UR10e logs, and {source} is not there")
+    contents = source.read_bytes()
+    whole = Recording.load(source, columns=COLUMNS).signal("q")
+    rng = np.random.default_rng(1)
+    for cut in rng.integers(len(contents) // 2, len(contents), 25):
+        path = tmp_path / "cut.csv"
+        path.write_bytes(contents[:cut])
+        found = Recording.load(path, columns=COLUMNS).signal("q")
+        assert contents[:cut].count(b"\n") <= found.num_samples <= contents[:cut].count(b"\n") + 1
+        assert np.array_equal(found.values, whole.values[: found.num_samples])

@@ -1,0 +1,249 @@
+"""Filters: exact where they must be, and the smoother against every advantage of a Butterworth filter."""
+
+from __future__ import annotations
+
+import time as clock
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iparam.errors import InputError
+from iparam.recording import (
+    JointKalmanFilter,
+    JointProcess,
+    butterworth_smooth,
+    choose_causal_processes,
+    choose_processes,
+    kalman_filter,
+    kalman_smooth,
+    savitzky_golay_smooth,
+)
+from iparam.trajectory import JointMotion, WindowedFourierTrajectory
+
+ENCODER = 5e-5  # rad
+
+
+def excitation(seed: int, duration: float = 10.0, joints: int = 6, rate: float = 500.0) -> JointMotion:
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(scale=0.2, size=(2, joints, 5))
+    return WindowedFourierTrajectory(np.linspace(-1, 1, joints), a, b, 0.1, duration).sample(rate)
+
+
+def measured(motion: JointMotion, seed: int) -> np.ndarray:
+    return motion.q + np.random.default_rng(1000 + seed).normal(scale=ENCODER, size=motion.q.shape)
+
+
+def rms(found: np.ndarray, truth: np.ndarray) -> float:
+    return float(np.sqrt(np.mean((found - truth) ** 2)))
+
+
+def uneven_times(seed: int, count: int) -> np.ndarray:
+    return np.cumsum(np.random.default_rng(seed).uniform(0.01, 0.013, count))
+
+
+def polynomial(time: np.ndarray, coefficients: list[float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    p = np.polynomial.Polynomial(coefficients)
+    return tuple(p.deriv(k)(time)[:, None] if k else p(time)[:, None] for k in range(3))  # type: ignore[return-value]
+
+
+COEFFICIENTS = st.lists(st.floats(-2, 2), min_size=3, max_size=5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(coefficients=COEFFICIENTS, seed=st.integers(0, 1000), half=st.integers(3, 20))
+def test_savitzky_golay_is_exact_for_its_polynomials(coefficients: list[float], seed: int, half: int) -> None:
+    time = uneven_times(seed, 120)
+    truth = polynomial(time, coefficients)
+    found = savitzky_golay_smooth(time, truth[0], window=2 * half + 1, degree=4)
+    for value, expected, tolerance in zip((found.q, found.dq, found.ddq), truth, (1e-12, 1e-9, 1e-6), strict=True):
+        assert np.abs(value - expected).max() < tolerance
+
+
+@settings(max_examples=40, deadline=None)
+@given(coefficients=COEFFICIENTS, seed=st.integers(0, 1000), order=st.integers(3, 7))
+def test_the_smoother_is_exact_for_polynomials_below_its_order(
+    coefficients: list[float], seed: int, order: int
+) -> None:
+    time = uneven_times(seed, 200)
+    truth = polynomial(time, coefficients[:order])
+    found = kalman_smooth(time, truth[0], [JointProcess(order, 2.0, ENCODER)])
+    assert np.abs(found.q - truth[0]).max() < 1e-7
+    assert np.abs(found.dq - truth[1]).max() < 1e-5
+    assert np.abs(found.ddq - truth[2]).max() < 1e-3
+
+
+def dense_posterior(time: np.ndarray, y: np.ndarray, process: JointProcess) -> tuple[np.ndarray, np.ndarray]:
+    """Means (T, 3) and covariances (T, 3, 3) of the same model by one large Gaussian conditioning, no recursion.
+
+    The process noise is integrated by quadrature from the impulse response (t - s)^(m - 1) / (m - 1)!.
+    """
+    m, count = process.order, time.size
+    density = process.spectral_density(float(np.median(np.diff(time))))
+    nodes, weights = np.polynomial.legendre.leggauss(m + 3)
+    edges = np.concatenate([[time[0]], time])
+    # Features: a wide polynomial for the start, and the noise impulses.
+    start = np.array([(time - time[0]) ** i for i in range(m)]).T
+    columns = [np.stack([_derivative(start, time, i, k) for i in range(m)], axis=1) for k in range(3)]
+    variances = [np.full(m, 1e6)]
+    for left, right in pairwise(edges):
+        for x, w in zip(nodes, weights, strict=True):
+            s = 0.5 * (left + right) + 0.5 * (right - left) * x
+            variances.append(np.array([density * 0.5 * (right - left) * w]))
+            lag = np.maximum(time - s, 0.0)
+            for k in range(3):
+                impulse = np.where(time > s, lag ** (m - 1 - k), 0.0) / _factorial(m - 1 - k)
+                columns[k] = np.column_stack([columns[k], impulse])
+    prior = np.concatenate(variances)
+    q, dq, ddq = columns
+    gram = (q * prior) @ q.T + process.noise**2 * np.eye(count)
+    means, blocks = np.empty((count, 3)), np.empty((count, 3, 3))
+    solved = np.linalg.solve(gram, np.column_stack([y, q * prior]))
+    for k in range(count):
+        rows = np.stack([q[k], dq[k], ddq[k]])
+        cross = (rows * prior) @ q.T
+        means[k] = cross @ solved[:, 0]
+        blocks[k] = (rows * prior) @ rows.T - cross @ np.linalg.solve(gram, cross.T)
+    return means, blocks
+
+
+def _factorial(n: int) -> float:
+    return float(np.prod(np.arange(1, n + 1))) if n else 1.0
+
+
+def _derivative(start: np.ndarray, time: np.ndarray, power: int, k: int) -> np.ndarray:
+    if power < k:
+        return np.zeros(time.size)
+    return _factorial(power) / _factorial(power - k) * (time - time[0]) ** (power - k)
+
+
+@pytest.mark.parametrize("order", [3, 4])
+def test_the_smoother_is_the_exact_posterior(order: int) -> None:
+    time = uneven_times(3, 60)
+    rng = np.random.default_rng(0)
+    y = np.sin(3 * time) + rng.normal(scale=0.01, size=60)
+    process = JointProcess(order, 2.0, 0.01)
+    means, blocks = dense_posterior(time, y, process)
+    found = kalman_smooth(time, y[:, None], [process])
+    assert found.covariance is not None
+    deviations = np.sqrt(np.einsum("kii->ki", blocks))
+    for k, value in enumerate((found.q, found.dq, found.ddq)):
+        assert np.abs((value[:, 0] - means[:, k]) / deviations[:, k]).max() < 1e-3
+    scale = deviations[:, :, None] * deviations[:, None, :]
+    assert np.abs((found.covariance[:, 0] - blocks) / scale).max() < 1e-3
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_smoother_beats_the_best_butterworth_filter(seed: int) -> None:
+    motion = excitation(seed)
+    q = measured(motion, seed)
+    found = kalman_smooth(motion.time, q)
+    best = min(
+        rms(butterworth_smooth(motion.time, q, cutoff, order).ddq, motion.ddq)
+        for order in (2, 3, 4, 5, 6, 8)
+        for cutoff in np.geomspace(0.8, 6.0, 25)
+    )
+    assert rms(found.ddq, motion.ddq) < best
+    assert found.covariance is not None
+    for k, (value, truth) in enumerate(((found.q, motion.q), (found.dq, motion.dq), (found.ddq, motion.ddq))):
+        normalised = np.mean((value - truth) ** 2 / found.covariance[..., k, k])
+        assert 0.4 < normalised < 2.5
+
+
+def test_the_models_are_found_from_the_data() -> None:
+    motion = excitation(4)
+    processes = choose_processes(motion.time, measured(motion, 4))
+    assert all(abs(process.noise / ENCODER - 1.0) < 0.05 for process in processes)
+    assert all(process.starts_at_rest and process.ends_at_rest for process in processes)
+    assert all(0.5 < process.bandwidth < 5.0 for process in processes)
+    middle = slice(1500, 3500)
+    cut = choose_processes(motion.time[middle], measured(motion, 4)[middle])
+    assert not any(process.starts_at_rest or process.ends_at_rest for process in cut)
+
+
+def test_exact_and_constant_angles_are_no_trouble() -> None:
+    motion = excitation(5, joints=2, rate=100.0)
+    exact = kalman_smooth(motion.time, motion.q)
+    assert rms(exact.ddq, motion.ddq) < 1e-3
+    still = kalman_smooth(motion.time, np.full((motion.num_samples, 1), 0.7))
+    assert np.abs(still.q - 0.7).max() < 1e-9
+    assert np.abs(still.ddq).max() < 1e-6
+
+
+def test_uneven_samples_are_as_good_as_even_ones() -> None:
+    family = WindowedFourierTrajectory([0.0], [[0.3, 0.2]], [[0.1, -0.2]], 0.1, 10.0)
+    rng = np.random.default_rng(6)
+    time = np.sort(rng.uniform(0, 10, 2000))
+    truth = family.evaluate(time)
+    q = truth.q + rng.normal(scale=ENCODER, size=truth.q.shape)
+    for found in (
+        kalman_smooth(time, q),
+        butterworth_smooth(np.linspace(0, 10, 2000), family.evaluate(np.linspace(0, 10, 2000)).q, 3.0),
+    ):
+        assert rms(found.ddq, family.evaluate(found.time).ddq) < 5e-3
+    jitter = np.arange(1000) / 100 + rng.uniform(-0.001, 0.001, 1000) + 0.001
+    jittered = butterworth_smooth(jitter, family.evaluate(jitter).q, 4.0)
+    assert rms(jittered.ddq, family.evaluate(jitter).ddq) < 5e-3
+
+
+def test_the_filter_steps_as_the_batch_does_and_is_close_to_the_truth() -> None:
+    motion = excitation(7)
+    q = measured(motion, 7)
+    processes = choose_causal_processes(motion.time, q)
+    recursion = JointKalmanFilter(processes, 1 / 500)
+    start = clock.perf_counter()
+    steps = [recursion.step(t, angles) for t, angles in zip(motion.time.tolist(), q, strict=True)]
+    seconds = (clock.perf_counter() - start) / motion.num_samples
+    batch = kalman_filter(motion.time, q, processes)
+    assert np.abs(np.array([step.ddq for step in steps]) - batch.ddq).max() < 1e-4
+    assert batch.covariance is not None
+    assert np.allclose(recursion.covariance, batch.covariance[-1], rtol=1e-4)
+    assert rms(batch.ddq, motion.ddq) < 0.1 * np.sqrt(np.mean(motion.ddq**2))
+    assert seconds < 400e-6  # about 30 us on an idle core
+
+
+def test_the_causal_filter_never_looks_ahead() -> None:
+    motion = excitation(8, joints=2, rate=100.0)
+    processes = [JointProcess(3, 5.0, ENCODER), JointProcess(4, 5.0, ENCODER)]
+    recursion = JointKalmanFilter(processes, 0.01)
+    before = [recursion.step(t, angles) for t, angles in zip(motion.time[:500].tolist(), motion.q, strict=False)]
+    again = JointKalmanFilter(processes, 0.01)
+    for k in range(500):
+        step = again.step(float(motion.time[k]), motion.q[k])
+        assert np.array_equal(step.ddq, before[k].ddq)
+
+
+def test_a_refused_sample_changes_nothing() -> None:
+    recursion = JointKalmanFilter([JointProcess(3, 5.0, ENCODER)], 0.01)
+    recursion.step(0.0, [0.0])
+    recursion.step(0.01, [0.1])
+    covariance = recursion.covariance
+    for time, q in ((0.01, [0.2]), (0.0, [0.2]), (0.02, [np.nan]), (0.02, [0.1, 0.2]), (np.nan, [0.1])):
+        with pytest.raises(InputError):
+            recursion.step(time, q)
+    assert np.array_equal(recursion.covariance, covariance)
+    assert recursion.step(0.02, [0.2]).q[0] == pytest.approx(0.2, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        (lambda t, q: kalman_smooth(t[:5], q[:5]), "at least 16 samples"),
+        (lambda t, q: kalman_smooth(t[::-1], q), "strictly increasing"),
+        (lambda t, q: kalman_smooth(t, q[:, 0]), r"q \(T, n\)"),
+        (lambda t, q: kalman_smooth(t, q, [JointProcess(3, 1, 1)] * 3), "motion models for 3"),
+        (lambda t, q: butterworth_smooth(t, q, 80.0), "half the sampling rate"),
+        (lambda t, q: butterworth_smooth(t, q, 5.0, 0), "order"),
+        (lambda t, q: savitzky_golay_smooth(t, q, 30), "odd number"),
+        (lambda t, q: savitzky_golay_smooth(t, q, 5, 5), "above the degree"),
+        (lambda t, q: savitzky_golay_smooth(t, q, 2001), "length of"),
+        (lambda t, q: JointKalmanFilter([], 0.1), "at least one joint"),
+        (lambda t, q: JointKalmanFilter([JointProcess(3, 1, 1)], 0.0), "period"),
+    ],
+)
+def test_what_filters_refuse(run: object, message: str) -> None:
+    time = np.arange(100) / 100
+    with pytest.raises(InputError, match=message):
+        run(time, np.zeros((100, 2)))  # type: ignore[operator]

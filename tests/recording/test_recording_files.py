@@ -1,0 +1,197 @@
+"""Recordings come back from Parquet and CSV bit for bit, and a killed writer leaves the old file whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time as clock
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iparam.errors import FileFormatError, InputError, UnknownNameError
+from iparam.recording import CHANNELS, Recording, Signal
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False, width=64)
+
+
+@st.composite
+def recordings(draw: st.DrawFn, units: bool) -> Recording:
+    """Signals of different rates and time stamps that share the instant 0."""
+    signals = {}
+    joints = draw(st.integers(1, 3))
+    for name in draw(st.sets(st.sampled_from([*CHANNELS, "custom"]), min_size=1, max_size=4)):
+        channel = CHANNELS.get(name)
+        width = len(channel.columns) or joints if channel else joints
+        times = sorted({0.0, *(t + 0.0 for t in draw(st.sets(FINITE, max_size=6)))})
+        rows = st.lists(FINITE, min_size=width, max_size=width)
+        values = draw(st.lists(rows, min_size=len(times), max_size=len(times)))
+        unit, frame = (channel.unit, channel.frame) if channel else ("", "")
+        if units:
+            unit, frame = draw(st.text(max_size=3)), draw(st.sampled_from(["joint", "tool0", "base", ""]))
+        signals[name] = Signal(times, values, unit, frame)  # type: ignore[arg-type]
+    metadata = draw(st.dictionaries(st.text(max_size=4), st.none() | FINITE | st.text(max_size=3), max_size=3))
+    warnings = tuple(draw(st.lists(st.text(max_size=5), max_size=2)))
+    return Recording("some arm", signals, metadata if units else {}, warnings if units else ())
+
+
+def assert_same(found: Recording, expected: Recording) -> None:
+    assert sorted(found.signals) == sorted(expected.signals)
+    for name, signal in expected.signals.items():
+        other = found.signals[name]
+        assert other.time.tobytes() == signal.time.tobytes()
+        assert other.values.tobytes() == signal.values.tobytes()
+        assert (other.unit, other.frame) == (signal.unit, signal.frame)
+
+
+@settings(max_examples=60, deadline=None)
+@given(made=recordings(units=True))
+def test_parquet_returns_every_bit(made: Recording, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("parquet") / "run.parquet"
+    made.save(path)
+    found = Recording.load(path, angles="radians")
+    assert_same(found, made)
+    assert found.robot == made.robot
+    assert dict(found.metadata) == dict(made.metadata)
+    assert found.warnings[: len(made.warnings)] == made.warnings
+
+
+@settings(max_examples=60, deadline=None)
+@given(made=recordings(units=False))
+def test_csv_returns_every_bit(made: Recording, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("csv") / "run.csv"
+    made.save(path)
+    assert_same(Recording.load(path, angles="radians"), made)
+
+
+def excitation(seed: int = 0) -> Recording:
+    rng = np.random.default_rng(seed)
+    fast, slow = np.arange(2000) / 500, np.arange(400) / 100 + 0.0007
+    made = Recording("ur5e", metadata={"seed": seed, "rates": {"q": 500.0}})
+    made = made.with_signal("q", time=fast, values=np.sin(fast[:, None] + np.arange(6)))
+    return made.with_signal("wrench", time=slow, values=rng.normal(size=(400, 6)))
+
+
+def test_loading_again_adds_no_warnings(tmp_path: Path) -> None:
+    rough = excitation().with_signal("accelerometer", time=[0.0, 0.01, 0.02], values=np.zeros((3, 3)))
+    rough.save(tmp_path / "a.parquet")
+    first = Recording.load(tmp_path / "a.parquet")
+    assert any("accelerometer ends at" in warning for warning in first.warnings)
+    first.save(tmp_path / "b.parquet")
+    assert Recording.load(tmp_path / "b.parquet").warnings == first.warnings
+
+
+def test_the_csv_is_the_documented_one(tmp_path: Path) -> None:
+    excitation().save(tmp_path / "run.csv")
+    lines = (tmp_path / "run.csv").read_text().splitlines()
+    assert lines[0] == "time,q0,q1,q2,q3,q4,q5,fx,fy,fz,tx,ty,tz"
+    assert len(lines) == 2401
+    assert lines[1].startswith("0,")
+    assert lines[1].endswith(",,,,,,")
+
+
+def test_a_csv_has_no_room_for_another_frame(tmp_path: Path) -> None:
+    made = excitation().with_signal("wrench", Signal([0.0, 1.0], np.zeros((2, 6)), "N, N m", "base"))
+    with pytest.raises(FileFormatError, match=r"frame 'base' of wrench.*save as \.parquet"):
+        made.save(tmp_path / "run.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_saved(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match=r"\.parquet, \.csv"):
+        excitation().save(tmp_path / "run.pickle")
+    with pytest.raises(InputError, match="no signals"):
+        Recording().save(tmp_path / "run.csv")
+    with pytest.raises(InputError, match="does not exist"):
+        excitation().save(tmp_path / "nowhere" / "run.csv")
+    two = excitation().with_signal("gyro", time=[1e6, 1e6 + 1], values=np.zeros((2, 3)))
+    with pytest.raises(FileFormatError, match="two clocks"):
+        two.save(tmp_path / "run.parquet")
+
+
+def test_a_plain_parquet_table_is_read_too(tmp_path: Path) -> None:
+    table = {"time": [0.0, 1.0], "q0": [1, 2], "note": ["a", "b"]}
+    pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "t.parquet")
+    found = Recording.load(tmp_path / "t.parquet")
+    assert found.signal("q").values.tolist() == [[1.0], [2.0]]
+    assert "note" in found.warnings[0]
+
+
+def rewritten(path: Path, change: object) -> None:
+    table = pyarrow.parquet.read_table(path)
+    document = json.loads(table.schema.metadata[b"iparam"])
+    document = change(document)  # type: ignore[operator]
+    text = document if isinstance(document, bytes) else json.dumps(document).encode()
+    pyarrow.parquet.write_table(table.replace_schema_metadata({b"iparam": text}), path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: {**d, "format": "iparam-recording/2"}, "'iparam-recording/2'.*another version"),
+        (lambda d: {**d, "format": "iparam-result/1"}, "it is no recording"),
+        (lambda d: [d], "it is no recording"),
+        (lambda d: {**d, "signals": []}, "'signals' is not a dict"),
+        (lambda d: {**d, "signals": {"q": {"unit": 3}}}, "signal 'q' lacks unit"),
+        (lambda d: b"{", "metadata is damaged"),
+        (lambda d: b"[" * 100_000, "metadata is damaged"),
+    ],
+)
+def test_foreign_and_damaged_metadata(change: object, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.parquet"
+    excitation().save(path)
+    rewritten(path, change)
+    with pytest.raises(FileFormatError, match=message):
+        Recording.load(path)
+
+
+def test_a_cut_or_garbled_parquet_file(tmp_path: Path) -> None:
+    path = tmp_path / "run.parquet"
+    excitation().save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(FileFormatError, match="cut off"):
+        Recording.load(path)
+    path.write_bytes(whole[:1000] + bytes(1000) + whole[2000:-200] + bytes(192) + whole[-8:])
+    with pytest.raises(FileFormatError, match="cannot be read as Parquet"):
+        Recording.load(path)
+
+
+WRITER = """
+import sys
+import numpy as np
+from iparam.recording import Recording
+path, rows = sys.argv[1], int(sys.argv[2])
+time = np.arange(rows) / 500
+for round in range(10_000):
+    made = Recording("", metadata={"round": round}).with_signal("q", time=time, values=np.full((rows, 6), float(round)))
+    made.save(path)
+    print(round, flush=True)
+"""
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_a_killed_writer_leaves_a_whole_file(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"run{suffix}"
+    rng = np.random.default_rng(5)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    for _ in range(4):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), "20000"], stdout=subprocess.PIPE, env=environment
+        )
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        clock.sleep(rng.uniform(0.0, 0.1))
+        writer.kill()
+        writer.wait()
+        writer.stdout.close()
+        found = Recording.load(path, angles="radians").signal("q")
+        assert found.num_samples == 20000
+        assert len(np.unique(found.values)) == 1

@@ -1,0 +1,275 @@
+"""The simulated sensors are physics: they agree with Newton and Euler on the simulator's own accelerations."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.simulation import (
+    ComputedTorque,
+    MujocoSimulator,
+    Payload,
+    SensorRates,
+    SimulationError,
+    SimulationResult,
+)
+from iparam.trajectory import FourierTrajectory
+
+PANDA_HOME = (0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785)
+
+
+def true_wrench(robot: iparam.Robot, payload: Payload, result: SimulationResult) -> np.ndarray:
+    motion = result.true_motion
+    return iparam.wrench_regressor(robot, motion.q, motion.dq, motion.ddq) @ payload.parameters.phi
+
+
+class TestSensorsArePhysics:
+    def test_wrench_is_that_of_the_regressor(self, ur5e, box, excited) -> None:
+        measured = excited.recording.signals["wrench"]
+        assert measured.values.shape == (5001, 6)
+        np.testing.assert_array_equal(measured.time, excited.true_motion.time)
+        np.testing.assert_allclose(measured.values, true_wrench(ur5e, box, excited), rtol=0, atol=1e-8)
+
+    def test_wrench_is_that_of_newton_and_euler_by_hand(self, ur5e, box, excited) -> None:
+        # From the simulator's own accelerometer (a - g) and gyro; only the angular acceleration is ours.
+        signals, motion, body = excited.recording.signals, excited.true_motion, box.parameters
+        w, proper = signals["gyro"].values, signals["accelerometer"].values
+        alpha = iparam.tool_motion(ur5e, motion.q, motion.dq, motion.ddq).angular_acceleration
+        c, inertia = body.center_of_mass, body.inertia_about_com
+        force = body.mass * (proper + np.cross(alpha, c) + np.cross(w, np.cross(w, c)))
+        torque = alpha @ inertia + np.cross(w, w @ inertia) + np.cross(c, force)
+        np.testing.assert_allclose(signals["wrench"].values, np.hstack([force, torque]), rtol=0, atol=1e-8)
+
+    def test_tool_pose_velocity_and_acceleration(self, ur5e, excited) -> None:
+        motion, signals = excited.true_motion, excited.recording.signals
+        tool = iparam.tool_motion(ur5e, motion.q, motion.dq, motion.ddq)
+        up = np.swapaxes(tool.pose[:, :3, :3], 1, 2) @ (0.0, 0.0, 9.81)
+        np.testing.assert_allclose(excited.true_tool_pose, tool.pose, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(signals["gyro"].values, tool.angular_velocity, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(signals["accelerometer"].values, tool.linear_acceleration + up, rtol=0, atol=1e-8)
+
+    def test_linear_velocity_and_angular_acceleration(self, ur5e, box, excited) -> None:
+        mujoco = pytest.importorskip("mujoco")
+        model = MujocoSimulator().load(ur5e, box).model
+        data, six, site = mujoco.MjData(model), np.zeros(6), model.site("iparam_tool").id
+        motion = excited.true_motion
+        tool = iparam.tool_motion(ur5e, motion.q, motion.dq, motion.ddq)
+        for k in range(0, motion.num_samples, 10):
+            data.qpos, data.qvel, data.qacc = motion.q[k], motion.dq[k], motion.ddq[k]
+            mujoco.mj_inverse(model, data)
+            mujoco.mj_rnePostConstraint(model, data)
+            mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_SITE, site, six, 1)
+            np.testing.assert_allclose(tool.linear_velocity[k], six[3:], rtol=0, atol=1e-8)
+            mujoco.mj_objectAcceleration(model, data, mujoco.mjtObj.mjOBJ_SITE, site, six, 1)
+            np.testing.assert_allclose(tool.angular_acceleration[k], six[:3], rtol=0, atol=1e-8)
+
+    def test_motor_torques_are_those_of_the_loaded_arm(self, ur5e, box, excited) -> None:
+        motion = excited.true_motion
+        torques = iparam.inverse_dynamics(ur5e.with_payload(box.parameters), motion.q, motion.dq, motion.ddq)
+        np.testing.assert_allclose(excited.recording.signals["tau"].values, torques, rtol=0, atol=1e-8)
+
+    def test_everything_belongs_to_one_instant(self, ur5e, box, excitation) -> None:
+        # Semi-implicit Euler, exactly: dq' = dq + h ddq and q' = q + h dq'.
+        simulator = MujocoSimulator(rates=SensorRates.all_at(2000.0))
+        motion = simulator.load(ur5e, box).run(excitation(2.0)).true_motion
+        step = 1.0 / 2000.0
+        np.testing.assert_allclose(np.diff(motion.time), step, rtol=1e-9)
+        np.testing.assert_allclose(motion.dq[1:], motion.dq[:-1] + step * motion.ddq[:-1], rtol=0, atol=1e-13)
+        np.testing.assert_allclose(motion.q[1:], motion.q[:-1] + step * motion.dq[1:], rtol=0, atol=1e-13)
+
+    @pytest.mark.parametrize(
+        "payload",
+        [
+            Payload.cylinder(radius=0.04, length=0.1, density=7850.0, rotation_rpy=(0.0, 1.0, 0.0)),
+            Payload.two_stage_cylinder(radius1=0.05, length1=0.04, radius2=0.02, length2=0.1, density=2700.0),
+            Payload.sphere(radius=0.05, mass=1.0, offset=(0.1, 0.0, 0.1)),
+            None,
+        ],
+        ids=["cylinder", "two stages", "sphere", "nothing"],
+    )
+    def test_other_payloads(self, ur5e, excitation, payload: Payload | None) -> None:
+        result = MujocoSimulator().load(ur5e, payload).run(excitation(1.0, scale=0.02))
+        expected = true_wrench(ur5e, payload, result) if payload is not None else 0.0
+        np.testing.assert_allclose(result.recording.signals["wrench"].values, expected, rtol=0, atol=1e-8)
+
+
+class TestAtRest:
+    def test_the_sensor_carries_the_weight(self, ur5e, box, at_rest) -> None:
+        result = MujocoSimulator().load(ur5e, box).run(at_rest())
+        forces = result.recording.signals["wrench"].values[:, :3]
+        in_base = np.einsum("tij,tj->ti", result.true_tool_pose[:, :3, :3], forces)
+        weight = [0.0, 0.0, box.parameters.mass * 9.81]
+        np.testing.assert_allclose(in_base, np.broadcast_to(weight, in_base.shape), atol=1e-8)
+
+    def test_gravity_can_be_turned(self, ur5e, box, at_rest) -> None:
+        result = MujocoSimulator(gravity=(-9.81, 0.0, 0.0)).load(ur5e, box).run(at_rest())
+        force = result.true_tool_pose[-1, :3, :3] @ result.recording.signals["wrench"].values[-1, :3]
+        np.testing.assert_allclose(force, [box.parameters.mass * 9.81, 0.0, 0.0], atol=1e-8)
+
+    @pytest.mark.parametrize("name", iparam.robot_names())
+    def test_every_arm_of_the_catalogue_holds_still(self, name: str, at_rest) -> None:
+        robot, payload = iparam.load_robot(name), Payload.box(mass=1.0, size=(0.05, 0.05, 0.05))
+        result = MujocoSimulator().load(robot, payload).run(at_rest())
+        self.check_still(robot, payload, result)
+
+    @pytest.mark.reference
+    def test_a_panda_from_its_urdf_holds_still(self, example_robot_urdf: Callable[[str], Path], at_rest) -> None:
+        robot, payload = (
+            iparam.load_robot(example_robot_urdf("panda"), tip="panda_hand_tcp"),
+            Payload.sphere(mass=1.0, radius=0.05),
+        )
+        q0 = np.clip(np.array(PANDA_HOME), robot.limits.lower, robot.limits.upper)
+        self.check_still(robot, payload, MujocoSimulator().load(robot, payload).run(at_rest(q0)))
+
+    @pytest.mark.reference
+    def test_a_panda_from_its_urdf_moves(self, example_robot_urdf: Callable[[str], Path], excitation) -> None:
+        robot = iparam.load_robot(example_robot_urdf("panda"), tip="panda_hand_tcp")
+        payload = Payload.sphere(mass=1.0, radius=0.05)
+        result = MujocoSimulator().load(robot, payload).run(excitation(2.0, PANDA_HOME, 0.02))
+        expected = true_wrench(robot, payload, result)
+        np.testing.assert_allclose(result.recording.signals["wrench"].values, expected, rtol=0, atol=1e-8)
+
+    def check_still(self, robot: iparam.Robot, payload: Payload, result: SimulationResult) -> None:
+        assert np.abs(result.true_motion.dq).max() < 1e-9
+        assert np.abs(result.true_motion.ddq).max() < 1e-6
+        expected = true_wrench(robot, payload, result)
+        np.testing.assert_allclose(result.recording.signals["wrench"].values, expected, rtol=0, atol=1e-8)
+
+
+class TestFollowing:
+    def test_tracking_error_is_small_and_real(self, excited) -> None:
+        signals = excited.recording.signals
+        error = np.abs(signals["q"].values - signals["target_q"].values).max()
+        assert 1e-5 < error < 2e-3
+        assert excited.recording.warnings == ()
+
+    def test_a_known_payload_is_followed_more_closely(self, ur5e, box, excitation, excited) -> None:
+        trajectory = excitation(2.0, scale=0.03)
+        errors = []
+        for known in (False, True):
+            controller = ComputedTorque(payload_known=known)
+            signals = MujocoSimulator(controller=controller).load(ur5e, box).run(trajectory).recording.signals
+            errors.append(np.abs(signals["q"].values - signals["target_q"].values).max())
+        assert errors[1] < 0.5 * errors[0]
+
+    def test_set_points_are_the_trajectory_at_the_recorded_times(self, excited, excitation) -> None:
+        signals = excited.recording.signals
+        goal = excitation().evaluate(signals["target_q"].time)
+        np.testing.assert_allclose(signals["target_q"].values, goal.q, atol=1e-12)
+        np.testing.assert_allclose(signals["target_dq"].values, goal.dq, atol=1e-12)
+        np.testing.assert_allclose(signals["target_ddq"].values, goal.ddq, atol=1e-12)
+
+    def test_rates_that_do_not_divide(self, ur5e, box, excitation) -> None:
+        simulator = MujocoSimulator(physics_rate=240.0, rates=SensorRates.all_at(100.0))
+        result = simulator.load(ur5e, box).run(excitation(5.0, scale=0.05))
+        wrench = result.recording.signals["wrench"]
+        np.testing.assert_allclose(wrench.time * 240.0, np.round(wrench.time * 240.0), atol=1e-9)
+        assert np.abs(wrench.time - np.arange(wrench.time.size) / 100.0).max() <= 0.5 / 240.0 + 1e-12
+        assert wrench.time.size == 501
+        np.testing.assert_allclose(wrench.values, true_wrench(ur5e, box, result), rtol=0, atol=1e-8)
+
+    def test_sensors_with_rates_of_their_own(self, ur5e, box, excitation) -> None:
+        rates = SensorRates(joints=500.0, wrench=125.0, imu=1000.0)
+        result = MujocoSimulator(rates=rates).load(ur5e, box).run(excitation(1.0, scale=0.02))
+        sizes = {name: signal.time.size for name, signal in result.recording.signals.items()}
+        assert (sizes["q"], sizes["wrench"], sizes["gyro"]) == (501, 126, 1001)
+        time, truth = result.true_motion.time, true_wrench(ur5e, box, result)
+        wrench = result.recording.signals["wrench"]
+        np.testing.assert_allclose(wrench.values, truth[np.searchsorted(time, wrench.time)], rtol=0, atol=1e-8)
+
+    def test_torque_limits_hold_and_are_reported(self, ur5e, box, excitation, excited) -> None:
+        needed = np.abs(excited.recording.signals["tau"].values).max(axis=0)
+        limits = dataclasses.replace(ur5e.limits, torque=np.where(np.arange(6) == 0, 0.97 * needed, 10.0 * needed))
+        weak = dataclasses.replace(ur5e, limits=limits)
+        recording = MujocoSimulator().load(weak, box).run(excitation()).recording
+        assert np.abs(recording.signals["tau"].values).max(axis=0)[0] <= limits.torque[0]
+        assert any("shoulder_pan_joint was at its torque limit" in warning for warning in recording.warnings)
+
+    def test_an_arm_too_weak_loses_the_trajectory(self, ur5e, box, excitation) -> None:
+        weak = dataclasses.replace(ur5e, limits=dataclasses.replace(ur5e.limits, torque=np.full(6, 5.0)))
+        with pytest.raises(SimulationError, match=r"lost its trajectory at .* torque limit of 5 N m"):
+            MujocoSimulator().load(weak, box).run(excitation())
+
+    def test_a_start_in_motion_is_reported(self, ur5e, box) -> None:
+        q0, a = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0]), np.full((6, 1), 0.01)
+        trajectory = FourierTrajectory(q0, a, 0.0 * a, base_freq=1.0, duration=0.5)
+        recording = MujocoSimulator().load(ur5e, box).run(trajectory).recording
+        assert any("at rest: it has to catch up" in warning for warning in recording.warnings)
+
+    def test_progress_is_told(self, ur5e, box, excitation) -> None:
+        told: list[float] = []
+        MujocoSimulator().load(ur5e, box).run(excitation(2.0, scale=0.01), told.append)
+        assert told == sorted(told)
+        assert len(told) > 2
+        assert told[-1] == 1.0
+
+    def test_runs_repeat_bit_for_bit(self, ur5e, box, excitation) -> None:
+        scene = MujocoSimulator().load(ur5e, box)
+        first, second = (scene.run(excitation(0.5, scale=0.01)) for _ in range(2))
+        for name, signal in first.recording.signals.items():
+            np.testing.assert_array_equal(signal.values, second.recording.signals[name].values)
+
+
+class TestRefusals:
+    def test_another_number_of_joints(self, ur5e, at_rest) -> None:
+        with pytest.raises(iparam.InputError, match="moves 7 joints, ur5e has 6"):
+            MujocoSimulator().load(ur5e).run(at_rest(np.zeros(7)))
+
+    def test_beyond_the_range_of_a_joint(self, ur5e, there_and_back) -> None:
+        start = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
+        with pytest.raises(iparam.InputError, match=r"elbow_joint .* range is -3\.142\.\.3\.142"):
+            MujocoSimulator().load(ur5e).run(there_and_back(start, start + np.eye(6)[2] * 2.0))
+
+    def test_sensors_faster_than_the_physics(self) -> None:
+        with pytest.raises(iparam.InputError, match="more than the physics rate, 240 Hz"):
+            MujocoSimulator(physics_rate=240.0)
+
+    @pytest.mark.parametrize(
+        "settings", [{"physics_rate": 0.0}, {"settle_time": -1.0}, {"gravity": (0.0, 1.0)}, {"physics_rate": np.nan}]
+    )
+    def test_settings(self, settings: dict[str, object]) -> None:
+        with pytest.raises(iparam.InputError):
+            MujocoSimulator(**settings)  # type: ignore[arg-type]
+
+    def test_an_arm_without_inertia(self) -> None:
+        joint = iparam.Joint("j", iparam.JointKind.REVOLUTE, "base", "link", np.eye(4))
+        links = (iparam.Link("base"), iparam.Link("link"))
+        robot = iparam.Robot("ghost", (joint,), links, iparam.JointLimits.unlimited(1), "link")
+        with pytest.raises(iparam.InputError, match="moves no inertia"):
+            MujocoSimulator().load(robot)
+
+    def test_a_base_called_world_is_no_problem(self, ur5e, box, at_rest) -> None:
+        joints = tuple(dataclasses.replace(j, parent="world") if j.parent == "base" else j for j in ur5e.joints)
+        robot = dataclasses.replace(ur5e, joints=joints, links=(iparam.Link("world"), *ur5e.links[1:]))
+        result = MujocoSimulator().load(robot, box).run(at_rest())
+        np.testing.assert_allclose(
+            result.recording.signals["wrench"].values, true_wrench(robot, box, result), rtol=0, atol=1e-8
+        )
+
+    def test_massless_links_inside_the_arm_are_no_problem(self, ur5e, box, at_rest) -> None:
+        links = tuple(
+            dataclasses.replace(link, inertial=None) if link.name == "wrist_1_link" else link for link in ur5e.links
+        )
+        robot = dataclasses.replace(ur5e, links=links)
+        result = MujocoSimulator().load(robot, box).run(at_rest())
+        np.testing.assert_allclose(
+            result.recording.signals["wrench"].values, true_wrench(robot, box, result), rtol=0, atol=1e-8
+        )
+
+
+def test_mujoco_is_not_imported_before_it_is_needed() -> None:
+    code = "import sys, iparam.simulation; sys.exit('mujoco' in sys.modules or 'trimesh' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_without_mujoco_the_message_names_the_extra(ur5e, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(iparam.MissingExtraError, match=r"iparam\[mujoco\]"):
+        MujocoSimulator().load(ur5e)
