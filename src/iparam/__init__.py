@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from iparam.errors import MissingExtraError as MissingExtraError
     from iparam.errors import RobotModelError as RobotModelError
     from iparam.errors import UnknownNameError as UnknownNameError
+    from iparam.recording.recording import Recording as Recording
+    from iparam.recording.signal import Signal as Signal
+    from iparam.regressor.identifiability import BaseParameters as BaseParameters
+    from iparam.regressor.identifiability import base_parameters as base_parameters
     from iparam.regressor.joint_torque import joint_torque_regressor as joint_torque_regressor
     from iparam.regressor.wrench import WrenchRegressorDerivatives as WrenchRegressorDerivatives
     from iparam.regressor.wrench import wrench_regressor as wrench_regressor
@@ -37,6 +41,8 @@ if TYPE_CHECKING:
     from iparam.robot.dynamics import inverse_dynamics as inverse_dynamics
     from iparam.robot.dynamics import mass_matrix as mass_matrix
     from iparam.robot.dynamics import newton_euler as newton_euler
+    from iparam.robot.dynamics_derivatives import InverseDynamicsDerivatives as InverseDynamicsDerivatives
+    from iparam.robot.dynamics_derivatives import inverse_dynamics_derivatives as inverse_dynamics_derivatives
     from iparam.robot.kinematics import Tool0Twist as Tool0Twist
     from iparam.robot.kinematics import forward_kinematics as forward_kinematics
     from iparam.robot.kinematics import frame_poses as frame_poses
@@ -71,6 +77,9 @@ _HOME = {
         "RobotModelError",
         "UnknownNameError",
     ),
+    "iparam.recording.recording": ("Recording",),
+    "iparam.recording.signal": ("Signal",),
+    "iparam.regressor.identifiability": ("BaseParameters", "base_parameters"),
     "iparam.regressor.joint_torque": ("joint_torque_regressor",),
     "iparam.regressor.wrench": ("WrenchRegressorDerivatives", "wrench_regressor", "wrench_regressor_derivatives"),
     "iparam.robot.batching": ("get_num_threads", "set_num_threads"),
@@ -88,6 +97,7 @@ _HOME = {
         "mass_matrix",
         "newton_euler",
     ),
+    "iparam.robot.dynamics_derivatives": ("InverseDynamicsDerivatives", "inverse_dynamics_derivatives"),
     "iparam.robot.kinematics": (
         "Tool0Twist",
         "forward_kinematics",

@@ -1,0 +1,136 @@
+"""`iparam excite optimize`: the motion that tells most about a payload, within the limits of arm and cell."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from tyro.conf import arg
+
+from iparam.cli.output import note, number, print_json, print_line, print_table
+from iparam.cli.planning_options import PlanningOptions
+from iparam.errors import InputError
+
+if TYPE_CHECKING:
+    from iparam.excitation.constraints import WorstMargin
+    from iparam.excitation.optimizer import OptimizationResult, Progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimize(PlanningOptions):
+    r"""Plan the motion that tells most about a payload, within all limits.
+
+    What is written keeps every limit at 1000 samples a second.
+
+    Ctrl-C ends the search and keeps the best motion so far.
+
+    Example:
+      iparam excite optimize --robot ur5e --payload-size 0.1 0.15 0.2 \
+          --payload-mass 2 --time-budget 30 --output t.json
+      iparam excite optimize --preset reference --time-budget 120 --output t.json
+    """
+
+    output: Annotated[Path, arg(metavar="FILE")]
+    """File for the trajectory: .json. Replaced if it exists."""
+    criterion: Literal["kappa", "d", "a", "e"] = "kappa"
+    """What to minimise: condition number, or D-, A- or E-optimality."""
+    seed: Annotated[int, arg(metavar="N")] = 0
+    """Of the random starts."""
+    starts: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: as many as the time allows)")] = None
+    """Random starts. With a number, the result does not depend on the machine's speed."""
+    time_budget: Annotated[float | None, arg(metavar="S", help_behavior_hint="(default: 30 without --starts)")] = None
+    """Time to search [s]."""
+    workers: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: all cores)")] = None
+    """Processes that search at the same time."""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object, SI units, all digits."""
+
+    def run(self) -> None:
+        """Plan and write."""
+        from iparam.excitation.criteria import Criterion
+        from iparam.excitation.optimizer import optimize_excitation
+        from iparam.excitation.validation import validate
+        from iparam.trajectory import save_trajectory
+
+        if not self.output.absolute().parent.is_dir():
+            raise InputError(f"--output {self.output}: the folder {self.output.parent} does not exist; create it first")
+        robot = self.robot_model()
+        problem = dataclasses.replace(self.problem(robot), criterion=Criterion(self.criterion))
+        with _display() as progress:
+            result = optimize_excitation(
+                problem,
+                seed=self.seed,
+                starts=self.starts,
+                time_budget=self.time_budget,
+                workers=self.workers,
+                progress=progress,
+            )
+        checked = validate(result.trajectory, problem.constraints)
+        save_trajectory(
+            self.output,
+            result.trajectory,
+            robot=self.robot or robot.name,
+            fps=problem.fps,
+            condition_number=result.condition_number,
+            validation=checked.as_json(),
+        )
+        if result.interrupted:
+            note("interrupted: this is the best motion found until then")
+        self._report(result, checked.margins)
+
+    def _report(self, result: OptimizationResult, margins: tuple[WorstMargin, ...]) -> None:
+        if self.json:
+            print_json(
+                {
+                    "condition_number": result.condition_number,
+                    "criterion": self.criterion,
+                    "value": result.value,
+                    "starts": [
+                        {"index": s.index, "initial": s.initial, "final": s.final, "seconds": s.seconds}
+                        for s in result.starts
+                    ],
+                    "seconds": result.seconds,
+                    "interrupted": result.interrupted,
+                    "margins": {margin.constraint: margin.margin for margin in margins},
+                    "output": str(self.output),
+                }
+            )
+            return
+        rows = [[m.constraint, number(m.margin, 4), m.unit, number(m.time, 3), m.label] for m in margins]
+        print_table("Least margins at 1000 samples a second", ["constraint", "margin", "unit", "at [s]", "where"], rows)
+        print_line()
+        finals = sorted(start.final for start in result.starts)
+        print_line(f"condition number  {result.condition_number:.4f}")
+        if self.criterion != "kappa":
+            print_line(f"criterion {self.criterion.upper()}       {result.value:.4f}")
+        print_line(
+            f"starts            {len(finals)}, from {finals[0]:.4f} to {finals[-1]:.4f}, in {result.seconds:.1f} s"
+        )
+        print_line(f"written           {self.output}")
+
+
+@contextmanager
+def _display() -> Iterator[Callable[[Progress], None] | None]:
+    """A line on standard error that says how the search goes; nothing where nobody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    console = Console(stderr=True)
+    with Live(Text("starting the workers"), console=console, refresh_per_second=5, transient=True) as live:
+
+        def show(progress: Progress) -> None:
+            best = f"best {progress.best:.4f}, valid" if progress.best < 1e300 else "nothing valid yet"
+            running = ", ".join(f"#{index} {value:.2f}" for index, value in sorted(progress.running.items()))
+            left = "" if progress.time_left == float("inf") else f", {progress.time_left:.0f} s left"
+            live.update(Text(f"{progress.finished} starts done, {best}{left}; running {running}"))
+
+        yield show

@@ -1,0 +1,258 @@
+"""Distances between capsules on the arm, with their exact gradients by the joint positions.
+
+Gradients are left out where the array for them has no columns.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from iparam.robot.kernels.steps import advance, at_rest, compiled, cross, read_vector, turn
+
+
+@compiled
+def body_frames(origins, prismatic, q, k, poses, axes):
+    """Poses (n + 1, 12) of the base and the n bodies, and the joint axes (n, 6) [direction, point], in base axes."""
+    state = at_rest(0.0, 0.0, 0.0)
+    for body in range(q.shape[1] + 1):
+        if body > 0:
+            state, z = advance(state, origins, prismatic, body - 1, q[k, body - 1], 0.0, 0.0)
+            for j in range(3):
+                axes[body - 1, j], axes[body - 1, 3 + j] = z[j], state[1][j]
+        for j in range(9):
+            poses[body, j] = state[0][j]
+        for j in range(3):
+            poses[body, 9 + j] = state[1][j]
+
+
+@compiled
+def place(poses, body, table, row, start):
+    """The point at columns start..start+2 of a shape, given in its body's frame, in base axes."""
+    r = (
+        poses[body, 0],
+        poses[body, 1],
+        poses[body, 2],
+        poses[body, 3],
+        poses[body, 4],
+        poses[body, 5],
+        poses[body, 6],
+        poses[body, 7],
+        poses[body, 8],
+    )
+    x, y, z = turn(r, table[row, start], table[row, start + 1], table[row, start + 2])
+    return x + poses[body, 9], y + poses[body, 10], z + poses[body, 11]
+
+
+@compiled
+def add_point_gradient(prismatic, axes, body, point, normal, sign, gradient):
+    """Add sign * d(normal . point)/dq for a point fixed on a body; normal and point in base axes."""
+    for i in range(body):
+        z = read_vector(axes, i, 0)
+        if prismatic[i]:
+            gradient[i] += sign * (normal[0] * z[0] + normal[1] * z[1] + normal[2] * z[2])
+        else:
+            v = cross(z[0], z[1], z[2], point[0] - axes[i, 3], point[1] - axes[i, 4], point[2] - axes[i, 5])
+            gradient[i] += sign * (normal[0] * v[0] + normal[1] * v[1] + normal[2] * v[2])
+
+
+@compiled
+def clamp(x):
+    return min(max(x, 0.0), 1.0)
+
+
+@compiled
+def closest_on_segments(p, q, r, s):
+    """Parameters in [0, 1] of the closest points of the segments pq and rs."""
+    d1 = (q[0] - p[0], q[1] - p[1], q[2] - p[2])
+    d2 = (s[0] - r[0], s[1] - r[1], s[2] - r[2])
+    w = (p[0] - r[0], p[1] - r[1], p[2] - r[2])
+    a = d1[0] * d1[0] + d1[1] * d1[1] + d1[2] * d1[2]
+    e = d2[0] * d2[0] + d2[1] * d2[1] + d2[2] * d2[2]
+    c = d1[0] * w[0] + d1[1] * w[1] + d1[2] * w[2]
+    f = d2[0] * w[0] + d2[1] * w[1] + d2[2] * w[2]
+    tiny = 1e-18
+    if a <= tiny and e <= tiny:
+        return 0.0, 0.0
+    if a <= tiny:
+        return 0.0, clamp(f / e)
+    if e <= tiny:
+        return clamp(-c / a), 0.0
+    b = d1[0] * d2[0] + d1[1] * d2[1] + d1[2] * d2[2]
+    determinant = a * e - b * b
+    u = clamp((b * f - c * e) / determinant) if determinant > 1e-12 * a * e else 0.5
+    v = (b * u + f) / e
+    if v < 0.0:
+        return clamp(-c / a), 0.0
+    if v > 1.0:
+        return clamp((b - c) / a), 1.0
+    return u, v
+
+
+@compiled
+def pair_distances(origins, prismatic, shapes, pairs, clearances, q, margins, gradients):
+    """Distance of each pair of capsules minus their radii and clearance (N, P), and its gradient by q (N, P, n).
+
+    A shape is [body, start (3), end (3), radius], the points in its body's frame; body 0 is the base, so fixed things
+    are shapes too. Where the axes of two capsules touch, the gradient is taken along z.
+    """
+    n = q.shape[1]
+    poses, axes = np.empty((n + 1, 12)), np.empty((n, 6))
+    for k in range(q.shape[0]):
+        body_frames(origins, prismatic, q, k, poses, axes)
+        for m in range(pairs.shape[0]):
+            first, second = pairs[m, 0], pairs[m, 1]
+            body1, body2 = int(shapes[first, 0]), int(shapes[second, 0])
+            p, s = place(poses, body1, shapes, first, 1), place(poses, body1, shapes, first, 4)
+            r, t = place(poses, body2, shapes, second, 1), place(poses, body2, shapes, second, 4)
+            u, v = closest_on_segments(p, s, r, t)
+            here = (p[0] + u * (s[0] - p[0]), p[1] + u * (s[1] - p[1]), p[2] + u * (s[2] - p[2]))
+            there = (r[0] + v * (t[0] - r[0]), r[1] + v * (t[1] - r[1]), r[2] + v * (t[2] - r[2]))
+            d = (here[0] - there[0], here[1] - there[1], here[2] - there[2])
+            distance = math.sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
+            normal = (d[0] / distance, d[1] / distance, d[2] / distance) if distance > 1e-12 else (0.0, 0.0, 1.0)
+            margins[k, m] = distance - shapes[first, 7] - shapes[second, 7] - clearances[m]
+            if not gradients.shape[2]:
+                continue
+            for i in range(n):
+                gradients[k, m, i] = 0.0
+            add_point_gradient(prismatic, axes, body1, here, normal, 1.0, gradients[k, m])
+            add_point_gradient(prismatic, axes, body2, there, normal, -1.0, gradients[k, m])
+
+
+@compiled
+def plane_distances(origins, prismatic, points, planes, q, margins, gradients):
+    """Height of points over planes (N, M) and its gradient by q (N, M, n), column point * planes + plane.
+
+    A point is [body, position (3), radius], a plane [normal (3), offset, clearance]; the margin is what is left of
+    n.p - offset after radius and clearance.
+    """
+    n = q.shape[1]
+    count = planes.shape[0]
+    poses, axes = np.empty((n + 1, 12)), np.empty((n, 6))
+    for k in range(q.shape[0]):
+        body_frames(origins, prismatic, q, k, poses, axes)
+        for m in range(points.shape[0]):
+            body = int(points[m, 0])
+            p = place(poses, body, points, m, 1)
+            for j in range(count):
+                normal = read_vector(planes, j, 0)
+                height = normal[0] * p[0] + normal[1] * p[1] + normal[2] * p[2]
+                margins[k, m * count + j] = height - planes[j, 3] - points[m, 4] - planes[j, 4]
+                if not gradients.shape[2]:
+                    continue
+                for i in range(n):
+                    gradients[k, m * count + j, i] = 0.0
+                add_point_gradient(prismatic, axes, body, p, normal, 1.0, gradients[k, m * count + j])
+
+
+@compiled
+def box_gap(x, half):
+    """Signed distance of a point (in box axes) to a box, and the outward direction from its closest surface point."""
+    outside, deepest, axis = 0.0, -1e300, 0
+    n = (0.0, 0.0, 0.0)
+    d = (abs(x[0]) - half[0], abs(x[1]) - half[1], abs(x[2]) - half[2])
+    for i in range(3):
+        if d[i] > 0.0:
+            outside += d[i] * d[i]
+        if d[i] > deepest:
+            deepest, axis = d[i], i
+    sx, sy, sz = math.copysign(1.0, x[0]), math.copysign(1.0, x[1]), math.copysign(1.0, x[2])
+    if outside > 0.0:
+        gap = math.sqrt(outside)
+        n = (sx * max(d[0], 0.0) / gap, sy * max(d[1], 0.0) / gap, sz * max(d[2], 0.0) / gap)
+        return gap, n
+    if axis == 0:
+        n = (sx, 0.0, 0.0)
+    elif axis == 1:
+        n = (0.0, sy, 0.0)
+    else:
+        n = (0.0, 0.0, sz)
+    return deepest, n
+
+
+@compiled
+def axis_in_base(poses, body, boxes, b, column):
+    """An axis of a box in base axes."""
+    x, y, z = boxes[b, 1 + column], boxes[b, 4 + column], boxes[b, 7 + column]
+    return (
+        poses[body, 0] * x + poses[body, 1] * y + poses[body, 2] * z,
+        poses[body, 3] * x + poses[body, 4] * y + poses[body, 5] * z,
+        poses[body, 6] * x + poses[body, 7] * y + poses[body, 8] * z,
+    )
+
+
+@compiled
+def in_box(p, o, x, y, z):
+    """A point in the axes of a box about its centre."""
+    d = (p[0] - o[0], p[1] - o[1], p[2] - o[2])
+    return (
+        d[0] * x[0] + d[1] * x[1] + d[2] * x[2],
+        d[0] * y[0] + d[1] * y[1] + d[2] * y[2],
+        d[0] * z[0] + d[1] * z[1] + d[2] * z[2],
+    )
+
+
+@compiled
+def between(p, e, s):
+    return p[0] + s * (e[0] - p[0]), p[1] + s * (e[1] - p[1]), p[2] + s * (e[2] - p[2])
+
+
+@compiled
+def box_distances(origins, prismatic, capsules, boxes, pairs, clearances, q, margins, gradients):
+    """Distance of capsules (first of a pair) from boxes minus radius and clearance (N, P), with gradients (N, P, n).
+
+    The signed distance of a point to a box is convex, so along the segment it has one least value, found by golden
+    section. By the envelope theorem the gradient is that of the closest points held fixed on their bodies.
+    """
+    n = q.shape[1]
+    golden = 0.6180339887498949
+    poses, axes = np.empty((n + 1, 12)), np.empty((n, 6))
+    for k in range(q.shape[0]):
+        body_frames(origins, prismatic, q, k, poses, axes)
+        for m in range(pairs.shape[0]):
+            c, b = pairs[m, 0], pairs[m, 1]
+            body1, body2 = int(capsules[c, 0]), int(boxes[b, 0])
+            p, e = place(poses, body1, capsules, c, 1), place(poses, body1, capsules, c, 4)
+            o = place(poses, body2, boxes, b, 10)
+            x = axis_in_base(poses, body2, boxes, b, 0)
+            y = axis_in_base(poses, body2, boxes, b, 1)
+            z = axis_in_base(poses, body2, boxes, b, 2)
+            half = (boxes[b, 13], boxes[b, 14], boxes[b, 15])
+            start, end = in_box(p, o, x, y, z), in_box(e, o, x, y, z)
+            low, high = 0.0, 1.0
+            u, v = 1.0 - golden, golden
+            gap_u, _ = box_gap(between(start, end, u), half)
+            gap_v, _ = box_gap(between(start, end, v), half)
+            for _ in range(40):  # 0.618^40 of the segment's length is a few nanometres
+                if gap_u <= gap_v:
+                    high, v, gap_v = v, u, gap_u
+                    u = high - golden * (high - low)
+                    gap_u, _ = box_gap(between(start, end, u), half)
+                else:
+                    low, u, gap_u = u, v, gap_v
+                    v = low + golden * (high - low)
+                    gap_v, _ = box_gap(between(start, end, v), half)
+            s = 0.5 * (low + high)
+            gap, local = box_gap(between(start, end, s), half)
+            gap0, local0 = box_gap(start, half)
+            gap1, local1 = box_gap(end, half)
+            if gap0 <= gap:
+                s, gap, local = 0.0, gap0, local0
+            if gap1 < gap:
+                s, gap, local = 1.0, gap1, local1
+            here = between(p, e, s)
+            normal = (
+                local[0] * x[0] + local[1] * y[0] + local[2] * z[0],
+                local[0] * x[1] + local[1] * y[1] + local[2] * z[1],
+                local[0] * x[2] + local[1] * y[2] + local[2] * z[2],
+            )
+            there = (here[0] - gap * normal[0], here[1] - gap * normal[1], here[2] - gap * normal[2])
+            margins[k, m] = gap - capsules[c, 7] - clearances[m]
+            if not gradients.shape[2]:
+                continue
+            for i in range(n):
+                gradients[k, m, i] = 0.0
+            add_point_gradient(prismatic, axes, body1, here, normal, 1.0, gradients[k, m])
+            add_point_gradient(prismatic, axes, body2, there, normal, -1.0, gradients[k, m])

@@ -1,0 +1,180 @@
+"""`predict_precision`: how well a motion will tell a payload's parameters, before anything moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, frozen
+from iparam.errors import InputError
+from iparam.excitation.constraints import InfeasibleError
+from iparam.excitation.measurement_noise import MeasurementNoise, expected_processes, joint_noise_covariance
+from iparam.recording import JointProcess
+from iparam.regressor.wrench import wrench_regressor, wrench_regressor_derivatives
+from iparam.robot.model import Robot
+from iparam.robot.motion_input import STANDARD_GRAVITY
+from iparam.spatial.derived import derived_covariance
+from iparam.spatial.parameters import InertialParameters
+from iparam.spatial.phi import inertia_matrix
+from iparam.trajectory.trajectory import JointMotion, Trajectory
+
+NORMAL_95 = 1.959963984540054
+"""Half width of the interval that holds 95 % of a normal distribution, in standard deviations."""
+
+_LEAST_EIGENVALUE = 1e-12  # of the Gram matrix with unit columns: below it, parameters cannot be told apart
+_BLOCK = 2000  # samples whose derivatives are in memory at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """The predicted precision of a payload's parameters, all in the tool frame.
+
+    Attributes:
+        payload: the guess that it holds for.
+        covariance_phi: (10, 10) of phi.
+        covariance_derived: (10, 10) of [m, c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the centre of mass].
+        duration: of the measurement, repetitions included [s].
+        samples: number of wrench samples.
+    """
+
+    payload: InertialParameters
+    covariance_phi: FloatArray
+    covariance_derived: FloatArray
+    duration: float
+    samples: int
+
+    @property
+    def phi(self) -> FloatArray:
+        """(10,) standard deviations of phi [kg, kg m, kg m^2]."""
+        return np.sqrt(np.diag(self.covariance_phi))
+
+    @property
+    def mass(self) -> float:
+        """Standard deviation of the mass [kg]."""
+        return float(np.sqrt(self.covariance_derived[0, 0]))
+
+    @property
+    def center_of_mass(self) -> FloatArray:
+        """(3,) standard deviations [m]."""
+        return np.sqrt(np.diag(self.covariance_derived)[1:4])
+
+    @property
+    def inertia_about_com(self) -> FloatArray:
+        """(3, 3) standard deviations of the entries [kg m^2]."""
+        return inertia_matrix(np.sqrt(np.diag(self.covariance_derived)[4:]))
+
+    @property
+    def relative_mass(self) -> float:
+        """Standard deviation of the mass, in masses."""
+        return self.mass / self.payload.mass
+
+    @property
+    def worst_center_of_mass(self) -> float:
+        """Standard deviation of the centre of mass in the direction in which it is largest [m]."""
+        return float(np.sqrt(np.linalg.eigvalsh(self.covariance_derived[1:4, 1:4])[-1]))
+
+    @property
+    def relative_inertia(self) -> float:
+        """Root mean square of |error of the inertia about the CoM| / |inertia about the CoM|, Frobenius norms."""
+        variances = inertia_matrix(np.diag(self.covariance_derived)[4:])
+        size = float(np.linalg.norm(self.payload.inertia_about_com))
+        return float(np.sqrt(variances.sum())) / size if size > 0.0 else np.inf
+
+
+def predict_precision(
+    trajectory: Trajectory,
+    robot: Robot,
+    payload: InertialParameters,
+    noise: MeasurementNoise,
+    *,
+    rate: float = 500.0,
+    repetitions: int = 1,
+    bias: bool = True,
+    weighted: bool = True,
+    processes: Sequence[JointProcess] | None = None,
+    gravity: ArrayLike = STANDARD_GRAVITY,
+) -> Prediction:
+    """The covariance of least squares on y = A phi + b, for a motion that is followed exactly.
+
+    Exact for white noise of the wrench. Noise of the joint angles is carried through the smoother and the regressor to
+    first order, see `joint_noise_covariance`; the bias that it causes is of second order and left out.
+
+    Args:
+        trajectory: the motion.
+        robot: the arm.
+        payload: a guess of what it carries, in the tool frame; its mass must be positive. With exact joint angles the
+            covariance of phi does not depend on it.
+        noise: of the sensors.
+        rate: samples of the wrench and the angles a second [Hz].
+        repetitions: how often the motion is run.
+        bias: whether the sensor's six offsets are estimated along with phi.
+        weighted: whether the estimator weights force and torque by their noise, or takes N and N m alike.
+        processes: the smoother's models, one a joint; None for those that it would choose itself.
+        gravity: (3,) in base axes [m/s^2].
+
+    Raises:
+        InfeasibleError: the motion cannot tell the parameters apart.
+    """
+    _check(trajectory, robot, payload, repetitions)
+    motion = trajectory.sample(rate)
+    rows = wrench_regressor(robot, motion.q, motion.dq, motion.ddq, gravity)
+    if bias:
+        rows = np.concatenate([rows, np.broadcast_to(np.eye(6), (len(rows), 6, 6))], axis=2)
+    squares = 1.0 / noise.wrench**2 if weighted else np.ones(6)
+    weighed = rows * squares[:, None]
+    size = rows.shape[2]
+    inverse = _inverse_gram(weighed.reshape(-1, size).T @ rows.reshape(-1, size))[:10]
+    # With weights that are not the noise's own, the inverse of the Gram matrix is not yet the covariance.
+    spread = (weighed * noise.wrench[:, None]).reshape(-1, size)
+    covariance = inverse @ (spread.T @ spread) @ inverse.T
+    if noise.joint_angle > 0.0:
+        models = expected_processes(motion.time, motion.q, noise.joint_angle) if processes is None else tuple(processes)
+        if len(models) != robot.num_joints:
+            raise InputError(f"processes must be {robot.num_joints}, one a joint, got {len(models)}")
+        effect = _wrench_changes(robot, payload.phi, motion, gravity)  # (3, T, n, 6)
+        weights = effect @ (weighed @ inverse.T)
+        covariance = covariance + joint_noise_covariance(weights, rate, models, noise.joint_angle)
+    covariance = 0.5 * (covariance + covariance.T) / (repetitions * noise.kept)
+    return Prediction(
+        payload,
+        frozen(covariance),
+        frozen(derived_covariance(payload.phi, covariance)),
+        repetitions * trajectory.duration,
+        int(repetitions * motion.num_samples * noise.kept),
+    )
+
+
+def _check(trajectory: Trajectory, robot: Robot, payload: InertialParameters, repetitions: int) -> None:
+    if trajectory.num_joints != robot.num_joints:
+        raise InputError(f"the trajectory moves {trajectory.num_joints} joints, {robot.name} has {robot.num_joints}")
+    if payload.mass <= 0.0:
+        raise InputError(f"the guess of the payload's mass must be positive, got {payload.mass:g} kg")
+    if isinstance(repetitions, bool) or not isinstance(repetitions, int) or repetitions < 1:
+        raise InputError(f"repetitions must be a whole number from 1, got {repetitions!r}")
+
+
+def _inverse_gram(gram: FloatArray) -> FloatArray:
+    scale = np.sqrt(np.diag(gram))
+    if (scale > 0.0).all():
+        values, vectors = np.linalg.eigh(gram / np.multiply.outer(scale, scale))
+        if values[0] > _LEAST_EIGENVALUE * values[-1]:
+            result: FloatArray = (vectors / values) @ vectors.T / np.multiply.outer(scale, scale)
+            return result
+    raise InfeasibleError(
+        "this motion cannot tell all ten parameters apart: it has to turn the payload about two axes at least, and "
+        "with acceleration; 'iparam excite optimize' plans one that does"
+    )
+
+
+def _wrench_changes(robot: Robot, phi: FloatArray, motion: JointMotion, gravity: ArrayLike) -> FloatArray:
+    """(3, T, n, 6) the derivatives of the wrench A phi by q, dq and ddq of each joint."""
+    result = np.empty((3, motion.num_samples, robot.num_joints, 6))
+    for first in range(0, motion.num_samples, _BLOCK):
+        part = slice(first, first + _BLOCK)
+        found = wrench_regressor_derivatives(robot, motion.q[part], motion.dq[part], motion.ddq[part], gravity)
+        for order, derivative in enumerate((found.by_q, found.by_dq, found.by_ddq)):
+            result[order, part] = derivative @ phi
+    return result

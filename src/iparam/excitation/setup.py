@@ -1,0 +1,161 @@
+"""`planning_problem`: an excitation problem from a robot's own limits, its payload and its surroundings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array
+from iparam.errors import InputError
+from iparam.excitation.collision import CLEARANCE, ToolDisplacementConstraint, capsule_collision
+from iparam.excitation.constraints import Constraint, JointLimitConstraint
+from iparam.excitation.criteria import Criterion
+from iparam.excitation.geometry import PayloadBox
+from iparam.excitation.information import Information, WrenchInformation
+from iparam.excitation.problem import ExcitationProblem
+from iparam.excitation.torque_limit import TorqueLimitConstraint
+from iparam.robot.cell import WorkCell
+from iparam.robot.model import Robot
+from iparam.spatial.parameters import InertialParameters
+
+FALLBACK_ACCELERATION = 8.0
+"""Acceleration limit for joints whose maker states none [rad/s^2 or m/s^2]."""
+
+UR_START = (90.0, -90.0, 90.0, -90.0, -90.0, 90.0)
+"""Start pose for UR arms: upper arm up, forearm level, tool down [deg]."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlanningLimits:
+    """What a planned motion may use of an arm.
+
+    Attributes:
+        velocity, acceleration, jerk, torque: (n,) or one number, instead of the robot's own; None for those. The robot
+            has no jerk limit of its own.
+        fraction: share of the limits on velocity, acceleration, jerk and torque that may be used.
+        displacement: largest distance of the tool from its start [m]; None for no limit.
+        clearance: least distance between shapes [m].
+    """
+
+    velocity: ArrayLike | None = None
+    acceleration: ArrayLike | None = None
+    jerk: ArrayLike | None = None
+    torque: ArrayLike | None = None
+    fraction: float = 1.0
+    displacement: float | None = None
+    clearance: float = CLEARANCE
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.fraction <= 1.0:
+            raise InputError(f"the usable fraction of the limits must be above 0 and at most 1, got {self.fraction}")
+        if not (np.isfinite(self.clearance) and self.clearance >= 0):
+            raise InputError(f"clearance must not be negative, got {self.clearance}")
+
+
+def planning_problem(
+    robot: Robot,
+    *,
+    q0: ArrayLike | None = None,
+    payload: PayloadBox | None = None,
+    payload_parameters: InertialParameters | None = None,
+    cell: WorkCell | None = None,
+    limits: PlanningLimits | None = None,
+    duration: float = 10.0,
+    num_harmonics: int = 5,
+    base_freq: float | None = None,
+    fps: float = 100.0,
+    criterion: Criterion | str = Criterion.KAPPA,
+    information: Information | None = None,
+    free_start: bool = False,
+) -> ExcitationProblem:
+    """The problem of exciting a payload with an arm in its surroundings.
+
+    Args:
+        robot: the arm.
+        q0: (n,) start and end pose [rad]; for UR arms `UR_START`, for others the middle of the joints' ranges.
+        payload: the box that encloses what the tool carries, for collisions.
+        payload_parameters: its guessed inertia in the tool frame, for the joint torques.
+        cell: ground, walls and boxes; the ground at z = 0 if not given.
+        limits: what the motion may use; the robot's own limits if not given.
+        duration: [s].
+        num_harmonics: of the Fourier series.
+        base_freq: [Hz]; one period over the duration if not given.
+        fps: rate of recording; about every tenth of a second counts for the criterion [Hz].
+        criterion: what is minimised.
+        information: what is to be identified; a payload, from the wrench at the tool, if not given.
+        free_start: whether the start pose may be moved, too.
+    """
+    bounds = PlanningLimits() if limits is None else limits
+    start = default_start(robot) if q0 is None else as_float_array(q0, "q0", (robot.num_joints,))
+    for name, value in (("duration", duration), ("fps", fps)):
+        if not (np.isfinite(value) and value > 0):
+            raise InputError(f"{name} must be positive, got {value!r}")
+    known = {item.value: item for item in Criterion}
+    if str(criterion) not in known:
+        raise InputError(f"unknown criterion {str(criterion)!r}; known: {', '.join(known)}")
+    return ExcitationProblem(
+        robot,
+        WrenchInformation(robot) if information is None else information,
+        (
+            *joint_limit_constraints(robot, bounds, payload_parameters),
+            *displacement_constraints(robot, start, bounds),
+            *capsule_collision(robot, payload, cell, bounds.clearance),
+        ),
+        start,
+        num_harmonics=num_harmonics,
+        base_freq=1.0 / duration if base_freq is None else base_freq,
+        duration=duration,
+        fps=fps,
+        subsample=max(1, round(fps * min(0.1, duration / 100.0))),
+        criterion=known[str(criterion)],
+        free_start=free_start,
+    )
+
+
+def default_start(robot: Robot) -> FloatArray:
+    """The pose (n,) that a motion starts from unless told otherwise [rad or m]."""
+    if robot.name.startswith("ur") and robot.num_joints == 6:
+        return np.radians(UR_START)
+    lower, upper = robot.limits.lower, robot.limits.upper
+    return np.where(np.isfinite(lower) & np.isfinite(upper), 0.5 * (lower + upper), np.clip(0.0, lower, upper))
+
+
+def joint_limit_constraints(
+    robot: Robot, limits: PlanningLimits, payload_parameters: InertialParameters | None
+) -> tuple[Constraint, ...]:
+    """Position, velocity, acceleration, jerk and torque limits, as far as there are any."""
+    names, own = robot.joint_names, robot.limits
+    constraints: list[Constraint] = [JointLimitConstraint(0, own.lower, own.upper, names)]
+    acceleration = np.where(np.isfinite(own.acceleration), own.acceleration, FALLBACK_ACCELERATION)
+    chosen = (
+        (1, limits.velocity, own.velocity),
+        (2, limits.acceleration, acceleration),
+        (3, limits.jerk, np.full(robot.num_joints, np.inf)),
+    )
+    for order, given, default in chosen:
+        bound = limits.fraction * _per_joint(robot, given, default)
+        if np.isfinite(bound).any():
+            constraints.append(JointLimitConstraint.symmetric(order, bound, names))
+    torque = limits.fraction * _per_joint(robot, limits.torque, own.torque)
+    if np.isfinite(torque).any():
+        loaded = robot if payload_parameters is None else robot.with_payload(payload_parameters)
+        constraints.append(TorqueLimitConstraint(loaded, torque))
+    return tuple(constraint for constraint in constraints if constraint.labels)
+
+
+def displacement_constraints(robot: Robot, q0: FloatArray, limits: PlanningLimits) -> tuple[Constraint, ...]:
+    """The limit on the tool's distance from its start, if there is one."""
+    if limits.displacement is None:
+        return ()
+    return (ToolDisplacementConstraint.from_start(robot, q0, limits.displacement),)
+
+
+def _per_joint(robot: Robot, given: ArrayLike | None, default: FloatArray) -> FloatArray:
+    if given is None:
+        return default
+    values = as_float_array(given, "limit")
+    if values.shape not in ((), (robot.num_joints,)) or (values <= 0).any():
+        raise InputError(f"a limit must be one positive number or {robot.num_joints}, got {values.tolist()}")
+    return np.broadcast_to(values, (robot.num_joints,))

@@ -1,0 +1,115 @@
+"""Random search: the amplitudes of document 003, what it refuses and what it says about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from iparam.errors import InputError
+from iparam.excitation.constraints import InfeasibleError, JointLimitConstraint
+from iparam.excitation.random_search import SearchProgress, random_search
+from iparam.excitation.validation import validate
+
+NAMES = ("first", "second", "third")
+Q0 = np.array([0.3, -0.5, 1.0])
+
+
+@dataclass(frozen=True)
+class Contact:
+    bodies: tuple[str, str]
+    sample: int
+
+
+def test_found_at_once_where_nothing_is_in_the_way() -> None:
+    result = random_search(Q0, 10.0, (), seed=0)
+    assert (result.attempts, result.amplitude, result.refusals) == (1, 0.2, ())
+    assert result.trajectory.num_harmonics == 5
+    assert result.trajectory.base_freq == pytest.approx(0.1)
+    ends = result.trajectory.evaluate([0.0, 10.0])
+    for values, expected in ((ends.q, Q0), (ends.dq, 0.0), (ends.ddq, 0.0)):
+        np.testing.assert_allclose(values, np.broadcast_to(expected, values.shape), atol=1e-12)
+
+
+def test_what_is_found_keeps_the_limits_on_the_dense_grid() -> None:
+    limits = (JointLimitConstraint.symmetric(1, 0.35, NAMES), JointLimitConstraint.symmetric(2, 0.5, NAMES))
+    result = random_search(Q0, 10.0, limits, seed=1)
+    assert validate(result.trajectory, limits).satisfied
+    assert result.attempts > 1
+    assert sum(refusal.count for refusal in result.refusals) == result.attempts - 1
+    assert {refusal.reason for refusal in result.refusals} <= {"joint velocity", "joint acceleration"}
+    counts = [refusal.count for refusal in result.refusals]
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_the_amplitude_falls_after_every_twenty_failures() -> None:
+    seen: list[SearchProgress] = []
+    limits = (JointLimitConstraint.symmetric(1, 0.06, NAMES),)
+    random_search(Q0, 10.0, limits, seed=0, progress=seen.append)
+    for step in seen:
+        assert step.amplitude == pytest.approx(0.2 * 0.8 ** ((step.attempts - 1) // 20))
+    assert seen[-1].reason is None
+    assert all(step.reason for step in seen[:-1])
+
+
+def test_the_amplitude_has_a_floor() -> None:
+    seen: list[SearchProgress] = []
+    with pytest.raises(InfeasibleError):
+        random_search(
+            Q0,
+            10.0,
+            (JointLimitConstraint.symmetric(1, 1e-7, NAMES),),
+            amplitude=0.0011,
+            max_attempts=60,
+            rate=50.0,
+            progress=seen.append,
+        )
+    assert [step.amplitude for step in seen[::20]] == pytest.approx([0.0011, 0.001, 0.001])
+
+
+def test_a_collision_is_refused_and_named() -> None:
+    calls = []
+
+    def collides(q: np.ndarray) -> Contact | None:
+        calls.append(q.shape)
+        # Twice for the start pose and 24 motions that fail at first sight; the last is looked at twice.
+        return Contact(("forearm", "table"), 7) if 2 < len(calls) < 27 else None
+
+    result = random_search(Q0, 10.0, (), collides, seed=3)
+    assert result.attempts == 25
+    assert result.amplitude == pytest.approx(0.16)
+    assert [str(refusal) for refusal in result.refusals] == ["24 x collision: forearm - table"]
+    assert calls[-1] == (10001, 3)
+
+
+def test_nothing_found_says_why() -> None:
+    def collides(q: np.ndarray) -> Contact | None:
+        return Contact(("payload", "the ground"), 3) if np.ptp(q) > np.ptp(Q0) else None
+
+    limit = JointLimitConstraint.symmetric(1, 0.4, NAMES)
+    with pytest.raises(InfeasibleError, match=r"none of 40 .*payload - the ground.*more attempts") as caught:
+        random_search(Q0, 10.0, (limit,), collides, max_attempts=40)
+    assert "joint velocity" in str(caught.value)
+
+
+@pytest.mark.parametrize("what", ["limit", "contact"])
+def test_a_start_pose_that_cannot_be_ends_at_once(what: str) -> None:
+    limits = (JointLimitConstraint.symmetric(0, 0.9, NAMES),) if what == "limit" else ()
+    found = (lambda q: Contact(("a", "b"), 0)) if what == "contact" else None
+    seen: list[SearchProgress] = []
+    with pytest.raises(InfeasibleError, match="start pose q0 itself is refused"):
+        random_search(Q0, 10.0, limits, found, progress=seen.append)
+    assert not seen
+
+
+def test_the_seed_decides() -> None:
+    first, again, other = (random_search(Q0, 8.0, (), seed=seed).trajectory for seed in (4, 4, 5))
+    np.testing.assert_array_equal(first.a, again.a)
+    assert not np.allclose(first.a, other.a)
+
+
+@pytest.mark.parametrize("options", [{"seed": -1}, {"max_attempts": 0}, {"amplitude": 0.0}, {"seed": 1.5}])
+def test_bad_arguments(options: dict) -> None:
+    with pytest.raises(InputError):
+        random_search(Q0, 10.0, (), **options)

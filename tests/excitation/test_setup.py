@@ -1,0 +1,148 @@
+"""Planning for other arms and in a work cell, from the robot's own limits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.excitation.constraints import InfeasibleError
+from iparam.excitation.geometry import PayloadBox
+from iparam.excitation.optimizer import optimize_excitation
+from iparam.excitation.setup import PlanningLimits, default_start, planning_problem
+from iparam.robot.cell import Box, Plane, WorkCell
+from iparam.robot.cell_file import load_cell
+
+UR5E = iparam.load_robot("ur5e")
+SIZE = [0.10, 0.15, 0.20]
+CELL = {
+    "format": "iparam-cell/1",
+    "ground_height": 0.0,
+    "boxes": [{"name": "table", "center": [0.0, -0.6, 0.05], "size": [1.0, 0.6, 0.1]}],
+    "planes": [
+        {"name": "left wall", "point": [0.9, 0.0, 0.0], "normal": [-1.0, 0.0, 0.0]},
+        {"name": "back wall", "point": [0.0, 0.9, 0.0], "normal": [0.0, -1.0, 0.0]},
+    ],
+}
+
+
+def payload_of(mass: float) -> iparam.InertialParameters:
+    pose = np.eye(4)
+    pose[2, 3] = 0.1
+    return iparam.InertialParameters.box(mass, SIZE).transformed(pose)
+
+
+@pytest.mark.parametrize(("name", "mass"), [("ur3e", 1.0), ("ur20", 8.0), ("panda", 1.0), ("cell", 2.0)])
+def test_other_arms_and_a_cell_get_a_valid_motion(
+    name: str, mass: float, example_robot_urdf: Callable[[str], Path], tmp_path: Path
+) -> None:
+    cell = None
+    if name == "panda":
+        robot = iparam.load_robot(example_robot_urdf("panda"), tip="panda_hand_tcp")
+    elif name == "cell":
+        path = tmp_path / "cell.json"
+        path.write_text(json.dumps(CELL), encoding="utf-8")
+        robot, cell = UR5E, load_cell(path)
+    else:
+        robot = iparam.load_robot(name)
+    payload = payload_of(mass)
+    problem = planning_problem(
+        robot, payload=PayloadBox.from_size(SIZE), payload_parameters=payload, cell=cell, num_harmonics=4
+    )
+    result = optimize_excitation(problem, seed=0, time_budget=2.0)
+    assert result.condition_number < min(start.initial for start in result.starts)
+    assert all(margin.margin >= 0.0 for margin in result.margins)
+    # The robot's own limits, looked at without the planner's code.
+    motion = result.trajectory.sample(1000.0)
+    limits = robot.limits
+    assert (motion.q >= limits.lower).all()
+    assert (motion.q <= limits.upper).all()
+    assert (np.abs(motion.dq) <= limits.velocity).all()
+    torques = iparam.inverse_dynamics(robot.with_payload(payload), motion.q, motion.dq, motion.ddq)
+    assert (np.abs(torques) <= limits.torque).all()
+    if cell is not None:
+        corners = np.array([[x, y, z, 1] for x in (-0.05, 0.05) for y in (-0.075, 0.075) for z in (0.0, 0.2)])
+        points = (iparam.forward_kinematics(robot, motion.q) @ corners.T)[:, :3].transpose(0, 2, 1)
+        assert points[..., 0].max() <= 0.9
+        assert points[..., 1].max() <= 0.9
+        over_table = (np.abs(points[..., 0]) < 0.5) & (np.abs(points[..., 1] + 0.6) < 0.3)
+        assert (points[..., 2][over_table] >= 0.1).all()
+
+
+def test_half_of_the_limits_is_half_of_the_limits() -> None:
+    problem = planning_problem(UR5E, limits=PlanningLimits(fraction=0.5, jerk=100.0, displacement=0.3))
+    bounds = {c.name: c for c in problem.constraints}
+    np.testing.assert_allclose(bounds["joint velocity"].upper, 0.5 * UR5E.limits.velocity)
+    np.testing.assert_allclose(bounds["joint acceleration"].upper, 4.0)
+    np.testing.assert_allclose(bounds["joint jerk"].upper, 50.0)
+    np.testing.assert_allclose(bounds["joint position"].upper, UR5E.limits.upper)
+    assert bounds["tool displacement"].radius == 0.3
+
+
+def test_default_starts() -> None:
+    np.testing.assert_allclose(np.degrees(default_start(UR5E)), [90, -90, 90, -90, -90, 90])
+    joint = iparam.Joint("j", iparam.JointKind.REVOLUTE, "a", "b", np.eye(4))
+    limits = iparam.JointLimits(np.array([-1.0]), np.array([3.0]), *([np.array([1.0])] * 3))
+    arm = iparam.Robot("one", (joint,), (iparam.Link("a"), iparam.Link("b")), limits, "b")
+    np.testing.assert_allclose(default_start(arm), [1.0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"criterion": "g"}, "unknown criterion 'g'; known: kappa, d, a, e"),
+        ({"q0": [0.0] * 5}, "q0 must have shape"),
+        ({"limits": {"fraction": 0.0}}, "fraction.*got 0.0"),
+        ({"limits": {"velocity": [1.0, 2.0]}}, "one positive number or 6"),
+        ({"limits": {"acceleration": -1.0}}, "one positive number or 6"),
+        ({"limits": {"displacement": 0.0}}, "must be positive"),
+        ({"duration": 0.0}, "duration must be positive, got 0.0"),
+        ({"base_freq": 0.0}, "base_freq must be positive, got 0.0"),
+        ({"num_harmonics": 0}, "num_harmonics"),
+        ({"fps": float("nan")}, "fps must be positive, got nan"),
+    ],
+)
+def test_bad_requests_are_refused(arguments: dict[str, object], message: str) -> None:
+    def request() -> None:
+        limits = PlanningLimits(**arguments.get("limits", {}))  # type: ignore[arg-type]
+        planning_problem(UR5E, **{**arguments, "limits": limits})  # type: ignore[arg-type]
+
+    with pytest.raises(iparam.InputError, match=message):
+        request()
+
+
+def test_a_box_around_the_tool_is_named() -> None:
+    tool = iparam.forward_kinematics(UR5E, default_start(UR5E))[:3, 3]
+    cell = WorkCell(boxes=(Box(tool, [0.1, 0.1, 0.1], np.eye(3), "crate"),))
+    problem = planning_problem(UR5E, payload=PayloadBox.from_size(SIZE), cell=cell)
+    with pytest.raises(InfeasibleError, match=r"violates '(robot|payload)-box collision'.*crate"):
+        problem.check_start()
+
+
+def test_cells_are_read_from_files_and_bad_ones_refused(tmp_path: Path) -> None:
+    path = tmp_path / "cell.json"
+    path.write_text(json.dumps(CELL), encoding="utf-8")
+    cell = load_cell(path)
+    np.testing.assert_allclose(cell.boxes[0].half_extents, [0.5, 0.3, 0.05])
+    assert [plane.name for plane in cell.planes] == ["left wall", "back wall"]
+    assert isinstance(cell.planes[0], Plane)
+    for content, message in (
+        ("{", "not JSON"),
+        ("[]", "not a work cell"),
+        (json.dumps({**CELL, "format": "iparam-cell/9"}), "not a work cell"),
+        (json.dumps({**CELL, "walls": []}), "unknown key 'walls'"),
+        (json.dumps({**CELL, "boxes": [{"center": [0, 0, 0]}]}), "'size' is missing"),
+        (json.dumps({**CELL, "boxes": [{"center": [0, 0], "size": [1, 1, 1]}]}), "center"),
+        (json.dumps({**CELL, "boxes": [{"center": [0, 0, 0], "size": [1, -1, 1]}]}), "positive"),
+        (json.dumps({**CELL, "boxes": 3}), "list of objects"),
+        (json.dumps({**CELL, "ground_height": "low"}), "ground_height"),
+    ):
+        path.write_text(content, encoding="utf-8")
+        with pytest.raises(iparam.FileFormatError, match=message):
+            load_cell(path)
+    with pytest.raises(iparam.FileFormatError, match="cannot be read"):
+        load_cell(tmp_path / "none.json")
