@@ -54,6 +54,15 @@ COMMANDS = (
     Entry("kinematics compute", "iparam.cli.kinematics:Compute", "pose, velocity and acceleration of the tool"),
     Entry("kinematics batch", "iparam.cli.kinematics_batch:Batch", "the same for a whole trajectory file"),
     Entry("dynamics compute", "iparam.cli.dynamics:Compute", "joint torques of a motion, and where they come from"),
+    Entry("excite optimize", "iparam.cli.excite_optimize:Optimize", "plan the motion that tells most about a payload"),
+    Entry(
+        "excite random",
+        "iparam.cli.excite_random:Random",
+        "draw a random motion that keeps the limits and hits nothing",
+    ),
+    Entry("excite check", "iparam.cli.excite_check:Check", "whether a trajectory keeps every limit, and by how much"),
+    Entry("excite predict", "iparam.cli.excite_predict:Predict", "the precision a trajectory will reach, and how soon"),
+    Entry("simulate", "iparam.cli.simulate:Simulate", "an arm with a payload in MuJoCo, its sensors recorded"),
 )
 
 _USAGE = """\
