@@ -63,6 +63,7 @@ COMMANDS = (
     Entry("excite check", "iparam.cli.excite_check:Check", "whether a trajectory keeps every limit, and by how much"),
     Entry("excite predict", "iparam.cli.excite_predict:Predict", "the precision a trajectory will reach, and how soon"),
     Entry("simulate", "iparam.cli.simulate:Simulate", "an arm with a payload in MuJoCo, its sensors recorded"),
+    Entry("export", "iparam.cli.export:Export", "the load for simulators, robot controllers and ROS 2"),
 )
 
 _USAGE = """\

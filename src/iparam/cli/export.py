@@ -1,0 +1,88 @@
+"""`iparam export`: an identified load for simulators, robot controllers and ROS 2."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from iparam.cli.output import note, print_line
+from iparam.errors import InputError
+from iparam.export import FORMATS, IdentifiedLoad, InconsistentLoadError, export_load, merge_into_urdf
+from iparam.export.remarks import one_line
+from iparam.files import write_atomically
+
+
+@dataclass(frozen=True, kw_only=True)
+class Export:
+    r"""Write an identified load as simulators, robot controllers and ROS 2 expect it.
+
+    Frame, point and order are its consumer's, and a comment states them.
+
+    Example:
+      iparam export --list
+      iparam export result.json --format urscript
+      iparam export result.json --format mjcf --output payload.xml
+      iparam export result.json --urdf robot.urdf --link tool0 --as-link payload \
+          --output robot_with_payload.urdf
+    """
+
+    result: Annotated[Positional[Path | None], arg(metavar="[RESULT]", help_behavior_hint="")] = None
+    """Result of an identification: .json."""
+    format: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="")] = None
+    """One of those that --list names."""
+    output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: print it)")] = None
+    """File to write."""
+    urdf: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """Put the load into this robot's URDF, and write the whole of it."""
+    link: Annotated[str | None, arg(metavar="LINK", help_behavior_hint="(default: the result's frame, tool0)")] = None
+    """With --urdf: the link that carries the load."""
+    as_link: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="(default: add to LINK)")] = None
+    """With --urdf: hang the load on LINK as a new link of this name."""
+    force: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Export a load even if no real body can be like it."""
+    list: Annotated[bool, arg(help_behavior_hint="")] = False
+    """List the formats."""
+
+    def run(self) -> None:
+        """Export and write."""
+        if self.list:
+            for entry in FORMATS.values():
+                print_line(f"{entry.name:<10}{entry.suffix:<9}{entry.consumer}")
+            return
+        name = self._format()
+        if self.result is None:
+            raise InputError("give the result to export: iparam export result.json --format ...")
+        for option, path in (("the result itself", self.result), ("the file of --urdf", self.urdf)):
+            if self.output is not None and path is not None and self.output.resolve() == path.resolve():
+                raise InputError(f"--output {self.output} would replace {option}: choose another file")
+        load = IdentifiedLoad.from_json(self.result)
+        try:
+            if self.urdf is not None:
+                text = merge_into_urdf(load, self.urdf, self.link, self.as_link, self.force)
+            else:
+                text = export_load(load, name, self.force)
+        except InconsistentLoadError as error:
+            raise InconsistentLoadError(f"{self.result}: {error} --force exports it nevertheless.") from None
+        for remark in (*load.warnings, *load.violations):
+            note(one_line(remark))
+        if self.output is None:
+            sys.stdout.write(text)
+            return
+        write_atomically(self.output, text)
+        print_line(f"{name} for frame {load.frame} written to {self.output}")
+
+    def _format(self) -> str:
+        if self.urdf is not None:
+            if self.format not in (None, "urdf"):
+                raise InputError(f"--urdf writes a URDF, not {self.format}: leave one of --urdf and --format out")
+            return "urdf"
+        for option, value in (("--link", self.link), ("--as-link", self.as_link)):
+            if value is not None:
+                raise InputError(f"{option} says where in a robot the load goes: add --urdf FILE")
+        if self.format is None:
+            raise InputError(f"choose a --format: {', '.join(FORMATS)}; iparam export --list tells what they are for")
+        return self.format

@@ -1,0 +1,65 @@
+"""The formats a load can be exported to, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from iparam.errors import UnknownNameError
+from iparam.export.franka import to_franka
+from iparam.export.json_load import to_json
+from iparam.export.kuka import to_kuka
+from iparam.export.mjcf import to_mjcf
+from iparam.export.result import IdentifiedLoad
+from iparam.export.ros2 import to_ros2_yaml
+from iparam.export.sdf import to_sdf_inertial
+from iparam.export.urdf import to_urdf_inertial
+from iparam.export.urscript import to_urscript
+
+
+@dataclass(frozen=True)
+class ExportFormat:
+    """A format.
+
+    Attributes:
+        name: by which it is asked for.
+        suffix: usual for such files.
+        consumer: what it is for.
+        write: the text of a load.
+    """
+
+    name: str
+    suffix: str
+    consumer: str
+    write: Callable[[IdentifiedLoad], str]
+
+
+FORMATS = {
+    entry.name: entry
+    for entry in (
+        ExportFormat("urdf", ".urdf", "<inertial> of a URDF's link; with --urdf, a whole robot", to_urdf_inertial),
+        ExportFormat("mjcf", ".xml", "<body> for a MuJoCo model to include", to_mjcf),
+        ExportFormat("sdf", ".sdf", "<inertial> of a Gazebo link", to_sdf_inertial),
+        ExportFormat("urscript", ".script", "set_target_payload of Universal Robots", to_urscript),
+        ExportFormat("franka", ".json", "setLoad of libfranka, end effector of Franka Desk", to_franka),
+        ExportFormat("kuka", ".dat", "LOAD_DATA of KUKA's controllers", to_kuka),
+        ExportFormat("ros2", ".yaml", "gravity compensation of ros2_control", to_ros2_yaml),
+        ExportFormat("json", ".json", "the load alone, in iparam's own terms", to_json),
+    )
+}
+
+
+def export_load(load: IdentifiedLoad, format_name: str, force: bool = False) -> str:
+    """The load as text in one of `FORMATS`.
+
+    Args:
+        load: what was identified.
+        format_name: a key of `FORMATS`.
+        force: also export what no real body can be like; else that is an `InconsistentLoadError`.
+    """
+    chosen = FORMATS.get(format_name)
+    if chosen is None:
+        raise UnknownNameError("format", format_name, FORMATS)
+    if not force:
+        load.require_consistency()
+    return chosen.write(load)

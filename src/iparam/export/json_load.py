@@ -1,0 +1,34 @@
+"""JSON: the load alone, in iparam's own terms, ``iparam-load/1``."""
+
+from __future__ import annotations
+
+from iparam.export.json_text import json_text
+from iparam.export.principal_axes import principal_axes
+from iparam.export.remarks import remarks
+from iparam.export.result import LOAD_FORMAT, IdentifiedLoad
+
+
+def to_json(load: IdentifiedLoad) -> str:
+    """What `IdentifiedLoad.from_json` reads, and the inertia in its other forms."""
+    rotation, moments = principal_axes(load.inertia_about_com)
+    document = {
+        "format": LOAD_FORMAT,
+        "comment": remarks(
+            load,
+            "Mass [kg]; center_of_mass in the frame [m]; inertias [kg m^2] about the point their name says, in the "
+            "frame's axes.",
+            "phi: m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the frame's origin.",
+            "principal_axes: one a column; their moments are about the centre of mass.",
+        ),
+        "frame": load.frame,
+        "mass": load.mass,
+        "center_of_mass": load.center_of_mass.tolist(),
+        "inertia_about_com": load.inertia_about_com.tolist(),
+        "inertia_about_origin": load.inertia_about_origin.tolist(),
+        "phi": load.phi.tolist(),
+        "principal_moments": moments.tolist(),
+        "principal_axes": rotation.tolist(),
+        "physically_consistent": not load.violations,
+        "warnings": list(load.warnings),
+    }
+    return json_text(document)

@@ -1,0 +1,61 @@
+"""ROS 2: parameters that take the load's weight out of a force/torque sensor's signal."""
+
+from __future__ import annotations
+
+import json
+
+from iparam.export.decimals import decimal, decimals
+from iparam.export.remarks import line_comment, remarks
+from iparam.export.result import IdentifiedLoad
+from iparam.robot.motion_input import STANDARD_GRAVITY
+from iparam.spatial.parameters import inertia_entries
+
+WORLD_FRAME = "world"
+
+
+def to_ros2_yaml(load: IdentifiedLoad) -> str:
+    """A ROS 2 parameter file for control_toolbox's gravity filter and for admittance_controller, and the inertia."""
+    frame, world = json.dumps(load.frame, ensure_ascii=False), json.dumps(WORLD_FRAME)  # valid YAML strings
+    center = f"[{decimals(load.center_of_mass, ', ')}]"
+    comment = remarks(
+        load,
+        f"{load.frame} must be the sensor's frame. mass [kg]; CoG and pos: the centre of mass in it [m].",
+        f"{WORLD_FRAME} is a fixed frame with z up: change the name to yours.",
+        "Both consumers expect the wrench that the load exerts on the sensor: the weight reads downward.",
+        "The inertia [kg m^2], about the centre of mass in the frame's axes, is used by neither of them.",
+    )
+    names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    entries = zip(names, inertia_entries(load.inertia_about_com), strict=True)
+    weight = -load.mass * STANDARD_GRAVITY[2]
+    lines = (
+        "/**:",
+        "  ros__parameters:",
+        "    sensor_filter_chain:  # control_toolbox",
+        "      filter1:",
+        "        name: gravity_compensation",
+        "        type: control_filters/GravityCompensationWrench",
+        "        params:",
+        f"          world_frame: {world}",
+        f"          sensor_frame: {frame}",
+        "          tool:",
+        f"            mass: {decimal(load.mass)}",
+        f"            CoG: {center}",
+        f"            pos: {center}  # the same, as some releases call it",
+        f"            gravity_field: [{decimals(STANDARD_GRAVITY, ', ')}]  # in world_frame [m/s^2]",
+        "    fixed_world_frame:  # admittance_controller, with the next section",
+        "      frame:",
+        f"        id: {world}",
+        "    gravity_compensation:",
+        "      frame:",
+        f"        id: {frame}",
+        "      CoG:",
+        f"        pos: {center}",
+        f"        force: {decimal(weight)}  # weight: mass * {abs(STANDARD_GRAVITY[2])} [N]",
+        "    payload:  # everything, for other nodes",
+        f"      frame: {frame}",
+        f"      mass: {decimal(load.mass)}",
+        f"      center_of_mass: {center}",
+        "      inertia_about_com:",
+        *(f"        {name}: {decimal(entry)}" for name, entry in entries),
+    )
+    return line_comment(comment, "#") + "\n".join(lines) + "\n"

@@ -1,0 +1,24 @@
+"""Universal Robots: a call of URScript's `set_target_payload`."""
+
+from __future__ import annotations
+
+from iparam.export.decimals import plain_decimal, plain_decimals
+from iparam.export.remarks import line_comment, remarks
+from iparam.export.result import IdentifiedLoad
+
+
+def to_urscript(load: IdentifiedLoad) -> str:
+    """``set_target_payload(m, cog, inertia)``, and the older ``set_payload(m, cog)`` in a comment."""
+    xx, xy, xz, _, yy, yz, _, _, zz = load.inertia_about_com.ravel()
+    mass, center = plain_decimal(load.mass), plain_decimals(load.center_of_mass)
+    comment = remarks(
+        load,
+        f"{load.frame} must be the controller's flange frame (ROS's tool0 is); the load is all that hangs on it.",
+        "m [kg]; cog [m]: the centre of gravity from the middle of the flange, in the flange's axes;",
+        "inertia [kg m^2]: [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] about the centre of gravity, in the flange's axes.",
+        "Setting the payload also zeroes the force/torque sensor of an e-Series.",
+        "Before software 5.10 (e-Series) or 3.15 (CB3), which have no set_target_payload, use instead:",
+        f"  set_payload({mass}, [{center}])",
+    )
+    inertia = plain_decimals((xx, yy, zz, xy, xz, yz))
+    return f"{line_comment(comment, '#', ascii_only=True)}set_target_payload({mass}, [{center}], [{inertia}])\n"

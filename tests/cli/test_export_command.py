@@ -1,0 +1,116 @@
+"""`iparam export`: files, streams, exit codes and refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iparam.cli.main import main
+from iparam.export import FORMATS
+
+RESULT: dict[str, Any] = {
+    "format": "iparam-result/1",
+    "mass": 2.0,
+    "center_of_mass": [0.07, 0.06, 0.09],
+    "inertia_about_com": [[0.03, 0.001, 0.0], [0.001, 0.024, -0.002], [0.0, -0.002, 0.02]],
+    "physically_consistent": True,
+    "warnings": ["The bias was not estimated."],
+}
+ARM = (
+    '<robot name="a"><link name="base"/><link name="tool0"/><joint name="j" type="continuous">'
+    '<parent link="base"/><child link="tool0"/></joint></robot>'
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a good result, an inconsistent one and a small robot in it."""
+    (tmp_path / "result.json").write_text(json.dumps(RESULT), encoding="utf-8")
+    flat = RESULT | {"inertia_about_com": [[0.1, 0, 0], [0, 0.01, 0], [0, 0, 0.01]], "physically_consistent": False}
+    (tmp_path / "flat.json").write_text(json.dumps(flat), encoding="utf-8")
+    (tmp_path / "arm.urdf").write_text(ARM, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_printed_or_written(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "result.json", "--format", name]) == 0
+    printed, err = capsys.readouterr()
+    assert err == "iparam: note: The bias was not estimated.\n"
+    assert main(["export", "result.json", "--format", name, "--output", "out"]) == 0
+    assert (folder / "out").read_text(encoding="utf-8") == printed
+    assert capsys.readouterr().out == f"{name} for frame tool0 written to out\n"
+    assert sorted(path.name for path in folder.iterdir()) == ["arm.urdf", "flat.json", "out", "result.json"]
+
+
+def test_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "--list"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert [line.split()[0] for line in out.splitlines()] == list(FORMATS)
+    assert max(len(line) for line in out.splitlines()) <= 80
+
+
+def test_merging(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--urdf", "arm.urdf", "--link", "tool0", "--as-link", "payload", "--output", "full.urdf"]
+    assert main(["export", "result.json", *options]) == 0
+    assert '<link name="payload">' in (folder / "full.urdf").read_text(encoding="utf-8")
+    assert main(["export", "result.json", "--urdf", "arm.urdf", "--format", "urdf"]) == 0
+    assert '<mass value="2.0"/>' in capsys.readouterr().out
+    assert (folder / "arm.urdf").read_text(encoding="utf-8") == ARM
+
+
+def test_inconsistent_results_need_force(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "flat.json", "--format", "mjcf", "--output", "out.xml"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "flat.json: the load is not physically consistent:" in err
+    assert "triangle inequality" in err
+    assert "--force" in err
+    assert not (folder / "out.xml").exists()
+    assert main(["export", "flat.json", "--urdf", "arm.urdf"]) == 1
+    assert "--force" in capsys.readouterr().err
+    assert main(["export", "flat.json", "--format", "mjcf", "--force"]) == 0
+    out, err = capsys.readouterr()
+    assert "NOT PHYSICALLY CONSISTENT" in out
+    assert "triangle inequality" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["result.json"], 2, "choose a --format: urdf, mjcf, sdf, urscript, franka, kuka, ros2, json"),
+        (["result.json", "--format", "urfd"], 2, "did you mean 'urdf'? Known: urdf, mjcf, sdf, urscript"),
+        (["--format", "urdf"], 2, "give the result to export"),
+        (["nothing.json", "--format", "urdf"], 1, "nothing.json does not exist"),
+        (["arm.urdf", "--format", "urdf"], 1, "arm.urdf is not JSON"),
+        (["result.json", "--format", "urdf", "--link", "tool0"], 2, "--link says where in a robot"),
+        (["result.json", "--format", "urdf", "--as-link", "p"], 2, "--as-link says where in a robot"),
+        (["result.json", "--format", "mjcf", "--urdf", "arm.urdf"], 2, "--urdf writes a URDF, not mjcf"),
+        (["result.json", "--urdf", "arm.urdf", "--link", "tol0"], 2, "did you mean 'tool0'?"),
+        (["result.json", "--urdf", "nothing.urdf"], 1, "does not exist"),
+        (["result.json", "--format", "json", "--output", "result.json"], 2, "would replace the result itself"),
+        (["result.json", "--urdf", "arm.urdf", "--output", "./arm.urdf"], 2, "would replace the file of --urdf"),
+        (["result.json", "--format", "json", "--output", "no/where.json"], 2, "does not exist; create it first"),
+    ],
+)
+def test_refusals(
+    arguments: list[str], code: int, message: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", *arguments]) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Traceback" not in err
+    assert message in err.replace("\n", " ")
+
+
+def test_what_a_warning_does_to_a_terminal(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "result.json").write_text(json.dumps(RESULT | {"warnings": ["red\x1b[31m\nalert"]}), encoding="utf-8")
+    assert main(["export", "result.json", "--format", "urscript"]) == 0
+    out, err = capsys.readouterr()
+    assert "\x1b" not in out + err
+    assert err == "iparam: note: red [31m alert\n"
