@@ -18,7 +18,9 @@ from iparam.errors import InputError
 
 if TYPE_CHECKING:
     from iparam.excitation.constraints import WorstMargin
+    from iparam.excitation.information import Information
     from iparam.excitation.optimizer import OptimizationResult, Progress
+    from iparam.robot.model import Robot
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +41,12 @@ class Optimize(PlanningOptions):
     """File for the trajectory: .json. Replaced if it exists."""
     criterion: Literal["kappa", "d", "a", "e"] = "kappa"
     """What to minimise: condition number, or D-, A- or E-optimality."""
+    identify: Literal["payload", "robot"] = "payload"
+    """What the motion is for: the payload's wrench, or the arm's own joint torques."""
+    noise: Annotated[str | None, arg(metavar="PRESET", help_behavior_hint="(default: raw SI units)")] = None
+    """Weight the wrench by a sensor's noise: ur5e or harsh."""
+    relative: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Count each parameter in units of its expected size."""
     seed: Annotated[int, arg(metavar="N")] = 0
     """Of the random starts."""
     starts: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: as many as the time allows)")] = None
@@ -60,7 +68,9 @@ class Optimize(PlanningOptions):
         if not self.output.absolute().parent.is_dir():
             raise InputError(f"--output {self.output}: the folder {self.output.parent} does not exist; create it first")
         robot = self.robot_model()
-        problem = dataclasses.replace(self.problem(robot), criterion=Criterion(self.criterion))
+        problem = dataclasses.replace(
+            self.problem(robot), criterion=Criterion(self.criterion), information=self._information(robot)
+        )
         with _display() as progress:
             result = optimize_excitation(
                 problem,
@@ -82,6 +92,30 @@ class Optimize(PlanningOptions):
         if result.interrupted:
             note("interrupted: this is the best motion found until then")
         self._report(result, checked.margins)
+
+    def _information(self, robot: Robot) -> Information:
+        """What is to be identified, in the units that the options ask for."""
+        from iparam.excitation.information import WrenchInformation
+        from iparam.excitation.measurement_noise import MeasurementNoise
+        from iparam.excitation.scaling import arm_scales, payload_scales
+        from iparam.excitation.torque_information import TorqueInformation
+        from iparam.sensing.noise import noise_preset
+
+        if self.identify == "robot":
+            if self.noise is not None:
+                raise InputError("--noise weights the wrench of a payload; it has no meaning with --identify robot")
+            arm = TorqueInformation.of_robot(robot)
+            return dataclasses.replace(arm, column_scales=arm_scales(arm)) if self.relative else arm
+        payload = WrenchInformation(robot)
+        if self.noise is not None:
+            deviations = MeasurementNoise.from_model(noise_preset(self.noise)).wrench
+            payload = dataclasses.replace(payload, row_weights=1.0 / deviations**2)
+        if self.relative:
+            guess = self.payload_parameters()
+            if guess is None:
+                raise InputError("--relative needs a guess of the payload: add --payload-mass and --payload-size")
+            payload = dataclasses.replace(payload, column_scales=payload_scales(guess))
+        return payload
 
     def _report(self, result: OptimizationResult, margins: tuple[WorstMargin, ...]) -> None:
         if self.json:
