@@ -4,7 +4,7 @@ Conventions for the fenced blocks:
 
 - ``console``: a line ``$ iparam ...`` is executed in an empty folder, all those of a block in the same one. The lines
   after it, up to the next ``$``, are its expected output. Other commands (``$ make ...``) are skipped.
-- ``python`` (README): runs as a script. A ``text`` block that follows, with only blank lines between, is its output.
+- ``python``: runs as a script. A ``text`` block that follows, with only blank lines between, is its output.
 
 Expected lines must occur in the output in the given order, whole lines, runs of blanks counting as one; ``...`` stands
 for any text within a line, and on a line of its own for any lines. Extra lines of output are allowed.
@@ -84,7 +84,7 @@ def run(arguments: list[str], folder: Path, expected: str) -> None:
 
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 CONSOLE = [block for page in PAGES for block in blocks_of(page) if block.language == "console" and commands_of(block)]
-PYTHON = [block for block in blocks_of(README) if block.language == "python"]
+PYTHON = [block for page in PAGES for block in blocks_of(page) if block.language == "python"]
 
 
 @pytest.mark.parametrize("block", CONSOLE, ids=str)
