@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from iparam.errors import MissingExtraError as MissingExtraError
     from iparam.errors import RobotModelError as RobotModelError
     from iparam.errors import UnknownNameError as UnknownNameError
+    from iparam.estimation.estimate import Estimate as Estimate
+    from iparam.estimation.identify import identify_payload as identify_payload
+    from iparam.estimation.online import OnlineIdentifier as OnlineIdentifier
+    from iparam.excitation.geometry import PayloadBox as PayloadBox
+    from iparam.excitation.optimizer import OptimizationResult as OptimizationResult
+    from iparam.excitation.optimizer import optimize_excitation as optimize_excitation
+    from iparam.excitation.setup import planning_problem as planning_problem
     from iparam.recording.recording import Recording as Recording
     from iparam.recording.signal import Signal as Signal
     from iparam.regressor.identifiability import BaseParameters as BaseParameters
@@ -58,6 +65,9 @@ if TYPE_CHECKING:
     from iparam.robot.model import JointLimits as JointLimits
     from iparam.robot.model import Link as Link
     from iparam.robot.model import Robot as Robot
+    from iparam.sensing.noise import noise_preset as noise_preset
+    from iparam.simulation.mujoco_simulator import MujocoSimulator as MujocoSimulator
+    from iparam.simulation.payload import Payload as Payload
     from iparam.spatial.consistency import ConsistencyReport as ConsistencyReport
     from iparam.spatial.consistency import check_consistency as check_consistency
     from iparam.spatial.parameters import InertialParameters as InertialParameters
@@ -77,6 +87,12 @@ _HOME = {
         "RobotModelError",
         "UnknownNameError",
     ),
+    "iparam.estimation.estimate": ("Estimate",),
+    "iparam.estimation.identify": ("identify_payload",),
+    "iparam.estimation.online": ("OnlineIdentifier",),
+    "iparam.excitation.geometry": ("PayloadBox",),
+    "iparam.excitation.optimizer": ("OptimizationResult", "optimize_excitation"),
+    "iparam.excitation.setup": ("planning_problem",),
     "iparam.recording.recording": ("Recording",),
     "iparam.recording.signal": ("Signal",),
     "iparam.regressor.identifiability": ("BaseParameters", "base_parameters"),
@@ -111,6 +127,9 @@ _HOME = {
     ),
     "iparam.robot.loading": ("load_robot",),
     "iparam.robot.model": ("Joint", "JointKind", "JointLimits", "Link", "Robot"),
+    "iparam.sensing.noise": ("noise_preset",),
+    "iparam.simulation.mujoco_simulator": ("MujocoSimulator",),
+    "iparam.simulation.payload": ("Payload",),
     "iparam.spatial.consistency": ("ConsistencyReport", "check_consistency"),
     "iparam.spatial.parameters": ("InertialParameters",),
     "iparam.trajectory.storage": ("TrajectoryFile", "load_trajectory", "save_trajectory"),

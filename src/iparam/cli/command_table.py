@@ -49,7 +49,7 @@ class Entry:
 
 
 COMMANDS = (
-    Entry("demo", "iparam.cli.demo:Demo", "a short tour with a UR5e"),
+    Entry("demo", "iparam.cli.demo:Demo", "the whole job in MuJoCo: plan, move, identify, report"),
     Entry("robots", "iparam.cli.robots:Robots", "the robots known by name, or one in detail"),
     Entry("kinematics compute", "iparam.cli.kinematics:Compute", "pose, velocity and acceleration of the tool"),
     Entry("kinematics batch", "iparam.cli.kinematics_batch:Batch", "the same for a whole trajectory file"),
@@ -62,6 +62,8 @@ COMMANDS = (
     ),
     Entry("excite check", "iparam.cli.excite_check:Check", "whether a trajectory keeps every limit, and by how much"),
     Entry("excite predict", "iparam.cli.excite_predict:Predict", "the precision a trajectory will reach, and how soon"),
+    Entry("identify payload", "iparam.cli.identify_payload:IdentifyPayload", "mass, centre of mass and inertia"),
+    Entry("compensate", "iparam.cli.compensate:Compensate", "take an identified load out of a wrench"),
     Entry("simulate", "iparam.cli.simulate:Simulate", "an arm with a payload in MuJoCo, its sensors recorded"),
     Entry("export", "iparam.cli.export:Export", "the load for simulators, robot controllers and ROS 2"),
 )

@@ -1,0 +1,224 @@
+"""How good the payload estimates are: 400 noisy runs of one simulated motion against the truth, and how fast.
+
+A UR5e moves a 2 kg box of 10 x 15 x 20 cm for 10 s along an optimised trajectory in MuJoCo; the noise of the preset
+``ur5e`` is then drawn anew for every seed.
+
+    python benchmarks/bench_estimation.py [--seeds 400] [--part accuracy|errors|speed|drift]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from side_by_side import best_times, print_table
+
+import iparam
+from iparam.estimation import (
+    ConsistentLeastSquares,
+    InstrumentalVariables,
+    LeastSquares,
+    OnlineIdentifier,
+    OnlineSettings,
+    RecursiveTotalLeastSquares,
+    TotalLeastSquares,
+    WeightedLeastSquares,
+    identify_payload,
+    problem_from_recording,
+)
+from iparam.estimation.consistent import nearest_consistent
+from iparam.estimation.recursive import RecursiveLeastSquaresState
+from iparam.estimation.recursive_total import RecursiveTotalLeastSquaresState
+from iparam.recording import Recording
+from iparam.sensing import NoiseModel, noise_preset
+from iparam.sensing.motion_sources import KalmanMotion, SavitzkyGolayMotion
+from iparam.simulation import MujocoSimulator, Payload, SimulationResult
+
+DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
+NAMES = ["m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz"]
+UR5E = noise_preset("ur5e")
+WRENCH_ONLY = NoiseModel("wrench only", {"wrench": UR5E.sensors["wrench"]})
+PAYLOAD = Payload.box(mass=2.0, size=(0.1, 0.15, 0.2))
+
+
+@cache
+def run() -> SimulationResult:
+    robot = iparam.load_robot("ur5e")
+    trajectory = iparam.load_trajectory(DATA / "optimized_ur5e.json").trajectory
+    return MujocoSimulator().load(robot, PAYLOAD).run(trajectory)
+
+
+def cramer_rao() -> np.ndarray:
+    """(10,) least standard deviations of an unbiased estimate that knows the true motion, with six unknown biases."""
+    motion = run().true_motion
+    A = iparam.wrench_regressor(iparam.load_robot("ur5e"), motion.q, motion.dq, motion.ddq)
+    rows = np.concatenate([A, np.broadcast_to(np.eye(6), (len(A), 6, 6))], axis=2)
+    rows = rows / np.asarray(UR5E.sensors["wrench"].white)[:, None]
+    information = np.einsum("nci,ncj->ij", rows, rows)
+    return np.sqrt(np.diag(np.linalg.inv(information))[:10])
+
+
+def noisy(noise: NoiseModel, seed: int) -> Recording:
+    return noise.apply(run().recording, seed)
+
+
+@cache
+def exact_motion():
+    return KalmanMotion().motion(run().recording, iparam.load_robot("ur5e"))
+
+
+def fit_wrench_only(seed: int) -> tuple[np.ndarray, np.ndarray, bool]:
+    recording, robot = noisy(WRENCH_ONLY, seed), iparam.load_robot("ur5e")
+    estimate = identify_payload(recording, robot, motion=exact_motion())
+    return estimate.phi, estimate.standard_deviation.phi, estimate.physically_consistent
+
+
+def fit_all_noise(seed: int) -> tuple[np.ndarray, np.ndarray, bool]:
+    estimate = identify_payload(noisy(UR5E, seed), iparam.load_robot("ur5e"))
+    return estimate.phi, estimate.standard_deviation.phi, estimate.physically_consistent
+
+
+def fit_poor_smoothing(seed: int) -> list[np.ndarray]:
+    recording, robot = noisy(UR5E, seed), iparam.load_robot("ur5e")
+    problem = problem_from_recording(recording, robot, motion=SavitzkyGolayMotion(window=15), instruments=True)
+    return [estimator.fit(problem).phi for estimator in POOR.values()]
+
+
+POOR = {
+    "ls": LeastSquares(),
+    "wls, not corrected": WeightedLeastSquares(correct=False),
+    "riv": InstrumentalVariables(),
+    "tls": TotalLeastSquares(),
+    "rtls": RecursiveTotalLeastSquares(),
+    "consistent (default)": ConsistentLeastSquares(),
+}
+
+
+def accuracy(seeds: int) -> None:
+    truth, bound = PAYLOAD.parameters.phi, cramer_rao()
+    for title, fit in (("only the wrench is noisy", fit_wrench_only), ("all sensors are noisy", fit_all_noise)):
+        with ProcessPoolExecutor() as pool:
+            found = list(pool.map(fit, range(seeds), chunksize=4))
+        phi = np.array([entry[0] for entry in found])
+        spread = np.array([entry[1] for entry in found])
+        errors = phi - truth
+        rows = [
+            [
+                name,
+                f"{truth[i]:.6g}",
+                f"{np.sqrt(np.mean(errors[:, i] ** 2)):.2e}",
+                f"{np.sqrt(np.mean(errors[:, i] ** 2)) / bound[i]:.3f}",
+                f"{errors[:, i].mean() / bound[i]:+.2f}",
+                f"{100 * np.mean(np.abs(errors[:, i]) <= 1.959964 * spread[:, i]):.1f}",
+            ]
+            for i, name in enumerate(NAMES)
+        ]
+        consistent = 100.0 * np.mean([entry[2] for entry in found])
+        header = ["parameter", "truth", "RMSE", "RMSE / CRB", "bias / CRB", "95 % interval covers %"]
+        print_table(f"Default method, {title}, {seeds} seeds; {consistent:.1f} % physically consistent", header, rows)
+
+
+def errors_in_regressor(seeds: int) -> None:
+    truth = PAYLOAD.parameters.phi
+    scale = np.array([truth[0], *[truth[3]] * 3, *[truth[4]] * 6])
+    with ProcessPoolExecutor() as pool:
+        found = np.array(list(pool.map(fit_poor_smoothing, range(seeds), chunksize=2)))
+    bias = 100.0 * (found.mean(axis=0) - truth) / scale
+    rmse = 100.0 * np.sqrt(np.mean((found - truth) ** 2, axis=0)) / scale
+    rows = [
+        [name, *(f"{bias[k, i]:+.2f}" for i in (0, 3, 4, 7, 9)), f"{np.abs(bias[k]).max():.2f}", f"{rmse[k, 0]:.2f}"]
+        for k, name in enumerate(POOR)
+    ]
+    header = ["method", "m", "mz", "Ixx", "Iyy", "Izz", "worst of ten", "RMSE of m"]
+    title = f"Bias in % (of m, mz or Ixx), noisy angles through a Savitzky-Golay window of 15 samples, {seeds} seeds"
+    print_table(title, header, rows)
+
+
+def speed() -> None:
+    robot, recording = iparam.load_robot("ur5e"), noisy(UR5E, 0)
+    problem = problem_from_recording(recording, robot)
+    phi = PAYLOAD.parameters.phi
+    flat = phi.copy()
+    flat[9] = 1.2 * (flat[4] + flat[7])
+    information = np.diag(1.0 / np.abs(np.where(phi == 0.0, phi[4], phi)) ** 2)
+    whiten = np.diag(1.0 / np.asarray(UR5E.sensors["wrench"].white))
+    rls = RecursiveLeastSquaresState(whiten, True)
+    rtls = RecursiveTotalLeastSquaresState(np.diag([0.01] * 10 + [1.0]), whiten, True)
+    blocks = range(1000)
+
+    def feed(state: RecursiveLeastSquaresState | RecursiveTotalLeastSquaresState) -> None:
+        for k in blocks:
+            state.update(problem.A[k], problem.y[k])
+
+    jobs = {
+        "motion and regressors": lambda: problem_from_recording(recording, robot),
+        "fit (default method)": lambda: ConsistentLeastSquares().fit(problem),
+        "both: identify_payload": lambda: identify_payload(recording, robot),
+        "LMI solve": lambda: nearest_consistent(flat, information),
+        "1000 RLS updates": lambda: feed(rls),
+        "1000 RTLS updates": lambda: feed(rtls),
+    }
+    wall = best_times(jobs, rounds=7)
+    rows = [[name, f"{1e3 * seconds:.2f}"] for name, seconds in wall.items()]
+    print_table("Best of 7, 10 s at 500 Hz", ["step", "ms"], rows)
+    print_table(
+        "On-line step (filter, regressor, RTLS, covariance), 5000 samples", ["clock", "median us", "p99 us"], online()
+    )
+
+
+def online() -> list[list[str]]:
+    robot, recording = iparam.load_robot("ur5e"), noisy(UR5E, 0)
+    identifier = OnlineIdentifier(robot, OnlineSettings())
+    angles, wrench = recording.signal("q"), recording.signal("wrench")
+    wall, busy = [], []
+    for k in range(angles.num_samples):
+        start, begun = time.perf_counter(), time.thread_time()
+        identifier.step(angles.time[k], angles.values[k], wrench.values[k])
+        busy.append(time.thread_time() - begun)
+        wall.append(time.perf_counter() - start)
+    return [
+        [name, f"{1e6 * np.median(values[100:]):.0f}", f"{1e6 * np.percentile(values[100:], 99):.0f}"]
+        for name, values in (("wall", wall), ("processor", busy))
+    ]
+
+
+def drift() -> None:
+    """The same 2000 samples 500 times over: the solution must stay what it was after the first time."""
+    problem = problem_from_recording(noisy(UR5E, 0), iparam.load_robot("ur5e"))
+    A, y = problem.A[1500:3500], problem.y[1500:3500]
+    whiten = np.diag(1.0 / np.asarray(UR5E.sensors["wrench"].white))
+    rls = RecursiveLeastSquaresState(whiten, True)
+    rtls = RecursiveTotalLeastSquaresState(np.diag([1e-4] * 10 + [1.0]), whiten, True)
+    first: dict[str, np.ndarray] = {}
+    for _ in range(500):
+        rls.update(A, y)
+        for k in range(len(A)):
+            rtls.update(A[k], y[k])
+        for name, state in (("RLS", rls), ("RTLS", rtls)):
+            first.setdefault(name, state.parameters)
+    last = {"RLS": rls.parameters, "RTLS": rtls.parameters}
+    rows = [[name, f"{np.abs(last[name] - first[name]).max():.1e}"] for name in first]
+    print_table("Drift of the solution over 1e6 samples [SI units]", ["recursion", "largest change"], rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, default=400)
+    parser.add_argument("--part", choices=("accuracy", "errors", "speed", "drift"), default=None)
+    options = parser.parse_args()
+    if options.part in (None, "accuracy"):
+        accuracy(options.seeds)
+    if options.part in (None, "errors"):
+        errors_in_regressor(max(options.seeds // 8, 4))
+    if options.part in (None, "speed"):
+        speed()
+    if options.part in (None, "drift"):
+        drift()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""`iparam compensate`: takes an identified load out of a recording's wrench."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from tyro.conf import Positional, arg
+
+from iparam.cli.joint_state import robot_of
+from iparam.cli.output import note, numbers, print_json, print_line
+from iparam.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compensate:
+    r"""Take an identified load out of the wrench of a recording.
+
+    So with the sensor's bias. What is left is what touches the tool.
+
+    Example:
+      iparam compensate run.parquet --result result.json --output clean.parquet
+    """
+
+    recording: Positional[Annotated[Path, arg(metavar="FILE")]]
+    """The recording: .parquet or .csv."""
+    result: Annotated[Path, arg(metavar="FILE")]
+    """The load, from 'iparam identify payload --output': .json."""
+    output: Annotated[Path, arg(metavar="FILE")]
+    """File for the recording without the load: .parquet or .csv. Replaced if it exists."""
+    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the recording's)")] = None
+    """A name from 'iparam robots', or the path of a URDF file."""
+    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
+    """The frame taken as the tool: a link of the URDF, or 'flange'."""
+    delay: Annotated[float, arg(metavar="S")] = 0.0
+    """By how much the wrench lags behind the joint angles [s]."""
+    zeroed: Annotated[bool, arg(help_behavior_hint="")] = False
+    """The sensor was zeroed with the load on it, in the first pose of the recording."""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object, SI units, all digits."""
+
+    def run(self) -> None:
+        """Compensate, write and report."""
+        from iparam.estimation.compensation import compensate_wrench
+        from iparam.estimation.estimate import Estimate
+        from iparam.recording.recording import Recording
+
+        if self.output.resolve() == self.recording.resolve():
+            raise InputError("--output is the recording itself: it would be lost")
+        estimate = Estimate.load(self.result)
+        recording = Recording.load(self.recording, robot=self.robot)
+        name = self.robot or recording.robot
+        if not name:
+            raise InputError(f"{self.recording} does not say which robot it belongs to: add --robot")
+        robot = robot_of(name, self.tip)
+        clean = compensate_wrench(recording, robot, estimate, delay=self.delay, zeroed=self.zeroed)
+        clean.save(self.output)
+        before, after = (np.sqrt(np.mean(part.signal("wrench").values ** 2, axis=0)) for part in (recording, clean))
+        for warning in clean.warnings:
+            note(warning)
+        if self.json:
+            print_json(
+                {
+                    "samples": clean.signal("wrench").num_samples,
+                    "rms_before": {"force": before[:3], "torque": before[3:]},
+                    "rms_after": {"force": after[:3], "torque": after[3:]},
+                    "output": str(self.output),
+                    "warnings": list(clean.warnings),
+                }
+            )
+            return
+        print_line(f"load          {estimate.mass:.4f} kg ({estimate.method})")
+        for title, values in (("before", before), ("after", after)):
+            force, torque = " ".join(numbers(values[:3], 3)), " ".join(numbers(values[3:], 4))
+            print_line(f"{title:<14}{force} N, {torque} N m rms")
+        print_line(f"recording     {self.output}")

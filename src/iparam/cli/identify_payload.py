@@ -1,0 +1,184 @@
+"""`iparam identify payload`: from a recording to the mass, centre of mass and inertia of what the arm carried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from tyro.conf import Positional, arg
+
+from iparam.cli.joint_state import robot_of
+from iparam.cli.output import note, number, numbers, print_json, print_line, print_table
+from iparam.errors import InputError, IparamError
+
+if TYPE_CHECKING:
+    from iparam.estimation.estimate import Estimate, Wrench
+    from iparam.recording.recording import Recording
+    from iparam.robot.model import Robot
+    from iparam.sensing.motion import MotionSource, ToolMotionEstimate
+    from iparam.spatial.parameters import InertialParameters
+
+Method = Literal["consistent", "ls", "wls", "tls", "rls", "riv", "rtls", "robust", "logchol", "all"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentifyPayload:
+    r"""Mass, centre of mass and inertia of what the arm carried in a recording.
+
+    Example:
+      iparam identify payload run.parquet --robot ur5e --output result.json
+      iparam identify payload run.parquet --method all
+    """
+
+    recording: Positional[Annotated[Path, arg(metavar="FILE")]]
+    """The recording: .parquet or .csv."""
+    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the recording's)")] = None
+    """A name from 'iparam robots', or the path of a URDF file."""
+    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
+    """The frame taken as the tool: a link of the URDF, or 'flange'."""
+    method: Method = "consistent"
+    """The estimator; 'all' prints a table of all of them."""
+    bias: Literal["estimate", "none", "zeroed"] = "estimate"
+    """The sensor's bias: estimated, none, or zeroed with the load on in the first pose."""
+    motion: Literal["kalman", "set-points", "accelerometer", "savitzky-golay", "butterworth"] = "kalman"
+    """Where the motion comes from."""
+    delay: Annotated[str, arg(metavar="S")] = "0"
+    """By how much the wrench lags behind the joint angles [s], or 'estimate'."""
+    prior: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """A guess of the load for --method logchol: a truth or result file, .json."""
+    output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)")] = None
+    """File for the result: .json. Replaced if it exists."""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object, SI units, all digits."""
+
+    def run(self) -> None:
+        """Identify, print and write."""
+        from iparam.recording.recording import Recording
+
+        if self.output is not None and not self.output.absolute().parent.is_dir():
+            raise InputError(f"--output {self.output}: the folder {self.output.parent} does not exist; create it first")
+        if self.method == "all" and self.output is not None:
+            raise InputError("--method all prints a table and writes no result: choose one method for --output")
+        prior = self._prior()
+        recording = Recording.load(self.recording, robot=self.robot)
+        name = self.robot or recording.robot
+        if not name:
+            raise InputError(f"{self.recording} does not say which robot it belongs to: add --robot")
+        robot = robot_of(name, self.tip)
+        motion = self._source().motion(recording, robot)
+        if self.method == "all":
+            self._compare(recording, robot, motion)
+            return
+        estimate = self._identify(recording, robot, motion, self.method, prior)
+        if self.output is not None:
+            estimate.save(self.output)
+        for warning in estimate.warnings:
+            note(warning)
+        if self.json:
+            print_json(estimate.to_document())
+        else:
+            self._report(estimate)
+
+    def _identify(
+        self,
+        recording: Recording,
+        robot: Robot,
+        motion: ToolMotionEstimate,
+        method: str,
+        prior: InertialParameters | None = None,
+    ) -> Estimate:
+        from iparam.estimation.identify import identify_payload
+
+        return identify_payload(
+            recording, robot, method, motion=motion, bias=self.bias, delay=self._delay(), prior=prior
+        )
+
+    def _delay(self) -> float | None:
+        if self.delay == "estimate":
+            return None
+        try:
+            return float(self.delay)
+        except ValueError:
+            raise InputError(f"--delay must be a time in s or 'estimate', got {self.delay!r}") from None
+
+    def _source(self) -> MotionSource:
+        from iparam.sensing import motion_sources as sources
+
+        source: MotionSource = {
+            "kalman": sources.KalmanMotion,
+            "set-points": sources.SetPointMotion,
+            "accelerometer": sources.AccelerometerMotion,
+            "savitzky-golay": sources.SavitzkyGolayMotion,
+            "butterworth": sources.ButterworthMotion,
+        }[self.motion]()
+        return source
+
+    def _prior(self) -> InertialParameters | None:
+        if self.prior is None:
+            return None
+        if self.method != "logchol":
+            raise InputError("--prior needs --method logchol")
+        from iparam.spatial.parameters import InertialParameters
+        from iparam.trajectory.json_section import read_json
+
+        return InertialParameters.from_phi(read_json(self.prior).array("phi", 1))
+
+    def _compare(self, recording: Recording, robot: Robot, motion: ToolMotionEstimate) -> None:
+        from iparam.estimation.identify import METHODS
+
+        found: dict[str, Estimate | IparamError] = {}
+        for method in METHODS:
+            try:
+                found[method] = self._identify(recording, robot, motion, method)
+            except IparamError as error:
+                found[method] = error
+        good = {name: value for name, value in found.items() if not isinstance(value, IparamError)}
+        if not good:
+            raise next(value for value in found.values() if isinstance(value, IparamError))
+        if self.json:
+            print_json({name: estimate.to_document() for name, estimate in good.items()})
+            return
+        rows = []
+        for name, estimate in good.items():
+            spread, moments = estimate.standard_deviation, np.linalg.eigvalsh(estimate.inertia_about_com)
+            rows.append(
+                [
+                    name,
+                    *numbers([estimate.mass, spread.mass], 4),
+                    " ".join(numbers(1e3 * estimate.center_of_mass, 1)),
+                    number(1e3 * float(np.max(spread.center_of_mass)), 2),
+                    " ".join(numbers(1e3 * moments, 2)),
+                    "yes" if estimate.physically_consistent else "no",
+                ]
+            )
+        header = ["method", "mass kg", "+-", "CoM mm", "+-", "moments g m^2", "consistent"]
+        print_table(f"{self.recording}: all methods", header, rows)
+        for name, value in found.items():
+            if isinstance(value, IparamError):
+                note(f"{name}: {value}")
+
+    def _report(self, estimate: Estimate) -> None:
+        spread = estimate.standard_deviation
+        print_line(f"mass            {number(estimate.mass, 4)} +- {number(spread.mass, 4)} kg")
+        for axis, value, deviation in zip("xyz", estimate.center_of_mass, spread.center_of_mass, strict=True):
+            print_line(f"centre of mass {axis} {1e3 * value:.3f} +- {1e3 * deviation:.3f} mm")
+        for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
+            entry, deviation = estimate.inertia_about_com[i, j], spread.inertia_about_com[i, j]
+            print_line(f"inertia {'xyz'[i]}{'xyz'[j]}      {number(entry)} +- {number(deviation)} kg m^2 about it")
+        if estimate.sensor_bias is not None:
+            print_line(f"sensor bias     {_wrench_text(estimate.sensor_bias)}")
+        print_line(f"residual        {_wrench_text(estimate.residual_rms)} rms")
+        consistent = "yes" if estimate.physically_consistent else "no"
+        print_line(f"consistent      {consistent}")
+        print_line(f"condition       {estimate.condition_number:.2f}, from {estimate.samples} samples")
+        if estimate.data_share is not None:
+            shares = " ".join(f"{100.0 * share:.0f}" for share in estimate.data_share)
+            print_line(f"from the data   {shares} % of phi, the rest from the prior")
+        if self.output is not None:
+            print_line(f"result          {self.output}")
+
+
+def _wrench_text(wrench: Wrench) -> str:
+    return f"{' '.join(numbers(wrench.force, 3))} N, {' '.join(numbers(wrench.torque, 4))} N m"

@@ -1,0 +1,116 @@
+"""`assemble_estimate`: from a fitted vector and its covariance to an `Estimate` with its warnings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iparam.arrays import FloatArray, frozen
+from iparam.estimation.errors import IdentificationError
+from iparam.estimation.estimate import SUCCESS, Estimate, StandardDeviations, Wrench
+from iparam.estimation.problem import NUM_PARAMETERS, PayloadProblem
+from iparam.estimation.weighted_fit import residuals
+from iparam.regressor.identifiability import PARAMETER_NAMES
+from iparam.spatial.consistency import check_consistency
+from iparam.spatial.derived import derived_covariance
+from iparam.spatial.parameters import InertialParameters
+from iparam.spatial.phi import inertia_matrix
+
+POORLY_KNOWN = 0.2
+"""Standard deviation of a parameter, as a share of its scale, from which a warning says so."""
+
+
+VISIBLE = 1e-3
+"""Residual, as a share of the wrench, below which nobody needs to hear of its structure."""
+
+
+def assemble_estimate(
+    method: str,
+    problem: PayloadProblem,
+    parameters: FloatArray,
+    covariance: FloatArray,
+    *,
+    inflation: float = 1.0,
+    data_share: FloatArray | None = None,
+    warnings: tuple[str, ...] = (),
+    status: str = SUCCESS,
+) -> Estimate:
+    """Put an estimate together.
+
+    Args:
+        method: name of the estimator.
+        problem: the data.
+        parameters: (p,) phi and, if estimated, the bias.
+        covariance: (p, p) of them.
+        inflation: of the covariance, by correlation in time.
+        data_share: (10,) see `Estimate`.
+        warnings: in addition to those found here.
+        status: one sentence.
+    """
+    phi = parameters[:NUM_PARAMETERS]
+    if not (np.isfinite(parameters).all() and np.isfinite(covariance).all()) or phi[0] == 0.0:
+        raise IdentificationError(f"method {method} found no finite solution: the data do not determine the parameters")
+    body = InertialParameters.from_phi(phi)
+    phi_covariance = covariance[:NUM_PARAMETERS, :NUM_PARAMETERS]
+    derived = np.sqrt(np.maximum(np.diag(derived_covariance(phi, phi_covariance)), 0.0))
+    spread = np.sqrt(np.maximum(np.diag(phi_covariance), 0.0))
+    left = residuals(problem, parameters)
+    rms = np.sqrt(np.mean(left**2, axis=0))
+    found = [*problem.warnings, *warnings, *precision_warnings(phi, spread)]
+    report = check_consistency(phi)
+    if not report:
+        found.append(f"No rigid body has these parameters: {report.violations[0]} Method consistent avoids that.")
+    if inflation > 1.5 and (rms > VISIBLE * np.sqrt(np.mean(problem.y**2, axis=0))).any():
+        found.append(
+            "The residuals are correlated in time, which the standard deviations account for (variance "
+            f"{inflation:.1f} times that of independent samples): the motion, or the load, is not quite what the model "
+            "assumes."
+        )
+    return Estimate(
+        method=method,
+        mass=float(phi[0]),
+        center_of_mass=body.center_of_mass,
+        inertia_about_com=body.inertia_about_com,
+        inertia_about_origin=frozen(inertia_matrix(phi[4:])),
+        phi=frozen(phi),
+        standard_deviation=StandardDeviations(
+            float(derived[0]), frozen(derived[1:4]), frozen(inertia_matrix(derived[4:])), frozen(spread)
+        ),
+        covariance_phi=frozen(phi_covariance),
+        physically_consistent=report.consistent,
+        condition_number=_condition_number(problem.A.reshape(-1, NUM_PARAMETERS)),
+        residual_norm=float(np.linalg.norm(left)),
+        residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),
+        sensor_bias=Wrench(frozen(parameters[10:13]), frozen(parameters[13:16])) if problem.bias else None,
+        samples=problem.num_samples,
+        data_share=None if data_share is None else frozen(data_share),
+        warnings=tuple(dict.fromkeys(found)),
+        status=status,
+    )
+
+
+def _condition_number(rows: FloatArray) -> float:
+    values = np.linalg.eigvalsh(rows.T @ rows)
+    if values[0] > 1e-8 * values[-1]:
+        return float(np.sqrt(values[-1] / values[0]))
+    return float(np.linalg.cond(np.linalg.qr(rows, mode="r")))  # a Gram matrix holds half the digits only
+
+
+def precision_warnings(phi: FloatArray, spread: FloatArray) -> list[str]:
+    """A sentence for each parameter that the data leave open.
+
+    The mass is compared with itself, a first moment with the mass times the body's reach, an inertia with the largest
+    moment of inertia.
+    """
+    mass = max(abs(float(phi[0])), 1e-12)
+    largest = max(float(np.abs(phi[[4, 7, 9]]).max()), 1e-12)
+    reach = np.sqrt(largest / mass)
+    scales = np.array([mass, *[mass * reach] * 3, *[largest] * 6])
+    meaning = ["of the estimate"] + ["of the mass times the load's radius of gyration"] * 3
+    meaning += ["of the largest moment of inertia"] * 6
+    found = []
+    for name, share, of in zip(PARAMETER_NAMES, spread / scales, meaning, strict=True):
+        if share > POORLY_KNOWN:
+            found.append(
+                f"{name} is not determined by this motion: its standard deviation is {100 * share:.0f} % {of}."
+            )
+    return found

@@ -1,0 +1,75 @@
+"""`ChangeDetector`: notices from the innovations that the load is no longer the one that was estimated."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+
+FAST = 1.0 / 15.0
+SLOW = 1.0 / 500.0
+THRESHOLD = 3.0
+"""Ratio of recent to usual squared innovations that means a change."""
+
+WARM_UP = 50
+"""Innovations before which nothing is decided."""
+
+BLOCK = 25
+"""Samples whose scores are added up to see errors that last."""
+
+
+class ChangeDetector:
+    """Watches the whitened innovations e = W (y - prediction), which have expected square 1 if nothing changed.
+
+    Args:
+        num_unknowns: p.
+    """
+
+    def __init__(self, num_unknowns: int) -> None:
+        self._fast, self._slow, self._count = 1.0, 1.0, 0
+        self._score = np.zeros(num_unknowns)
+        self._gram = np.zeros((num_unknowns, num_unknowns))
+        self._squares = np.zeros((num_unknowns, num_unknowns))
+        self._information = np.zeros((num_unknowns, num_unknowns))
+        self.inflation = 1.0
+
+    def changed(
+        self, whiten: FloatArray, A: FloatArray, y: FloatArray, parameters: FloatArray, covariance: FloatArray | None
+    ) -> bool:
+        """Take in the innovation of one sample; whether the load has changed.
+
+        Args:
+            whiten: (6, 6) root of the inverse covariance of a wrench sample.
+            A: (6, 10) its regressor.
+            y: (6,) its wrench.
+            parameters: (p,) the estimate before it.
+            covariance: (p, p) of that estimate, or None if unknown.
+        """
+        design = A if len(parameters) == A.shape[1] else np.concatenate([A, np.eye(6)], axis=1)
+        rows = whiten @ design
+        innovation = whiten @ y - rows @ parameters
+        spread = np.eye(6) if covariance is None else np.eye(6) + rows @ covariance @ rows.T
+        weighted = np.linalg.solve(spread, np.concatenate([innovation[:, None], rows], axis=1))
+        square = float(innovation @ weighted[:, 0]) / 6.0
+        self._count += 1
+        self._fast += FAST * (square - self._fast)
+        if self._count > WARM_UP and self._fast > THRESHOLD * max(self._slow, 1.0):
+            return True
+        self._slow += max(SLOW, 1.0 / (self._count + 1.0)) * (square - self._slow)
+        self._accumulate(rows, weighted)
+        return False
+
+    def _accumulate(self, rows: FloatArray, weighted: FloatArray) -> None:
+        """Compare the scatter of block sums of scores with that of independent samples."""
+        self._score += rows.T @ weighted[:, 0]
+        self._gram += rows.T @ weighted[:, 1:]
+        if self._count % BLOCK:
+            return
+        if self._count > 2 * WARM_UP:
+            self._squares += np.outer(self._score, self._score)
+            self._information += self._gram
+            scale = np.sqrt(np.diag(self._information))
+            ratio = np.diag(self._squares) / np.maximum(scale**2, 1e-300)
+            self.inflation = max(1.0, float(ratio.mean()))
+        self._score[:] = 0.0
+        self._gram[:] = 0.0

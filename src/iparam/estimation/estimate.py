@@ -1,0 +1,170 @@
+"""`Estimate`: the result of an identification, with how far it can be trusted."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iparam.arrays import FloatArray, frozen
+from iparam.errors import FileFormatError
+from iparam.files import write_atomically
+from iparam.spatial.parameters import InertialParameters
+from iparam.trajectory.json_section import JsonSection, read_json
+
+FORMAT = "iparam-result/1"
+SUCCESS = "All ten parameters were estimated."
+
+
+@dataclass(frozen=True, eq=False)
+class StandardDeviations:
+    """Of the estimate: mass [kg], center_of_mass (3,) [m], inertia_about_com (3, 3) [kg m^2], phi (10,)."""
+
+    mass: float
+    center_of_mass: FloatArray
+    inertia_about_com: FloatArray
+    phi: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Wrench:
+    """A force (3,) [N] and a torque (3,) [N m] about tool0's origin, in tool0."""
+
+    force: FloatArray
+    torque: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """The inertial parameters of a payload in tool0, as far as the data tell them.
+
+    Attributes:
+        method: name of the estimator.
+        status: one sentence on how it went.
+        mass: [kg].
+        center_of_mass: (3,) [m].
+        inertia_about_com, inertia_about_origin: (3, 3) in tool0's axes [kg m^2].
+        phi: (10,) see `iparam.spatial.phi`.
+        standard_deviation: of the above.
+        covariance_phi: (10, 10).
+        physically_consistent: whether a body of positive density can have these parameters.
+        condition_number: of the stacked regressor in SI units.
+        residual_norm: root of the sum of squares of what is left of the wrench [N and N m together].
+        residual_rms: root mean square of each component of what is left.
+        sensor_bias: the sensor's bias where it was estimated, else None.
+        samples: how many were used.
+        data_share: (10,) which part of the knowledge of each of phi comes from the data and not from a prior, 0 to 1;
+            None without a prior.
+        warnings: what a reader should know, one sentence each.
+    """
+
+    method: str
+    mass: float
+    center_of_mass: FloatArray
+    inertia_about_com: FloatArray
+    inertia_about_origin: FloatArray
+    phi: FloatArray
+    standard_deviation: StandardDeviations
+    covariance_phi: FloatArray
+    physically_consistent: bool
+    condition_number: float
+    residual_norm: float
+    residual_rms: Wrench
+    sensor_bias: Wrench | None
+    samples: int
+    data_share: FloatArray | None = None
+    warnings: tuple[str, ...] = ()
+    status: str = SUCCESS
+
+    @property
+    def parameters(self) -> InertialParameters:
+        """The same as a body."""
+        return InertialParameters.from_phi(self.phi)
+
+    def to_document(self) -> dict[str, Any]:
+        """What `save` writes, as plain dictionaries and lists."""
+        spread, bias, rest = self.standard_deviation, self.sensor_bias, self.residual_rms
+        return {
+            "format": FORMAT,
+            "method": self.method,
+            "status": self.status,
+            "mass": self.mass,
+            "center_of_mass": self.center_of_mass.tolist(),
+            "inertia_about_com": self.inertia_about_com.tolist(),
+            "inertia_about_origin": self.inertia_about_origin.tolist(),
+            "phi": self.phi.tolist(),
+            "standard_deviation": {
+                "mass": spread.mass,
+                "center_of_mass": spread.center_of_mass.tolist(),
+                "inertia_about_com": spread.inertia_about_com.tolist(),
+                "phi": spread.phi.tolist(),
+            },
+            "covariance_phi": self.covariance_phi.tolist(),
+            "physically_consistent": self.physically_consistent,
+            "condition_number": self.condition_number,
+            "residual_norm": self.residual_norm,
+            "residual_rms": {"force": rest.force.tolist(), "torque": rest.torque.tolist()},
+            "sensor_bias": None if bias is None else {"force": bias.force.tolist(), "torque": bias.torque.tolist()},
+            "samples": self.samples,
+            "data_share": None if self.data_share is None else self.data_share.tolist(),
+            "warnings": list(self.warnings),
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON in the format ``iparam-result/1``, replacing the file in one step."""
+        write_atomically(path, json.dumps(self.to_document(), indent=1, allow_nan=False) + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Estimate:
+        """Read what `save` wrote. Keys that older files lack (status, residual_rms, data_share) may be missing."""
+        document = read_json(path)
+        if document.text("format") != FORMAT:
+            raise document.error("format", f"is {document.text('format')!r}; this version of iparam reads {FORMAT!r}")
+        spread = document.section("standard_deviation")
+        phi = _shaped(document, "phi", (10,))
+        body = _shaped(document, "inertia_about_com", (3, 3)), _shaped(document, "inertia_about_origin", (3, 3))
+        nothing = Wrench(frozen(np.zeros(3)), frozen(np.zeros(3)))
+        warnings = document.content.get("warnings", [])
+        if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):
+            raise document.error("warnings", "must be a list of texts")
+        return cls(
+            method=document.text("method"),
+            mass=document.number("mass"),
+            center_of_mass=_shaped(document, "center_of_mass", (3,)),
+            inertia_about_com=body[0],
+            inertia_about_origin=body[1],
+            phi=phi,
+            standard_deviation=StandardDeviations(
+                spread.number("mass"),
+                _shaped(spread, "center_of_mass", (3,)),
+                _shaped(spread, "inertia_about_com", (3, 3)),
+                _shaped(spread, "phi", (10,)),
+            ),
+            covariance_phi=_shaped(document, "covariance_phi", (10, 10)),
+            physically_consistent=document.content.get("physically_consistent") is True,
+            condition_number=document.number("condition_number"),
+            residual_norm=document.number("residual_norm"),
+            residual_rms=_wrench(document, "residual_rms") or nothing,
+            sensor_bias=_wrench(document, "sensor_bias"),
+            samples=int(document.number("samples")),
+            data_share=_shaped(document, "data_share", (10,)) if document.has("data_share") else None,
+            warnings=tuple(warnings),
+            status=document.text("status") if document.has("status") else SUCCESS,
+        )
+
+
+def _shaped(section: JsonSection, key: str, shape: tuple[int, ...]) -> FloatArray:
+    values = section.array(key, len(shape))
+    if values.shape != shape:
+        raise FileFormatError(f"{section.file}: {section.path(key)} must have shape {shape}, got {values.shape}")
+    return frozen(values)
+
+
+def _wrench(document: JsonSection, key: str) -> Wrench | None:
+    if not document.has(key):
+        return None
+    part = document.section(key)
+    return Wrench(_shaped(part, "force", (3,)), _shaped(part, "torque", (3,)))

@@ -1,0 +1,113 @@
+"""`identify_payload`: one call from a recording to an `Estimate`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from iparam.errors import InputError, UnknownNameError
+from iparam.estimation.estimate import Estimate
+from iparam.estimation.estimator import Estimator
+from iparam.estimation.recording_problem import Bias, problem_from_recording
+from iparam.recording.recording import Recording
+from iparam.robot.model import Robot
+from iparam.robot.motion_input import STANDARD_GRAVITY
+from iparam.sensing.motion import MotionSource, ToolMotionEstimate
+from iparam.sensing.wrench_source import WrenchSource
+
+if TYPE_CHECKING:
+    from iparam.spatial.parameters import InertialParameters
+
+METHODS = ("consistent", "ls", "wls", "tls", "rls", "riv", "rtls", "robust", "logchol")
+DEFAULT_METHOD = "consistent"
+
+
+def identify_payload(
+    recording: Recording,
+    robot: Robot | str | None = None,
+    method: str | Estimator = DEFAULT_METHOD,
+    *,
+    motion: MotionSource | ToolMotionEstimate | None = None,
+    wrench: WrenchSource | None = None,
+    bias: Bias = "estimate",
+    delay: float | None = 0.0,
+    wrench_covariance: ArrayLike | None = None,
+    zero_pose: ArrayLike | None = None,
+    prior: InertialParameters | None = None,
+    gravity: ArrayLike = STANDARD_GRAVITY,
+) -> Estimate:
+    """Identify what the arm carried.
+
+    Args:
+        recording: of a motion that excites the load.
+        robot: the arm, its name or its URDF's path; None takes the recording's.
+        method: one of `METHODS`, or an estimator.
+        motion, wrench, bias, wrench_covariance, zero_pose, gravity: see `problem_from_recording`.
+        delay: by how much the wrench lags behind the joint angles [s]; None estimates it.
+        prior: a guess of the load, for method "logchol".
+    """
+    arm = _robot(recording, robot)
+    estimator = make_estimator(method, prior) if isinstance(method, str) else method
+    warnings: tuple[str, ...] = ()
+    if delay is None:
+        from iparam.recording.delay import estimate_delay
+
+        found = estimate_delay(recording, arm, gravity=gravity)
+        delay = found.seconds if abs(found.seconds) > 3.0 * found.standard_deviation else 0.0
+        if delay:
+            warnings = (f"The wrench lags behind the joint angles by {1e3 * delay:.2f} ms, which was compensated.",)
+    problem = problem_from_recording(
+        recording,
+        arm,
+        motion=motion,
+        wrench=wrench,
+        bias=bias,
+        delay=delay,
+        wrench_covariance=wrench_covariance,
+        zero_pose=zero_pose,
+        instruments=method == "riv",
+        gravity=gravity,
+    )
+    estimate = estimator.fit(problem)
+    return dataclasses.replace(estimate, warnings=(*warnings, *estimate.warnings)) if warnings else estimate
+
+
+def make_estimator(method: str, prior: InertialParameters | None = None) -> Estimator:
+    """The estimator of that name, with its default settings; only its module is loaded."""
+    if method not in METHODS:
+        raise UnknownNameError("method", method, METHODS)
+    if prior is not None and method != "logchol":
+        raise InputError(f"a prior needs the method logchol, got {method}")
+    makers: dict[str, Callable[[], Any]] = {
+        "consistent": lambda: _load("consistent", "ConsistentLeastSquares")(),
+        "ls": lambda: _load("least_squares", "LeastSquares")(),
+        "wls": lambda: _load("least_squares", "WeightedLeastSquares")(),
+        "tls": lambda: _load("total_least_squares", "TotalLeastSquares")(),
+        "rls": lambda: _load("recursive", "RecursiveLeastSquares")(),
+        "riv": lambda: _load("recursive", "RecursiveInstrumentalVariables")(),
+        "rtls": lambda: _load("recursive_total", "RecursiveTotalLeastSquares")(),
+        "robust": lambda: _load("robust", "HuberLeastSquares")(),
+        "logchol": lambda: _load("log_cholesky", "LogCholesky")(prior),
+    }
+    estimator: Estimator = makers[method]()
+    return estimator
+
+
+def _load(module: str, name: str) -> Any:
+    from importlib import import_module
+
+    return getattr(import_module(f"iparam.estimation.{module}"), name)
+
+
+def _robot(recording: Recording, robot: Robot | str | None) -> Robot:
+    if isinstance(robot, Robot):
+        return robot
+    name = robot if robot is not None else recording.robot
+    if not name:
+        raise InputError("the recording does not say which robot it belongs to: give robot=...")
+    from iparam.robot.loading import load_robot
+
+    return load_robot(name)

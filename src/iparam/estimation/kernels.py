@@ -1,0 +1,294 @@
+"""Compiled recursions of the estimators: orthogonal updates, and the smallest singular direction of what they keep."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iparam.robot.kernels.steps import compiled
+
+SWEEPS = 30  # of Jacobi rotations; two or three are enough
+ORTHOGONAL = 1e-15  # cosine of two columns that counts as 0
+UNDERFLOW = 1e-280  # sum of squares whose inverse is no longer a number
+NOTHING = 1e-32  # square of a column, relative to the largest, that counts as 0
+
+
+@compiled
+def fold_rows(r, rows, forgetting):
+    """Turn rows (b, p) into the triangular factor r (p, p) by Householder reflections. Both change.
+
+    r' r becomes forgetting r' r + rows' rows.
+    """
+    p, b = r.shape[0], rows.shape[0]
+    if forgetting != 1.0:
+        shrink = np.sqrt(forgetting)
+        for i in range(p):
+            for j in range(i, p):
+                r[i, j] *= shrink
+    for i in range(p):
+        below = 0.0
+        for k in range(b):
+            below += rows[k, i] * rows[k, i]
+        if below < UNDERFLOW:
+            continue
+        head = r[i, i]
+        norm = np.sqrt(head * head + below)
+        if head > 0.0:
+            norm = -norm
+        pivot = head - norm
+        scale = 1.0 / (norm * pivot)
+        r[i, i] = norm
+        for j in range(i + 1, p):
+            inner = r[i, j] * pivot
+            for k in range(b):
+                inner += rows[k, i] * rows[k, j]
+            inner *= scale
+            r[i, j] += inner * pivot
+            for k in range(b):
+                rows[k, j] += inner * rows[k, i]
+
+
+@compiled
+def fold_samples(r, whiten, design, y, forgetting):
+    """Fold samples design (N, 6, p) and y (N, 6), whitened by ``whiten`` (6, 6), into r (p + 1, p + 1), one by one."""
+    count, channels, p = design.shape
+    rows = np.empty((channels, p + 1))
+    for k in range(count):
+        for i in range(channels):
+            for j in range(p + 1):
+                rows[i, j] = 0.0
+            for c in range(channels):
+                w = whiten[i, c]
+                if w != 0.0:
+                    for j in range(p):
+                        rows[i, j] += w * design[k, c, j]
+                    rows[i, p] += w * y[k, c]
+        fold_rows(r, rows, forgetting)
+
+
+@compiled
+def back_substitute(r, size, right, out):
+    """Write out = inverse of the leading (size, size) triangle of r, times right. False if it is singular."""
+    for i in range(size - 1, -1, -1):
+        total = right[i]
+        for j in range(i + 1, size):
+            total -= r[i, j] * out[j]
+        if r[i, i] == 0.0:
+            return False
+        out[i] = total / r[i, i]
+    return True
+
+
+@compiled
+def least_squares_solution(r, out):
+    """Solve the leading triangle of r (p + 1, p + 1) for its last column. False if it is singular."""
+    p = out.shape[0]
+    return back_substitute(r, p, r[:, p], out)
+
+
+@compiled
+def append_rows(values, vectors, rows, work):
+    """Update singular values (p,) and right singular vectors (p, p), columns, for appended rows (b, p).
+
+    Brand's update without the left vectors: in the coordinates of the right ones the matrix is [diag(values); rows V];
+    reflections make it triangular again, and one-sided Jacobi rotations diagonalise it. Values descend afterwards.
+    ``work`` is (p, p); rows change.
+    """
+    p, b = vectors.shape[0], rows.shape[0]
+    turned = np.empty((b, p))
+    for k in range(b):
+        for j in range(p):
+            total = 0.0
+            for i in range(p):
+                total += rows[k, i] * vectors[i, j]
+            turned[k, j] = total
+    for i in range(p):
+        for j in range(p):
+            work[i, j] = 0.0
+        work[i, i] = values[i]
+    fold_rows(work, turned, 1.0)
+    # Rows of these hold what the formulas call columns, so that the rotations run along memory.
+    w, v = work.T.copy(), vectors.T.copy()
+    rotate_to_orthogonal(w, v)
+    norms = np.empty(p)
+    for i in range(p):
+        total = 0.0
+        for j in range(p):
+            total += w[i, j] * w[i, j]
+        norms[i] = np.sqrt(total)
+    order = np.argsort(-norms)
+    for i in range(p):
+        values[i] = norms[order[i]]
+        for j in range(p):
+            vectors[j, i] = v[order[i], j]
+
+
+@compiled
+def rotate_to_orthogonal(w, v):
+    """Rotate pairs of rows of w (p, p) until all are orthogonal, and v (p, p) along with it."""
+    p = w.shape[0]
+    squares = np.empty(p)
+    for _ in range(SWEEPS):
+        for i in range(p):
+            total = 0.0
+            for k in range(p):
+                total += w[i, k] * w[i, k]
+            squares[i] = total
+        least = NOTHING * squares.max()
+        turned = False
+        for i in range(p - 1):
+            for j in range(i + 1, p):
+                a, d, c = squares[i], squares[j], 0.0
+                for k in range(p):
+                    c += w[i, k] * w[j, k]
+                if min(a, d) <= least or abs(c) <= ORTHOGONAL * np.sqrt(a * d):
+                    continue
+                turned = turned or abs(c) > 1e-8 * np.sqrt(a * d)
+                zeta = (d - a) / (2.0 * c)
+                t = 1.0 / (abs(zeta) + np.sqrt(1.0 + zeta * zeta))
+                if zeta < 0.0:
+                    t = -t
+                cosine = 1.0 / np.sqrt(1.0 + t * t)
+                sine = cosine * t
+                squares[i], squares[j] = a - t * c, d + t * c
+                for k in range(p):
+                    x, z = w[i, k], w[j, k]
+                    w[i, k], w[j, k] = cosine * x - sine * z, sine * x + cosine * z
+                    x, z = v[i, k], v[j, k]
+                    v[i, k], v[j, k] = cosine * x - sine * z, sine * x + cosine * z
+        if not turned:  # convergence is quadratic: what is below 1e-8 is gone after this sweep
+            break
+
+
+@compiled
+def orthonormalise(v):
+    """Make the columns of v (p, p), nearly orthonormal, orthonormal to rounding (modified Gram-Schmidt)."""
+    p = v.shape[0]
+    for j in range(p):
+        for i in range(j):
+            inner = 0.0
+            for k in range(p):
+                inner += v[k, i] * v[k, j]
+            for k in range(p):
+                v[k, j] -= inner * v[k, i]
+        total = 0.0
+        for k in range(p):
+            total += v[k, j] * v[k, j]
+        total = 1.0 / np.sqrt(total)
+        for k in range(p):
+            v[k, j] *= total
+
+
+@compiled
+def triangle_of_svd(values, vectors, out):
+    """Write out (p, p), the triangular factor of diag(values) vectors'."""
+    p = values.shape[0]
+    rows = np.empty((p, p))
+    for i in range(p):
+        for j in range(p):
+            rows[i, j] = values[i] * vectors[j, i]
+            out[i, j] = 0.0
+    fold_rows(out, rows, 1.0)
+
+
+@compiled
+def total_least_squares_solution(r, exact, noise, out):
+    """Solve the total least-squares problem of the triangle r (p + 1, p + 1), whose last column is y.
+
+    The first ``exact`` columns have no errors; ``noise`` (m, m) with m = p + 1 - exact is the Gram matrix of the errors
+    of the others, y's included. Of the trailing block T the direction v with the least v'T'T v / v'noise v is sought:
+    x = T v is the dominant eigenvector of T^-T noise T^-1, found by power iteration, whose eigenvalues lie far apart
+    wherever the data determine anything.
+
+    Returns:
+        The least ratio, v'T'T v / v'noise v; negative if there is no solution.
+    """
+    size = r.shape[0]
+    m = size - exact
+    largest = 0.0
+    for i in range(exact, size):
+        largest = max(largest, abs(r[i, i]))
+    if largest == 0.0:
+        return -1.0
+    t = r[exact:, exact:].copy()
+    for i in range(m):  # exact data leave the last pivot at 0: any tiny number in its place gives the same direction
+        if abs(t[i, i]) < 1e-15 * largest:
+            t[i, i] = 1e-15 * largest
+    x, v, pulled = np.zeros(m), np.zeros(m), np.zeros(m)
+    x[m - 1] = 1.0
+    ratio = -1.0
+    for step in range(500):
+        back_substitute(t, m, x, v)
+        for i in range(m):
+            total = 0.0
+            for j in range(m):
+                total += noise[i, j] * v[j]
+            pulled[i] = total
+        along = 0.0
+        for i in range(m):
+            along += v[i] * pulled[i]
+        if not along > 0.0:
+            return -1.0
+        for i in range(m):  # forward substitution with the transpose
+            total = pulled[i]
+            for j in range(i):
+                total -= t[j, i] * pulled[j]
+            pulled[i] = total / t[i, i]
+        norm = 0.0
+        for i in range(m):
+            norm += pulled[i] * pulled[i]
+        norm = np.sqrt(norm)
+        change = 0.0
+        sign = 1.0 if pulled[m - 1] * x[m - 1] >= 0.0 else -1.0
+        for i in range(m):
+            following = sign * pulled[i] / norm
+            change = max(change, abs(following - x[i]))
+            x[i] = following
+        ratio = 1.0 / along
+        if change < 1e-15 and step > 0:
+            break
+    back_substitute(t, m, x, v)
+    if v[m - 1] == 0.0:
+        return -1.0
+    p = size - 1
+    for i in range(m - 1):
+        out[exact + i] = -v[i] / v[m - 1]
+    for i in range(exact - 1, -1, -1):
+        total = r[i, p]
+        for j in range(i + 1, p):
+            total -= r[i, j] * out[j]
+        if r[i, i] == 0.0:
+            return -1.0
+        out[i] = total / r[i, i]
+    return ratio
+
+
+@compiled
+def block_score_sums(design, weighted_residual, size, out):
+    """Write out (B, p) = sums over blocks of ``size`` samples of design' (N, 6, p) times weighted residual (N, 6)."""
+    count, channels, p = design.shape
+    for k in range(count):
+        block = min(k // size, out.shape[0] - 1)
+        for c in range(channels):
+            w = weighted_residual[k, c]
+            for j in range(p):
+                out[block, j] += design[k, c, j] * w
+
+
+@compiled
+def score_squares(design, weighted_residual, constant, out):
+    """Write out (p, p) = sum over samples of s s' with s = design_k' weighted_residual_k + constant."""
+    count, channels, p = design.shape
+    score = np.empty(p)
+    for k in range(count):
+        for j in range(p):
+            score[j] = constant[j]
+        for c in range(channels):
+            w = weighted_residual[k, c]
+            for j in range(p):
+                score[j] += design[k, c, j] * w
+        for i in range(p):
+            for j in range(i + 1):
+                out[i, j] += score[i] * score[j]
+    for i in range(p):
+        for j in range(i):
+            out[j, i] = out[i, j]

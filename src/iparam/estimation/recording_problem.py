@@ -1,0 +1,139 @@
+"""`problem_from_recording`: from what was recorded to what is to be solved."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array
+from iparam.errors import InputError, UnknownNameError
+from iparam.estimation.errors import IdentificationError
+from iparam.estimation.problem import PayloadProblem
+from iparam.estimation.regressor_uncertainty import regressor_uncertainty
+from iparam.recording.recording import Recording
+from iparam.robot.model import Robot
+from iparam.robot.motion_input import STANDARD_GRAVITY
+from iparam.sensing.motion import MotionSource, ToolMotionEstimate
+from iparam.sensing.motion_sources import KalmanMotion, SetPointMotion
+from iparam.sensing.offset import offset_compensated_regressor, resting_regressor
+from iparam.sensing.wrench_source import SensorWrench, WrenchSource
+
+Bias = Literal["estimate", "none", "zeroed"]
+"""The sensor's bias: six more unknowns, none, or a sensor that was zeroed with the load on it in the first pose."""
+
+LEAST_SAMPLES = 4
+
+
+def problem_from_recording(
+    recording: Recording,
+    robot: Robot,
+    *,
+    motion: MotionSource | ToolMotionEstimate | None = None,
+    wrench: WrenchSource | None = None,
+    bias: Bias = "estimate",
+    delay: float = 0.0,
+    wrench_covariance: ArrayLike | None = None,
+    zero_pose: ArrayLike | None = None,
+    instruments: bool = False,
+    gravity: ArrayLike = STANDARD_GRAVITY,
+) -> PayloadProblem:
+    """Stack the regressors and wrenches of a recording.
+
+    Args:
+        recording: with the wrench, and what the motion source needs.
+        robot: the arm.
+        motion: where the motion comes from, or the motion itself; the Kalman smoother if not given. A source that does
+            not say how well it knows the motion is compared with the smoother, and what differs counts as its error.
+        wrench: where the wrench comes from; the signal ``wrench`` if not given.
+        bias: what to do about the sensor's bias.
+        delay: by how much the wrench lags behind the joint angles [s].
+        wrench_covariance: (6, 6) of the noise of a wrench sample; None estimates it.
+        zero_pose: (n,) where the sensor was zeroed, with ``bias="zeroed"``; the first pose if not given [rad].
+        instruments: add regressors from the set points, or from a second smoother, for instrumental variables.
+        gravity: (3,) in base axes [m/s^2].
+    """
+    if bias not in ("estimate", "none", "zeroed"):
+        raise UnknownNameError("treatment of the bias", bias, ("estimate", "none", "zeroed"))
+    if not np.isfinite(delay):
+        raise InputError(f"delay must be a finite time in s, got {delay!r}")
+    measured = (SensorWrench() if wrench is None else wrench).read(recording)
+    source = KalmanMotion() if motion is None else motion
+    if isinstance(source, ToolMotionEstimate):
+        whole = source
+    else:
+        whole = _with_covariance(source.motion(recording, robot), source, recording, robot)
+    rows = (measured.time - delay >= whole.time[0]) & (measured.time - delay <= whole.time[-1])
+    if np.count_nonzero(rows) < LEAST_SAMPLES:
+        raise IdentificationError(
+            f"only {np.count_nonzero(rows)} wrench samples lie within the recorded motion; at least {LEAST_SAMPLES} "
+            "are needed, and hundreds for a usable estimate"
+        )
+    times = measured.time[rows]
+    at = motion_at(whole, times - delay)
+    offset = None
+    if bias == "zeroed":
+        pose = whole.q[0] if zero_pose is None else as_float_array(zero_pose, "zero_pose", (robot.num_joints,))
+        offset = resting_regressor(robot, pose, gravity)
+
+    def regressors(of: ToolMotionEstimate) -> FloatArray:
+        matrices = of.regressor(robot, gravity)
+        return matrices if offset is None else offset_compensated_regressor(matrices, offset)
+
+    warnings = [*recording.warnings, *whole.warnings]
+    if not rows.all():
+        warnings.append(f"{np.count_nonzero(~rows)} wrench samples lie outside the recorded motion and were left out")
+    second = _second_motion(recording, robot, source) if instruments else None
+    return PayloadProblem(
+        A=regressors(at),
+        y=measured.values[rows],
+        time=times,
+        bias=bias == "estimate",
+        wrench_covariance=None if wrench_covariance is None else as_float_array(wrench_covariance, "wrench_covariance"),
+        uncertainty=regressor_uncertainty(robot, at, gravity),
+        instruments=None if second is None else regressors(motion_at(second, times - delay)),
+        warnings=tuple(dict.fromkeys(warnings)),
+    )
+
+
+def motion_at(motion: ToolMotionEstimate, times: FloatArray) -> ToolMotionEstimate:
+    """The motion at other times within it, or at its ends beyond it: Hermite curves through q, dq and ddq."""
+    if motion.time.shape == times.shape and (motion.time == times).all():
+        return motion
+    from scipy.interpolate import CubicHermiteSpline
+
+    inside = np.clip(times, motion.time[0], motion.time[-1])
+    q = CubicHermiteSpline(motion.time, motion.q, motion.dq)(inside)
+    dq = CubicHermiteSpline(motion.time, motion.dq, motion.ddq)(inside)
+    ddq = CubicHermiteSpline(motion.time, motion.ddq, np.gradient(motion.ddq, motion.time, axis=0))(inside)
+    middle = 0.5 * (motion.time[1:] + motion.time[:-1])
+    nearest = np.searchsorted(middle, inside)
+    covariance, acceleration = motion.covariance, motion.linear_acceleration_minus_gravity
+    if covariance is not None and covariance.ndim == 4:
+        covariance = covariance[nearest]
+    if acceleration is not None:  # measured values are not blended: that would change their noise
+        acceleration = acceleration[nearest]
+    return ToolMotionEstimate(
+        times, q, dq, ddq, covariance, acceleration, motion.linear_acceleration_noise, motion.warnings
+    )
+
+
+def _with_covariance(
+    motion: ToolMotionEstimate, source: MotionSource, recording: Recording, robot: Robot
+) -> ToolMotionEstimate:
+    """The motion, with its covariance from the difference to the Kalman smoother where it comes without one."""
+    if motion.covariance is not None or isinstance(source, KalmanMotion) or not recording.has("q"):
+        return motion
+    smooth = motion_at(KalmanMotion().motion(recording, robot), motion.time)
+    difference = np.stack([motion.q - smooth.q, motion.dq - smooth.dq, motion.ddq - smooth.ddq], axis=2)
+    covariance = np.einsum("tni,tnj->nij", difference, difference) / motion.num_samples
+    return dataclasses.replace(motion, covariance=covariance)
+
+
+def _second_motion(recording: Recording, robot: Robot, first: object) -> ToolMotionEstimate:
+    """A motion whose errors are not those of the first: the set points if recorded, else the Kalman smoother's."""
+    if recording.has("target_q") and not isinstance(first, SetPointMotion):
+        return SetPointMotion().motion(recording, robot)
+    return KalmanMotion().motion(recording, robot)

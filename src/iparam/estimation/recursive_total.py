@@ -1,0 +1,117 @@
+"""Recursive total least squares by an incremental SVD (Kubus et al. 2008, Brand 2002)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.estimation import kernels
+from iparam.estimation.assembly import assemble_estimate
+from iparam.estimation.errors import IdentificationError
+from iparam.estimation.estimate import Estimate
+from iparam.estimation.incremental_svd import IncrementalSVD
+from iparam.estimation.noise_model import constant_weights
+from iparam.estimation.problem import NUM_PARAMETERS, PayloadProblem
+from iparam.estimation.recursive import is_determined
+from iparam.estimation.total_least_squares import Errors, error_gram, solve_total, total_covariance, total_weights
+
+
+class RecursiveTotalLeastSquaresState:
+    """The SVD of the whitened [bias, A, y] of all samples so far: at most 17 values and 17 x 17 vectors.
+
+    Args:
+        noise: (11, 11) Gram matrix of the errors in the whitened [A, y], up to a factor.
+        whiten: (6, 6) root of the inverse covariance of a sample.
+        bias: whether the sensor's bias is estimated; its columns are exact.
+    """
+
+    def __init__(self, noise: FloatArray, whiten: FloatArray, bias: bool) -> None:
+        self._exact = 6 * bias
+        self.svd = IncrementalSVD(self._exact + NUM_PARAMETERS + 1)
+        self.samples = 0
+        self._noise, self._whiten = noise, np.ascontiguousarray(whiten)  # the caller may let the noise grow
+        self._triangle = np.zeros((self.svd.num_columns,) * 2)
+        self._solution = np.zeros(self._exact + NUM_PARAMETERS)
+        self._ratio = -1.0
+
+    def update(self, A_k: FloatArray, y_k: FloatArray) -> None:
+        """Take in one sample, A_k (6, 10) and y_k (6,), or a block, (b, 6, 10) and (b, 6), and solve."""
+        if A_k.ndim == 2:
+            rows = np.empty((6, self.svd.num_columns))
+            rows[:, : self._exact] = self._whiten[:, : self._exact]
+            np.matmul(self._whiten, A_k, out=rows[:, self._exact : -1])
+            rows[:, -1] = self._whiten @ y_k
+            self.samples += 1
+        else:
+            block = np.empty((len(A_k), 6, self.svd.num_columns))
+            block[:, :, : self._exact] = self._whiten[:, : self._exact]
+            block[:, :, self._exact : -1] = self._whiten @ A_k
+            block[:, :, -1] = y_k @ self._whiten.T
+            rows = block.reshape(-1, self.svd.num_columns)
+            self.samples += len(A_k)
+        self.svd.append_unchecked(rows)
+        kernels.triangle_of_svd(self.svd.values, self.svd.vectors, self._triangle)
+        self._ratio = kernels.total_least_squares_solution(self._triangle, self._exact, self._noise, self._solution)
+
+    @property
+    def solution(self) -> FloatArray | None:
+        """(p,) phi and bias; None before the samples determine them."""
+        if self._ratio < 0.0 or not is_determined(self._triangle) or not np.isfinite(self._solution).all():
+            return None
+        return np.concatenate([self._solution[self._exact :], self._solution[: self._exact]])
+
+    @property
+    def parameters(self) -> FloatArray:
+        """`solution`, or IdentificationError before there is one."""
+        found = self.solution
+        if found is None:
+            raise IdentificationError(f"{self.samples} samples do not yet determine the parameters")
+        return found
+
+    @property
+    def covariance(self) -> FloatArray:
+        """(p, p) of the solution if the samples' errors are independent, scaled by the residuals."""
+        p, exact = len(self._solution), self._exact
+        gram = self._triangle[:p, :p].T @ self._triangle[:p, :p]
+        gram[exact:, exact:] -= self._ratio * self._noise[:-1, :-1]
+        inverse = np.linalg.inv(gram) * self.variance
+        if not exact:
+            return np.asarray(inverse)
+        order = np.roll(np.arange(p), -exact)
+        return np.asarray(inverse[order[:, None], order])
+
+    @property
+    def variance(self) -> float:
+        """Mean square of the whitened residuals: 1 if they are as large as expected."""
+        phi = np.append(self._solution[self._exact :], -1.0)
+        freedom = max(6 * self.samples - len(self._solution), 1)
+        return max(self._ratio * float(phi @ self._noise @ phi) / freedom, 1e-300)
+
+
+@dataclass(frozen=True)
+class RecursiveTotalLeastSquares:
+    """Total least squares, sample by sample; after any number of samples it equals `TotalLeastSquares`.
+
+    Attributes:
+        errors: see `TotalLeastSquares`.
+    """
+
+    errors: Errors = "known"
+
+    def start(self, noise: FloatArray, whiten: FloatArray, bias: bool) -> RecursiveTotalLeastSquaresState:
+        """A state without samples; arguments as in `RecursiveTotalLeastSquaresState`."""
+        return RecursiveTotalLeastSquaresState(noise, whiten, bias)
+
+    def fit(self, problem: PayloadProblem) -> Estimate:
+        """See `Estimator.fit`: all samples one after the other."""
+        weights = constant_weights(total_weights(problem).sensor)
+        noise = error_gram(problem, weights, self.errors)
+        state = self.start(noise, weights.whiten, problem.bias)
+        for A_k, y_k in zip(problem.A, problem.y, strict=True):
+            state.update(A_k, y_k)
+        parameters = state.parameters
+        ratio = solve_total(state.svd.triangle(), noise, 6 * problem.bias)[1]
+        covariance, inflation = total_covariance(problem, weights, parameters, ratio * noise[:-1, :-1])
+        return assemble_estimate("rtls", problem, parameters, covariance, inflation=inflation)

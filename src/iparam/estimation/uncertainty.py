@@ -1,0 +1,114 @@
+"""The covariance of an estimate, from the scores that its residuals leave.
+
+An estimate solves sum_k s_k(phi) = 0, where s_k is the score of sample k, e.g. A_k' W r_k. Its covariance is
+B^-1 M B^-T with B the derivative of the sum and M the covariance of the sum, which for independent samples is the sum
+of s_k s_k'. Errors of a smoothed motion are not independent: they last for a tenth of a second, each too small to be
+seen in the autocorrelation of residuals but adding up. Sums over blocks of samples show them, so M is estimated from
+these wherever they scatter more than independent samples would (Newey & West 1987; Kuensch 1989).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.estimation import kernels
+
+LEAST_BLOCKS = 24
+"""Blocks below which nothing can be said about correlation in time."""
+
+EVIDENCE = 2.0
+"""Standard deviations by which the mean scatter of the block sums must exceed that of independent samples."""
+
+EVIDENCE_OF_ONE = 3.5
+"""The same for the scatter in a single direction."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The scores of a fit: s_k = instrument_k' weighted_k + constant.
+
+    Attributes:
+        instrument: (N, 6, p), the design for all but instrumental variables.
+        weighted: (N, 6) weighted residuals.
+        constant: (p,) share of a sample in the correction for errors of the regressor; zeros if there is none.
+    """
+
+    instrument: FloatArray
+    weighted: FloatArray
+    constant: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreCovariance:
+    """Covariance of the sum of the scores.
+
+    Attributes:
+        matrix: (p, p).
+        inflation: by how much time correlation raises it, 1 where there is none.
+    """
+
+    matrix: FloatArray
+    inflation: float
+
+
+def estimate_covariance(bread: FloatArray, scores: Scores) -> tuple[FloatArray, float]:
+    """Covariance (p, p) of an estimate, and the inflation by time correlation.
+
+    Args:
+        bread: B (p, p).
+        scores: of the fit.
+    """
+    found = score_covariance(scores)
+    half = np.linalg.solve(bread, found.matrix)
+    covariance = np.linalg.solve(bread, half.T)
+    return 0.5 * (covariance + covariance.T), found.inflation
+
+
+def score_covariance(scores: Scores) -> ScoreCovariance:
+    """Covariance of the sum of the scores, with time correlation where there is evidence of it."""
+    count, _, p = scores.instrument.shape
+    independent = np.zeros((p, p))
+    kernels.score_squares(scores.instrument, scores.weighted, scores.constant, independent)
+    independent *= 6 * count / max(6 * count - p, 1)
+    size = max(1, int(np.ceil(0.5 * np.sqrt(count))))
+    blocks = count // size
+    if blocks < max(LEAST_BLOCKS, p + 8):
+        return ScoreCovariance(independent, 1.0)
+    sums = np.zeros((blocks, p))
+    kernels.block_score_sums(scores.instrument, scores.weighted, size, sums)
+    sums += scores.constant * (count / blocks)
+    root = _regular_root(independent)
+    whitened = np.asarray(
+        np.linalg.solve(root, sums.T).T, float
+    )  # covariance of the sum is 1 where samples are independent
+    clustered, spread = _clustered(whitened)
+    scatter = np.diag(clustered)
+    average = float(scatter.mean())
+    if average < 1.0 + EVIDENCE * spread / np.sqrt(p) and scatter.max() < 1.0 + EVIDENCE_OF_ONE * spread:
+        return ScoreCovariance(independent, 1.0)
+    values, vectors = np.linalg.eigh(clustered)
+    raised = root @ (vectors * np.maximum(values, 1.0)) @ vectors.T @ root.T
+    return ScoreCovariance(raised, max(average, 1.0))
+
+
+def _clustered(sums: FloatArray) -> tuple[FloatArray, float]:
+    """(p, p) estimate from block sums (B, p) whose neighbours may be correlated, and its relative scatter."""
+    blocks = len(sums)
+    own = sums.T @ sums
+    correlation = float(np.mean(np.sum(sums[1:] * sums[:-1], axis=0) / np.sum(sums**2, axis=0)))
+    correlation = min(max(correlation, 0.0), 0.97)
+    alpha = 4.0 * correlation**2 / (1.0 - correlation**2) ** 2  # Andrews (1991) for a first-order process
+    lags = 1 + min(int(1.1447 * (alpha * blocks) ** (1.0 / 3.0)), blocks // 6)
+    for lag in range(1, lags + 1):
+        weight = 1.0 - lag / (lags + 1.0)
+        cross = sums[lag:].T @ sums[:-lag]
+        own += weight * (cross + cross.T)
+    return own * blocks / (blocks - 1.0), float(np.sqrt(2.0 * (1.0 + 2.0 * (lags / 3.0)) / blocks))
+
+
+def _regular_root(matrix: FloatArray) -> FloatArray:
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 1e-14 * max(float(values[-1]), 1e-300))))

@@ -1,0 +1,105 @@
+"""`iparam identify payload` and `iparam compensate`: files, tables and refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.cli.main import main
+from iparam.estimation import METHODS, Estimate
+from iparam.recording import Recording
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+LOAD = iparam.InertialParameters.box(2.0, (0.1, 0.15, 0.2)).phi
+BIAS = np.array([1.0, -0.5, 0.3, 0.05, -0.02, 0.04])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with run.parquet of 5 s of the optimised motion."""
+    trajectory = iparam.load_trajectory(DATA / "optimized_ur5e.json").trajectory
+    motion = trajectory.evaluate(np.linspace(2.0, 7.0, 501))
+    random = np.random.default_rng(0)
+    robot = iparam.load_robot("ur5e")
+    y = iparam.wrench_regressor(robot, motion.q, motion.dq, motion.ddq) @ LOAD + BIAS
+    y = y + np.array([0.5] * 3 + [0.05] * 3) * random.standard_normal(y.shape)
+    recording = Recording(robot="ur5e").with_signal("q", time=motion.time, values=motion.q)
+    recording = recording.with_signal("target_q", time=motion.time, values=motion.q)
+    recording.with_signal("wrench", time=motion.time, values=y).save(tmp_path / "run.parquet")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_result_is_printed_and_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["identify", "payload", "run.parquet", "--robot", "ur5e", "--output", "result.json"]) == 0
+    out = capsys.readouterr().out
+    assert "mass            " in out
+    assert "consistent      yes" in out
+    estimate = Estimate.load("result.json")
+    assert abs(estimate.mass - 2.0) < 0.02
+    assert estimate.sensor_bias is not None
+    np.testing.assert_allclose(estimate.sensor_bias.force, BIAS[:3], atol=0.2)
+
+
+def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["identify", "payload", "run.parquet", "--method", "rtls", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["format"] == "iparam-result/1"
+    assert result["method"] == "rtls"
+    assert len(result["covariance_phi"]) == 10
+
+
+def test_all_methods(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["identify", "payload", "run.parquet", "--method", "all"]) == 0
+    out = capsys.readouterr().out
+    assert [line.split()[0] for line in out.splitlines()[2:]] == list(METHODS)
+
+
+def test_a_prior(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("guess.json").write_text(json.dumps({"phi": LOAD.tolist()}), encoding="utf-8")
+    command = ["identify", "payload", "run.parquet", "--method", "logchol", "--prior", "guess.json"]
+    assert main(command) == 0
+    assert "from the data" in capsys.readouterr().out
+
+
+def test_compensate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["identify", "payload", "run.parquet", "--output", "result.json"]) == 0
+    assert main(["compensate", "run.parquet", "--result", "result.json", "--output", "clean.parquet"]) == 0
+    assert "after" in capsys.readouterr().out
+    clean = Recording.load("clean.parquet").signal("wrench").values
+    np.testing.assert_allclose(clean.std(axis=0), [0.5] * 3 + [0.05] * 3, rtol=0.2)
+    np.testing.assert_allclose(clean.mean(axis=0), np.zeros(6), atol=0.05)
+    assert main(["compensate", "run.parquet", "--result", "result.json", "--output", "c.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["samples"] == 501
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--method", "magic"], 2, "magic"),
+        (["--method", "all", "--output", "r.json"], 2, "choose one method"),
+        (["--output", "no/r.json"], 2, "does not exist"),
+        (["--prior", "guess.json"], 2, "--method logchol"),
+        (["--delay", "soon"], 2, "--delay"),
+        (["--motion", "accelerometer"], 2, "accelerometer"),
+        (["--robot", "ur6"], 2, "unknown robot"),
+    ],
+)
+def test_bad_usage(folder: Path, arguments: list[str], code: int, message: str, capsys) -> None:
+    assert main(["identify", "payload", "run.parquet", *arguments]) == code
+    assert message in capsys.readouterr().err
+
+
+def test_a_motion_that_does_not_excite_fails(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recording = Recording.load("run.parquet")
+    time = recording.signal("q").time
+    still = recording.with_signal("q", time=time, values=np.tile(recording.signal("q").values[:1], (time.size, 1)))
+    still.save("still.parquet")
+    assert main(["identify", "payload", "still.parquet", "--output", "result.json"]) == 1
+    assert "cannot be told" in capsys.readouterr().err
+    assert not Path("result.json").exists()
+    assert main(["compensate", "run.parquet", "--result", "run.parquet", "--output", "c.parquet"]) == 1

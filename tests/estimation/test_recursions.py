@@ -1,0 +1,137 @@
+"""Recursive estimators equal their batch forms after any number of samples, in any blocks, for any length."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from iparam.estimation import IdentificationError, IncrementalSVD
+from iparam.estimation.recursive import RecursiveInstrumentalState, RecursiveLeastSquaresState
+from iparam.estimation.recursive_total import RecursiveTotalLeastSquaresState
+from iparam.estimation.total_least_squares import solve_total
+
+WHITEN = np.diag([2.0, 2.0, 2.0, 20.0, 20.0, 20.0])
+NOISE = np.diag([0.02, 0.01, 0.01, 0.03, *[0.005] * 6, 1.0])
+quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def data(seed: int, count: int, noise: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    A = random.standard_normal((count, 6, 10)) * np.array([10.0, 5, 5, 5, *[2.0] * 6])
+    y = A @ np.array([2.0, 0.1, -0.2, 0.3, 0.03, 0.0, 0.001, 0.02, 0.0, 0.01]) + 0.5
+    return A, y + noise * random.standard_normal(y.shape)
+
+
+def stacked(A: np.ndarray, y: np.ndarray, bias: bool) -> np.ndarray:
+    columns = [np.broadcast_to(WHITEN, (len(A), 6, 6))] if bias else []
+    return np.concatenate([*columns, WHITEN @ A, (y @ WHITEN.T)[:, :, None]], axis=2).reshape(6 * len(A), -1)
+
+
+@given(st.integers(0, 1000), st.integers(6, 120), st.integers(1, 50), st.booleans())
+@quick
+def test_rtls_is_batch_tls(seed: int, count: int, block: int, bias: bool) -> None:
+    A, y = data(seed, count)
+    state = RecursiveTotalLeastSquaresState(NOISE, WHITEN, bias)
+    for start in range(0, count, block):
+        part = slice(start, start + block)
+        state.update(A[part], y[part]) if block > 1 else state.update(A[start], y[start])
+    expected, _ = solve_total(np.linalg.qr(stacked(A, y, bias), mode="r"), NOISE, 6 * bias)
+    np.testing.assert_allclose(state.parameters, expected, rtol=1e-8, atol=1e-8)
+
+
+@given(st.integers(0, 1000), st.integers(6, 120), st.integers(1, 50), st.booleans())
+@quick
+def test_rls_is_batch_ls(seed: int, count: int, block: int, bias: bool) -> None:
+    A, y = data(seed, count)
+    state = RecursiveLeastSquaresState(WHITEN, bias)
+    for start in range(0, count, block):
+        state.update(A[start : start + block], y[start : start + block])
+    rows = stacked(A, y, bias)
+    expected = np.roll(np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=None)[0], -6 * bias)
+    np.testing.assert_allclose(state.parameters, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_forgetting_is_a_weighted_fit() -> None:
+    A, y = data(1, 300)
+    state = RecursiveLeastSquaresState(WHITEN, True, 0.99)
+    for k in range(300):
+        state.update(A[k], y[k])
+    rows = stacked(A, y, True) * np.repeat(np.sqrt(0.99 ** np.arange(299, -1, -1)), 6)[:, None]
+    expected = np.roll(np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=None)[0], -6)
+    np.testing.assert_allclose(state.parameters, expected, rtol=1e-9, atol=1e-10)
+
+
+def test_recursive_instruments_are_batch_instruments() -> None:
+    A, y = data(2, 200)
+    Z = A + 0.1 * np.random.default_rng(5).standard_normal(A.shape)
+    state = RecursiveInstrumentalState(WHITEN.T @ WHITEN, False)
+    for k in range(200):
+        state.update(A[k], y[k], Z[k])
+    left, right = stacked(Z, y, False)[:, :-1], stacked(A, y, False)
+    expected = np.linalg.solve(left.T @ right[:, :-1], left.T @ right[:, -1])
+    np.testing.assert_allclose(state.parameters, expected, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("make", [
+    lambda: RecursiveLeastSquaresState(WHITEN, True),
+    lambda: RecursiveTotalLeastSquaresState(NOISE, WHITEN, True),
+    lambda: RecursiveInstrumentalState(WHITEN, True),
+])  # fmt: skip
+def test_too_few_samples_are_an_error(make) -> None:
+    A, y = data(0, 2)
+    state = make()
+    with pytest.raises(IdentificationError):
+        _ = state.parameters
+    for k in range(2):
+        state.update(A[k], y[k], *([A[k]] if isinstance(state, RecursiveInstrumentalState) else []))
+    with pytest.raises(IdentificationError, match="2 samples"):
+        _ = state.parameters
+
+
+@given(st.integers(0, 100), st.integers(1, 40), st.integers(1, 17), st.integers(1, 9))
+@quick
+def test_incremental_svd(seed: int, count: int, columns: int, block: int) -> None:
+    matrix = np.random.default_rng(seed).standard_normal((count, columns)) * np.logspace(0, -6, columns)
+    svd = IncrementalSVD(columns)
+    for start in range(0, count, block):
+        svd.append(matrix[start : start + block])
+    expected = np.zeros(columns)
+    found = np.linalg.svd(matrix, compute_uv=False)
+    expected[: found.size] = found
+    np.testing.assert_allclose(svd.values, expected, rtol=1e-9, atol=1e-14)
+    np.testing.assert_allclose(svd.vectors.T @ svd.vectors, np.eye(columns), atol=1e-12)
+    np.testing.assert_allclose((svd.vectors * svd.values**2) @ svd.vectors.T, matrix.T @ matrix, atol=1e-12)
+    triangle = svd.triangle()
+    np.testing.assert_allclose(triangle.T @ triangle, matrix.T @ matrix, atol=1e-12)
+    assert np.abs(np.tril(triangle, -1)).max(initial=0.0) == 0.0
+
+
+def test_no_drift_and_constant_memory() -> None:
+    """A hundred thousand samples here; the benchmark has the million."""
+    A, y = data(7, 2000)
+    rls, rtls = RecursiveLeastSquaresState(WHITEN, True), RecursiveTotalLeastSquaresState(NOISE, WHITEN, True)
+    for k in range(2000):
+        rtls.update(A[k], y[k])
+    rls.update(A, y)
+    exact = rtls.parameters.copy(), rls.parameters.copy()
+    tracemalloc.start()
+    rls.update(A, y)
+    for k in range(200):
+        rtls.update(A[k], y[k])
+    before = tracemalloc.get_traced_memory()[0]
+    for k in range(200, 2000):
+        rtls.update(A[k], y[k])
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    for _ in range(48):
+        rls.update(A, y)
+    for _ in range(8):
+        for k in range(2000):
+            rtls.update(A[k], y[k])
+    assert grown < 20_000
+    np.testing.assert_allclose(rtls.parameters, exact[0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(rls.parameters, exact[1], rtol=1e-9, atol=1e-9)

@@ -1,0 +1,60 @@
+"""Simulate, identify, compare with the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from iparam.estimation import accuracy, identify_payload
+from iparam.sensing import noise_preset
+from iparam.sensing.motion_sources import AccelerometerMotion, SetPointMotion
+
+pytestmark = pytest.mark.recovery
+
+LOADS = [
+    "box of 8.1 kg", "tilted box", "cylinder", "tilted cylinder", "two-stage cylinder", "wedge.obj", "knob.obj",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOADS)
+def test_ideal_sensors(run, payloads, ur5e, name: str) -> None:
+    """The paper's test on physics: real tracking error, no noise."""
+    result = run(name)
+    estimate = identify_payload(result.recording, ur5e)
+    report = accuracy(estimate.phi, payloads[name].parameters.phi)
+    assert report.mass_percent <= 0.01
+    assert report.center_of_mass_distance <= 0.05e-3
+    assert report.inertia_percent.max() <= 0.1
+    assert estimate.physically_consistent
+
+
+@pytest.mark.parametrize("preset", ["ur5e", "harsh"])
+def test_noisy_sensors(run, payloads, ur5e, preset: str) -> None:
+    name = "box of 2 kg"
+    truth = payloads[name].parameters.phi
+    recording = noise_preset(preset).apply(run(name).recording, 5)
+    estimate = identify_payload(recording, ur5e, delay=None if preset == "harsh" else 0.0)
+    assert (np.abs(estimate.phi - truth) <= 4.0 * estimate.standard_deviation.phi).all()
+    assert accuracy(estimate.phi, truth).mass_percent < (0.2 if preset == "ur5e" else 2.0)
+    assert estimate.physically_consistent
+
+
+@pytest.mark.parametrize("source", [SetPointMotion(), AccelerometerMotion()], ids=lambda source: type(source).__name__)
+def test_other_sources_of_motion(run, payloads, ur5e, source) -> None:
+    name = "box of 2 kg"
+    truth = payloads[name].parameters.phi
+    recording = noise_preset("ur5e").apply(run(name).recording, 2)
+    estimate = identify_payload(recording, ur5e, motion=source)
+    assert (np.abs(estimate.phi - truth) <= 4.5 * estimate.standard_deviation.phi).all()
+    assert accuracy(estimate.phi, truth).mass_percent < 0.3
+
+
+def test_zeroed_sensor(run, payloads, ur5e) -> None:
+    result = run("box of 2 kg")
+    wrench = result.recording.signal("wrench")
+    zeroed = result.recording.with_signal("wrench", time=wrench.time, values=wrench.values - wrench.values[0])
+    estimate = identify_payload(zeroed, ur5e, bias="zeroed")
+    report = accuracy(estimate.phi, payloads["box of 2 kg"].parameters.phi)
+    assert report.mass_percent <= 0.01
+    assert report.center_of_mass_distance <= 0.05e-3
+    assert estimate.sensor_bias is None
