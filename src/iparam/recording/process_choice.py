@@ -102,7 +102,7 @@ def _search(
 ) -> JointProcess:
     """The order and bandwidth with the least score: downhill in both from the template's order.
 
-    ``start`` is the logarithm of the bandwidth to start from; None scans for it.
+    ``start`` is the logarithm of the bandwidth to start from; None looks for it.
     """
     lowest = math.log(0.5 / float(time[-1] - time[0]))
     highest = max(math.log(0.2 / float(np.median(np.diff(time)))), lowest)
@@ -123,9 +123,9 @@ def _search(
         return best
 
     order = template.order
-    if start is None:
-        grid = np.linspace(lowest, highest, max(2, math.ceil((highest - lowest) / 0.7) + 1)).tolist()
-        start = min(grid, key=lambda value: score(order, value))
+    if start is None:  # a few anchors, then downhill: low bandwidths, which take longest, are looked at only if need be
+        anchors = np.linspace(lowest, highest, max(2, math.ceil((highest - lowest) / 2.1) + 1)).tolist()[1:]
+        start = descend(order, min(anchors, key=lambda value: score(order, value)), 0.7)
     best = descend(order, start, 0.35)
     for direction in (1, -1):
         at = orders.index(order) + direction
