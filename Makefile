@@ -59,8 +59,8 @@ $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -m venv --clear $(VENV)
 
 $(READY_RUN): $(INPUTS)
-	@echo "Installing iparam with its simulator into $(VENV) ..."
-	@$(PIP_INSTALL) -c requirements.lock -e '.[mujoco]'
+	@echo "Installing iparam with its simulator and plots into $(VENV) ..."
+	@$(PIP_INSTALL) -c requirements.lock -e '.[mujoco,plot]'
 	@touch $@
 
 $(READY_DEV): $(INPUTS)

@@ -221,12 +221,3 @@ def test_the_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["robots"]) == 0
     out = capsys.readouterr().out
     assert all(name in out for name in listed)
-
-
-def test_the_demo_says_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo"]) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    assert max(len(line) for line in out.splitlines()) <= 100
-    for word in ("Kinematics", "Dynamics", "y = A phi", "force [N]"):
-        assert word in out

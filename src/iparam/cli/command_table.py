@@ -65,6 +65,8 @@ COMMANDS = (
     Entry("identify payload", "iparam.cli.identify_payload:IdentifyPayload", "mass, centre of mass and inertia"),
     Entry("compensate", "iparam.cli.compensate:Compensate", "take an identified load out of a wrench"),
     Entry("simulate", "iparam.cli.simulate:Simulate", "an arm with a payload in MuJoCo, its sensors recorded"),
+    Entry("report", "iparam.cli.report:Report", "one HTML page about an identification"),
+    Entry("verify", "iparam.cli.verify:Verify", "whether a result predicts a motion that was not used"),
     Entry("export", "iparam.cli.export:Export", "the load for simulators, robot controllers and ROS 2"),
 )
 

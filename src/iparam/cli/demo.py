@@ -1,65 +1,210 @@
-"""`iparam demo`: a short tour of what the library computes, with one robot in one state."""
+"""`iparam demo`: the whole job in simulation: plan a motion, run it, identify the load, compare with the truth."""
 
 from __future__ import annotations
 
+import sys
+import time
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from tyro.conf import arg
 
-from iparam.cli.dynamics import print_torques, torque_shares
-from iparam.cli.joint_state import JointState
-from iparam.cli.kinematics import print_motion, print_pose
-from iparam.cli.output import numbers, print_line, print_table
-from iparam.robot.catalog import catalog_robot
-from iparam.robot.motion_input import STANDARD_GRAVITY
-from iparam.spatial.parameters import InertialParameters
+from iparam.cli.output import note, number, print_json, print_line, print_table
+from iparam.errors import InputError, IparamError
 
-STATE = JointState(
-    q=np.radians([0.0, -90.0, 90.0, -90.0, -90.0, 0.0]),
-    dq=np.array([0.5, -0.3, 0.4, 0.0, 0.2, 1.0]),
-    ddq=np.array([1.0, 0.5, -0.5, 0.0, 0.0, 2.0]),
-)
-PAYLOAD = InertialParameters(2.0, np.array([0.0, 0.02, 0.1]), np.diag([0.01, 0.01, 0.005]))
+if TYPE_CHECKING:
+    from iparam.estimation.estimate import Estimate
+    from iparam.recording.recording import Recording
+    from iparam.report.method_comparison import MethodComparison
+    from iparam.robot.model import Robot
+    from iparam.sensing.motion import ToolMotionEstimate
+    from iparam.spatial.parameters import InertialParameters
+
+ROBOT = "ur5e"
+MASS, SIZE = 2.0, (0.10, 0.15, 0.20)
+"""Of the solid box on the flange [kg, m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Demo:
-    """A short tour: kinematics, dynamics and payload wrench of a moving UR5e.
+    """The whole job in simulation: plan, move, identify, compare with the truth.
+
+    A simulated UR5e with noisy sensors carries a box of 2 kg. No real arm moves.
 
     Example:
       iparam demo
+      iparam demo --seconds-budget 15 --seed 3 --output-dir demo-3
     """
 
-    def run(self) -> None:
-        """Print the tour."""
-        from iparam.regressor.wrench import wrench_regressor
-        from iparam.robot.kinematics import tool_motion
+    seconds_budget: Annotated[float, arg(metavar="SECONDS")] = 10.0
+    """Time to search a good motion [s]."""
+    seed: Annotated[int, arg(metavar="N")] = 0
+    """Of the search and of the sensors' noise."""
+    output_dir: Annotated[Path, arg(metavar="FOLDER")] = Path("iparam-demo")
+    """Folder for the files; made if it is not there, files in it replaced."""
+    no_report: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Write no report.html (then matplotlib is not needed)."""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object, SI units, all digits."""
 
-        robot = catalog_robot("ur5e")
-        print_table(
-            "A UR5e in the middle of a motion: position, velocity and acceleration of its joints",
-            ["", *(f"joint {i}" for i in range(robot.num_joints))],
-            [
-                ["q [deg]", *numbers(np.degrees(STATE.q), 1)],
-                ["dq [rad/s]", *numbers(STATE.dq, 1)],
-                ["ddq [rad/s^2]", *numbers(STATE.ddq, 1)],
-            ],
+    def run(self) -> None:
+        """Do it all."""
+        from iparam.sensing.motion_sources import KalmanMotion
+        from iparam.simulation.mujoco_backend import require_mujoco
+
+        if not (np.isfinite(self.seconds_budget) and self.seconds_budget > 0.0):
+            raise InputError(f"--seconds-budget must be a positive time in s, got {self.seconds_budget!r}")
+        if self.seed < 0:
+            raise InputError(f"--seed must be at least 0, got {self.seed}")
+        require_mujoco()
+        if not self.no_report:
+            from iparam.report.matplotlib_backend import require_matplotlib
+
+            require_matplotlib()
+        try:
+            self.output_dir.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"--output-dir {self.output_dir} cannot be made: {error.strerror}") from None
+        began = time.perf_counter()
+        robot = self._plan()
+        recording, truth = self._simulate(robot)
+        motion = KalmanMotion().motion(recording, robot)
+        estimate, comparison = self._identify(recording, robot, motion)
+        if not self.no_report:
+            self._write_report(recording, robot, motion, truth, estimate, comparison)
+        if self.json:
+            from iparam.cli.demo_tables import demo_summary
+
+            print_json({**demo_summary(comparison, truth), "files": [str(path) for path in self._files]})
+            return
+        self._print(truth, estimate, comparison)
+        print_line(f"\nfiles     {', '.join(sorted(path.name for path in self._files))} in {self.output_dir}")
+        if not self.no_report:
+            print_line(f"report    {self.output_dir / 'report.html'}: open it in a browser")
+        print_line(f"time      {time.perf_counter() - began:.1f} s")
+
+    @property
+    def _files(self) -> list[Path]:
+        names = ["trajectory.json", "run.parquet", "truth.json", "result.json"] + ["report.html"] * (not self.no_report)
+        return [self.output_dir / name for name in names]
+
+    def _plan(self) -> Robot:
+        from iparam.excitation.geometry import PayloadBox
+        from iparam.excitation.optimizer import optimize_excitation
+        from iparam.excitation.setup import planning_problem
+        from iparam.excitation.validation import validate
+        from iparam.robot.loading import load_robot
+        from iparam.spatial.parameters import InertialParameters
+        from iparam.trajectory import save_trajectory
+
+        _say(f"1/4 planning a motion of 10 s that excites the load ({self.seconds_budget:g} s of search) ...")
+        robot, pose = load_robot(ROBOT), np.eye(4)
+        pose[2, 3] = 0.5 * SIZE[2]
+        problem = planning_problem(
+            robot,
+            payload=PayloadBox.from_size(SIZE),
+            payload_parameters=InertialParameters.box(MASS, SIZE).transformed(pose),
         )
-        print_line("\n1. Kinematics: where its tool is and how it moves.\n")
-        motion = tool_motion(robot, STATE.q, STATE.dq, STATE.ddq)
-        print_pose(robot, motion)
+        found = optimize_excitation(problem, seed=self.seed, time_budget=self.seconds_budget)
+        checked = validate(found.trajectory, problem.constraints)
+        if not checked.satisfied:
+            raise IparamError(f"the planned motion is not valid: {'; '.join(checked.violations)}")
+        save_trajectory(
+            self.output_dir / "trajectory.json",
+            found.trajectory,
+            robot=ROBOT,
+            fps=problem.fps,
+            condition_number=found.condition_number,
+            validation=checked.as_json(),
+        )
+        _say(f"    condition number {found.condition_number:.3f}, every limit kept, {len(found.starts)} starts")
+        return robot
+
+    def _simulate(self, robot: Robot) -> tuple[Recording, InertialParameters]:
+        from iparam.sensing.noise import noise_preset
+        from iparam.simulation import MujocoSimulator, Payload
+        from iparam.trajectory import load_trajectory
+
+        _say("2/4 simulating it in MuJoCo, with the noise of a UR5e's sensors ...")
+        planned = load_trajectory(self.output_dir / "trajectory.json")
+        result = MujocoSimulator().load(robot, Payload.box(mass=MASS, size=SIZE)).run(planned.trajectory)
+        recording = noise_preset(ROBOT).apply(result.recording, self.seed)
+        recording.save(self.output_dir / "run.parquet")
+        result.save_truth(self.output_dir / "truth.json")
+        for warning in recording.warnings:
+            note(warning)
+        return recording, result.truth.payload
+
+    def _identify(
+        self, recording: Recording, robot: Robot, motion: ToolMotionEstimate
+    ) -> tuple[Estimate, MethodComparison]:
+        from iparam.estimation.identify import DEFAULT_METHOD
+        from iparam.report.method_comparison import compare_methods
+
+        _say("3/4 identifying the load from the recording alone, with all methods ...")
+        comparison = compare_methods(recording, robot, motion=motion)
+        if DEFAULT_METHOD not in comparison.estimates:
+            raise IparamError(f"method {DEFAULT_METHOD}: {comparison.failures[DEFAULT_METHOD]}")
+        for name, reason in comparison.failures.items():
+            note(f"{name}: {reason}")
+        estimate = comparison.estimates[DEFAULT_METHOD]
+        estimate.save(self.output_dir / "result.json")
+        for warning in estimate.warnings:
+            note(warning)
+        return estimate, comparison
+
+    def _write_report(
+        self,
+        recording: Recording,
+        robot: Robot,
+        motion: ToolMotionEstimate,
+        truth: InertialParameters,
+        estimate: Estimate,
+        comparison: MethodComparison,
+    ) -> None:
+        from iparam.report import ReportInput, write_report
+        from iparam.trajectory import load_trajectory
+
+        _say("4/4 writing the report ...")
+        write_report(
+            self.output_dir / "report.html",
+            ReportInput(
+                estimate=estimate,
+                robot=robot,
+                recording=recording,
+                motion=motion,
+                trajectory=load_trajectory(self.output_dir / "trajectory.json"),
+                truth=truth,
+                comparison=comparison,
+                title="iparam demo: a box on a simulated UR5e",
+                sources={path.stem: path.name for path in self._files if path.suffix != ".html"},
+                created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z"),
+            ),
+        )
+
+    def _print(self, truth: InertialParameters, estimate: Estimate, comparison: MethodComparison) -> None:
+        from iparam.cli.demo_tables import method_rows, parameter_rows
+
+        print_table(
+            f"The load of a simulated {ROBOT}, method {estimate.method}, against the simulator's truth",
+            ["", "estimate", "+-95 %", "truth", "error", "inside"],
+            parameter_rows(estimate, truth),
+        )
         print_line()
-        print_motion(robot, motion)
-        print_line("\n2. Dynamics: the torques this takes, carrying a payload of 2 kg.\n")
-        loaded = robot.with_payload(PAYLOAD)
-        print_torques(loaded, torque_shares(loaded, STATE, np.array(STANDARD_GRAVITY), np.zeros(6)))
-        print_line("\n3. The payload as a force/torque sensor at the flange sees it: y = A phi is")
-        print_line("   linear in its ten inertial parameters phi, which iparam is there to find.\n")
-        wrench = wrench_regressor(robot, STATE.q, STATE.dq, STATE.ddq) @ PAYLOAD.phi
         print_table(
-            f"Wrench on the payload, in the axes of {robot.tool_frame}",
-            ["", "x", "y", "z"],
-            [["force [N]", *numbers(wrench[:3])], ["torque [N m]", *numbers(wrench[3:])]],
+            "All methods: estimate and error against the truth, each with its 95 % interval",
+            ["method", "mass kg", "+-", "error", "CoM error mm", "+-", "inertia error", "+-", "inside"],
+            method_rows(comparison.estimates, truth),
         )
-        print_line("\nPlanning a motion, simulating it and identifying the payload are not in this")
-        print_line("version yet. Next: iparam --help")
+        largest = float(np.linalg.eigvalsh(truth.inertia_about_com)[-1])
+        print_line("\n+-: 95 %. Inertia error: the largest of its six entries about the CoM, in")
+        print_line(f"per cent of the largest moment, {number(1e3 * largest, 2)} g m^2. Inside: how many of the ten")
+        print_line("true values lie in their 95 % interval (9.5 on average). All of this is simulated.")
+
+
+def _say(text: str) -> None:
+    """Say on standard error how far the work is."""
+    print(f"iparam: {text}", file=sys.stderr, flush=True)

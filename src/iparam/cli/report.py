@@ -1,0 +1,126 @@
+"""`iparam report`: one HTML page about an identification."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from iparam.cli.joint_state import robot_of
+from iparam.cli.output import note, print_line
+from iparam.errors import InputError
+
+if TYPE_CHECKING:
+    from iparam.recording.recording import Recording
+    from iparam.report.method_comparison import MethodComparison
+    from iparam.robot.model import Robot
+    from iparam.sensing.motion import ToolMotionEstimate
+    from iparam.trajectory import TrajectoryFile
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    r"""Write one HTML page about an identification.
+
+    One file, no network, no scripts. Parts without their input are left out.
+
+    Example:
+      iparam report result.json --recording run.parquet --trajectory t.json \
+          --truth truth.json --methods all --output report.html
+      iparam report result.json --output report.html
+    """
+
+    result: Positional[Annotated[Path, arg(metavar="RESULT")]]
+    """The load, from 'iparam identify payload --output': .json."""
+    output: Annotated[Path, arg(metavar="FILE")]
+    """File for the page: .html. Replaced if it exists."""
+    recording: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """The run that the result comes from: .parquet or .csv."""
+    trajectory: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """The motion as planned: .json."""
+    truth: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """What the arm really carried, from 'iparam simulate --truth': .json."""
+    methods: Annotated[tuple[str, ...], arg(metavar="NAME ..", help_behavior_hint="")] = ()
+    """Estimators to compare on the recording: names, or 'all'."""
+    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the files')")] = None
+    """A name from 'iparam robots', or the path of a URDF file."""
+    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
+    """The frame taken as the tool: a link of the URDF, or 'flange'."""
+    delay: Annotated[float, arg(metavar="S")] = 0.0
+    """By how much the wrench lags behind the joint angles [s]."""
+    title: Annotated[str, arg(metavar="TEXT")] = "Payload identification"
+    """Heading of the page."""
+
+    def run(self) -> None:
+        """Draw and write."""
+        if not self.output.absolute().parent.is_dir():
+            raise InputError(f"--output {self.output}: the folder {self.output.parent} does not exist; create it first")
+        if self.methods and self.recording is None:
+            raise InputError("--methods needs the run to compare them on: add --recording")
+        from iparam.report.matplotlib_backend import require_matplotlib
+
+        require_matplotlib()
+        from iparam.estimation.estimate import Estimate
+        from iparam.recording.recording import Recording
+        from iparam.report import ReportInput, write_report
+        from iparam.simulation.ground_truth import GroundTruth
+        from iparam.trajectory import load_trajectory
+
+        estimate = Estimate.load(self.result)
+        recording = None if self.recording is None else Recording.load(self.recording, robot=self.robot)
+        planned = None if self.trajectory is None else load_trajectory(self.trajectory)
+        truth = None if self.truth is None else GroundTruth.load(self.truth).payload
+        robot = self._robot(recording, planned)
+        motion = _motion(recording, robot)
+        given = {"result": self.result, "recording": self.recording, "trajectory": self.trajectory, "truth": self.truth}
+        write_report(
+            self.output,
+            ReportInput(
+                estimate=estimate,
+                robot=robot,
+                recording=recording,
+                motion=motion,
+                trajectory=planned,
+                truth=truth,
+                comparison=self._comparison(recording, robot, motion),
+                delay=self.delay,
+                title=self.title,
+                sources={name: path.name for name, path in given.items() if path is not None},
+                created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z"),
+            ),
+        )
+        print_line(f"report    {self.output}")
+
+    def _robot(self, recording: Recording | None, planned: TrajectoryFile | None) -> Robot | None:
+        stated = recording.robot if recording is not None else ""
+        name = self.robot or stated or (planned.robot if planned is not None else None)
+        if name:
+            return robot_of(name, self.tip)
+        if recording is not None:
+            raise InputError(f"{self.recording} does not say which robot it belongs to: add --robot")
+        if planned is not None:
+            note(f"{self.trajectory} does not say which robot it belongs to: add --robot to show the motion")
+        return None
+
+    def _comparison(
+        self, recording: Recording | None, robot: Robot | None, motion: ToolMotionEstimate | None
+    ) -> MethodComparison | None:
+        if not self.methods or recording is None or robot is None:
+            return None
+        from iparam.estimation.identify import METHODS
+        from iparam.report.method_comparison import compare_methods
+
+        names = METHODS if "all" in self.methods else self.methods
+        return compare_methods(recording, robot, names, motion=motion, delay=self.delay)
+
+
+def _motion(recording: Recording | None, robot: Robot | None) -> ToolMotionEstimate | None:
+    """The recorded motion, once for all parts of the page."""
+    if recording is None or robot is None:
+        return None
+    from iparam.sensing.motion_sources import KalmanMotion
+
+    return KalmanMotion().motion(recording, robot)

@@ -1,0 +1,96 @@
+"""`iparam verify`: whether a result predicts a motion that was not used to find it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from iparam.cli.joint_state import robot_of
+from iparam.cli.output import note, number, numbers, print_json, print_line, print_table
+from iparam.errors import InputError, IparamError
+
+if TYPE_CHECKING:
+    from iparam.report.verification import Verification
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verify:
+    r"""Predict the wrench of a motion that was not used, and compare.
+
+    The exit code is 0 if every axis is within --threshold times the noise, else 1.
+
+    Example:
+      iparam verify result.json heldout.parquet
+      iparam verify result.json heldout.csv --robot ur5e --threshold 1.5 --json
+    """
+
+    result: Positional[Annotated[Path, arg(metavar="RESULT")]]
+    """The load, from 'iparam identify payload --output': .json."""
+    recording: Positional[Annotated[Path, arg(metavar="RECORDING")]]
+    """Another run with the same load: .parquet or .csv."""
+    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the recording's)")] = None
+    """A name from 'iparam robots', or the path of a URDF file."""
+    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
+    """The frame taken as the tool: a link of the URDF, or 'flange'."""
+    threshold: Annotated[float, arg(metavar="N")] = 2.0
+    """Largest error (rms) that passes, in units of the sensor's noise."""
+    keep_bias: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Use the result's sensor bias. By default six offsets are fitted: a bias changes."""
+    delay: Annotated[float, arg(metavar="S")] = 0.0
+    """By how much the wrench lags behind the joint angles [s]."""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object, SI units, all digits."""
+
+    def run(self) -> None:
+        """Compare and print."""
+        from iparam.estimation.estimate import Estimate
+        from iparam.recording.recording import Recording
+        from iparam.report.verification import verify_estimate
+
+        estimate = Estimate.load(self.result)
+        recording = Recording.load(self.recording, robot=self.robot)
+        name = self.robot or recording.robot
+        if not name:
+            raise InputError(f"{self.recording} does not say which robot it belongs to: add --robot")
+        found = verify_estimate(
+            estimate,
+            recording,
+            robot_of(name, self.tip),
+            threshold=self.threshold,
+            keep_bias=self.keep_bias,
+            delay=self.delay,
+        )
+        for warning in found.warnings:
+            note(warning)
+        if self.json:
+            print_json(found.as_json())
+        else:
+            self._report(found)
+        if not found.passed:
+            raise IparamError(found.sentence)
+
+    def _report(self, found: Verification) -> None:
+        from iparam.report.run_analysis import AXIS_NAMES, AXIS_UNITS
+
+        rows = [
+            [
+                f"{axis} [{unit}]",
+                *numbers([found.rms[i], found.noise[i], found.signal[i]], 4),
+                number(found.by_noise[i], 2),
+                f"{100 * found.by_signal[i]:.2g} %",
+                "ok" if found.by_noise[i] <= found.threshold else "TOO LARGE",
+            ]
+            for i, (axis, unit) in enumerate(zip(AXIS_NAMES, AXIS_UNITS, strict=True))
+        ]
+        title = f"Measured - predicted over {found.duration:.4g} s, {found.samples} samples"
+        print_table(title, ["", "rms", "noise", "signal", "rms/noise", "rms/signal", ""], rows)
+        print_line()
+        offset = f"{' '.join(numbers(found.offset[:3], 3))} N, {' '.join(numbers(found.offset[3:], 4))} N m"
+        print_line(f"noise     {found.noise_source}")
+        print_line(f"offset    {offset} ({'fitted' if found.offset_fitted else 'of the result'})")
+        print_line(f"scale     {number(found.best_scale, 4)} times the predicted wrench of the load would fit best")
+        if found.passed:
+            print_line(f"passed    {found.sentence}")

@@ -1,0 +1,97 @@
+"""`ReportContext`: the input of a report with what several of its parts need, computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.estimation.estimate import Estimate
+from iparam.report.derived_values import DerivedValues, derived_of, derived_values
+from iparam.report.equivalent_body import EquivalentBody, equivalent_body
+from iparam.report.report_input import ReportInput
+from iparam.report.run_analysis import RunAnalysis, analyze_run
+
+
+@dataclass(frozen=True, eq=False)
+class ShownMotion:
+    """The motion that is shown: T samples.
+
+    Attributes:
+        time: (T,) [s].
+        q, dq: (T, n) positions and velocities of the joints.
+        origin: where it comes from, a few words.
+    """
+
+    time: FloatArray
+    q: FloatArray
+    dq: FloatArray
+    origin: str
+
+
+@dataclass(frozen=True, eq=False)
+class ReportContext:
+    """The input, and what follows from it.
+
+    Attributes:
+        given: the input.
+    """
+
+    given: ReportInput
+
+    @property
+    def estimate(self) -> Estimate:
+        """What was found."""
+        return self.given.estimate
+
+    @cached_property
+    def derived(self) -> DerivedValues:
+        """The ten numbers of the estimate."""
+        return derived_values(self.estimate)
+
+    @cached_property
+    def true_values(self) -> FloatArray | None:
+        """(10,) the ten true numbers, where they are known."""
+        return None if self.given.truth is None else derived_of(self.given.truth)
+
+    @cached_property
+    def run(self) -> RunAnalysis | None:
+        """What the estimate predicts for the recorded run, if that has a wrench."""
+        given = self.given
+        if given.recording is None or given.robot is None or not given.recording.has("wrench"):
+            return None
+        return analyze_run(given.recording, given.robot, given.estimate, motion=given.motion, delay=given.delay)
+
+    @cached_property
+    def motion(self) -> ShownMotion | None:
+        """The recorded motion, or the planned one."""
+        if self.run is not None:
+            found = self.run.motion
+            return ShownMotion(found.time, found.q, found.dq, "as recorded, smoothed")
+        if self.given.motion is not None:
+            found = self.given.motion
+            return ShownMotion(found.time, found.q, found.dq, "as recorded, smoothed")
+        if self.given.trajectory is not None:
+            planned = self.given.trajectory.trajectory.sample(min(self.given.trajectory.fps, 500.0))
+            return ShownMotion(planned.time, planned.q, planned.dq, "as planned")
+        return None
+
+    @cached_property
+    def body(self) -> EquivalentBody | None:
+        """The box and the ellipsoid that stand for the estimate, if any do."""
+        return equivalent_body(self.estimate.parameters)
+
+    @cached_property
+    def true_body(self) -> EquivalentBody | None:
+        """The same for the truth."""
+        return None if self.given.truth is None else equivalent_body(self.given.truth)
+
+    @cached_property
+    def singular_values(self) -> FloatArray | None:
+        """(10,) of the stacked regressor in SI units, divided by the root of the number of samples."""
+        if self.run is None:
+            return None
+        rows = self.run.problem.A.reshape(-1, 10)
+        return np.asarray(np.linalg.svd(rows, compute_uv=False) / np.sqrt(self.run.problem.num_samples))
