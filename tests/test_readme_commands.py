@@ -2,8 +2,9 @@
 
 Conventions for the fenced blocks:
 
-- ``console``: a line ``$ iparam ...`` is executed in an empty folder, all those of a block in the same one. The lines
-  after it, up to the next ``$``, are its expected output. Other commands (``$ make ...``) are skipped.
+- ``console``: a line ``$ iparam ...`` is executed in a folder with a sample ``result.json`` and ``robot.urdf``, all
+  those of a block in the same one. The lines after it, up to the next ``$``, are its expected output. Other commands
+  (``$ make ...``) are skipped.
 - ``python``: runs as a script. A ``text`` block that follows, with only blank lines between, is its output.
 
 Expected lines must occur in the output in the given order, whole lines, runs of blanks counting as one; ``...`` stands
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -85,6 +87,13 @@ def run(arguments: list[str], folder: Path, expected: str) -> None:
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 CONSOLE = [block for page in PAGES for block in blocks_of(page) if block.language == "console" and commands_of(block)]
 PYTHON = [block for page in PAGES for block in blocks_of(page) if block.language == "python"]
+
+
+@pytest.fixture(autouse=True)
+def sample_files(tmp_path: Path) -> None:
+    """What the pages take for granted: the result of an identification, and a robot's description."""
+    for name in ("result.json", "robot.urdf"):
+        shutil.copy(ROOT / "tests" / "data" / f"sample_{name}", tmp_path / name)
 
 
 @pytest.mark.parametrize("block", CONSOLE, ids=str)
