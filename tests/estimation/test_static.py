@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,7 @@ def motion_through(poses: FloatArray, rest: float = REST) -> tuple[FloatArray, F
     stay, move = round(rest * RATE), round(MOVE * RATE)
     s = np.arange(1, move) / move
     parts = [[poses[0] + np.zeros((stay, 6)), np.zeros((stay, 6)), np.zeros((stay, 6))]]
-    for first, last in zip(poses[:-1], poses[1:], strict=True):
+    for first, last in pairwise(poses):
         shapes = (
             10 * s**3 - 15 * s**4 + 6 * s**5,
             (30 * s**2 - 60 * s**3 + 30 * s**4) / MOVE,
@@ -71,7 +72,8 @@ def scores(estimate: StaticEstimate) -> FloatArray:
     """Errors of mass and centre of mass in standard deviations."""
     spread = estimate.standard_deviation
     errors = np.append(estimate.mass - LOAD.mass, estimate.center_of_mass - LOAD.center_of_mass)
-    return errors / np.append(spread.mass, spread.center_of_mass)
+    ratio: FloatArray = errors / np.append(spread.mass, spread.center_of_mass)
+    return ratio
 
 
 def test_without_noise_the_truth_comes_out() -> None:

@@ -62,6 +62,7 @@ COMMANDS = (
     ),
     Entry("excite check", "iparam.cli.excite_check:Check", "whether a trajectory keeps every limit, and by how much"),
     Entry("excite predict", "iparam.cli.excite_predict:Predict", "the precision a trajectory will reach, and how soon"),
+    Entry("excite poses", "iparam.cli.excite_poses:Poses", "choose a few poses to rest in, for identify --static"),
     Entry("identify payload", "iparam.cli.identify_payload:IdentifyPayload", "mass, centre of mass and inertia"),
     Entry("compensate", "iparam.cli.compensate:Compensate", "take an identified load out of a wrench"),
     Entry("simulate", "iparam.cli.simulate:Simulate", "an arm with a payload in MuJoCo, its sensors recorded"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
@@ -30,6 +31,7 @@ class IdentifyPayload:
     Example:
       iparam identify payload run.parquet --robot ur5e --output result.json
       iparam identify payload run.parquet --method all
+      iparam identify payload rests.parquet --static
     """
 
     recording: Positional[Annotated[Path, arg(metavar="FILE")]]
@@ -48,6 +50,8 @@ class IdentifyPayload:
     """By how much the wrench lags behind the joint angles [s], or 'estimate'."""
     prior: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """A guess of the load for --method logchol: a truth or result file, .json."""
+    static: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Use the rests only: mass, centre of mass and bias, not the inertia."""
     output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)")] = None
     """File for the result: .json. Replaced if it exists."""
     json: Annotated[bool, arg(help_behavior_hint="")] = False
@@ -61,12 +65,17 @@ class IdentifyPayload:
             raise InputError(f"--output {self.output}: the folder {self.output.parent} does not exist; create it first")
         if self.method == "all" and self.output is not None:
             raise InputError("--method all prints a table and writes no result: choose one method for --output")
+        if self.static:
+            self._refuse_options_of_motion()
         prior = self._prior()
         recording = Recording.load(self.recording, robot=self.robot)
         name = self.robot or recording.robot
         if not name:
             raise InputError(f"{self.recording} does not say which robot it belongs to: add --robot")
         robot = robot_of(name, self.tip)
+        if self.static:
+            self._identify_static(recording, robot)
+            return
         motion = self._source().motion(recording, robot)
         if self.method == "all":
             self._compare(recording, robot, motion)
@@ -94,6 +103,53 @@ class IdentifyPayload:
         return identify_payload(
             recording, robot, method, motion=motion, bias=self.bias, delay=self._delay(), prior=prior
         )
+
+    def _refuse_options_of_motion(self) -> None:
+        for option, default in (
+            ("method", "consistent"),
+            ("bias", "estimate"),
+            ("motion", "kalman"),
+            ("delay", "0"),
+            ("prior", None),
+        ):
+            if getattr(self, option) != default:
+                raise InputError(
+                    f"--{option} has no meaning with --static, which averages rests and always estimates the bias: "
+                    "leave one of the two out"
+                )
+
+    def _identify_static(self, recording: Recording, robot: Robot) -> None:
+        from iparam.estimation.static import identify_static
+
+        estimate = identify_static(recording, robot)
+        if self.output is not None:
+            estimate.save(self.output)
+        for warning in estimate.warnings:
+            note(warning)
+        if self.json:
+            print_json(estimate.to_document())
+            return
+        spread, bias = estimate.standard_deviation, estimate.sensor_bias
+        rows = [("mass", estimate.mass, spread.mass, 4, "kg")]
+        for axis, value, deviation in zip("xyz", estimate.center_of_mass, spread.center_of_mass, strict=True):
+            rows.append((f"centre of mass {axis}", 1e3 * value, 1e3 * deviation, 3, "mm"))
+        for name, unit in (("force", "N"), ("torque", "N m")):
+            for axis, value, deviation in zip(
+                "xyz", getattr(bias, name), getattr(spread.sensor_bias, name), strict=True
+            ):
+                rows.append((f"bias, {name} {axis}", value, deviation, 4, unit))
+        lines = []
+        for label, value, deviation, digits, unit in rows:
+            half = estimate.interval_factor * deviation
+            lines.append([label, *numbers([value, value - half, value + half], digits), unit])
+        lines.append(["inertia", "-", "-", "-", "not to be seen at rest"])
+        title = f"{self.recording}: {len(estimate.rests)} rests, {estimate.num_poses} directions of gravity"
+        print_table(title, ["", "value", "95 % from", "to", "unit"], lines)
+        print_line()
+        print_line(f"residual   {_wrench_text(estimate.residual_rms)} rms")
+        if self.output is not None:
+            print_line(f"result     {self.output}")
+        print_line(fill(estimate.status, 80))
 
     def _delay(self) -> float | None:
         if self.delay == "estimate":

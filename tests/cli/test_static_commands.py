@@ -1,0 +1,116 @@
+"""`iparam excite poses` and `iparam identify payload --static`: from poses to a result, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.arrays import FloatArray
+from iparam.cli.main import main
+
+UR5E = iparam.load_robot("ur5e")
+LOAD = iparam.InertialParameters.box(1.5, [0.1, 0.1, 0.2])
+
+
+@pytest.fixture(scope="module")
+def poses_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("static") / "poses.json"
+    command = ["excite", "poses", "--robot", "ur5e", "--payload-size", "0.1", "0.1", "0.2", "--output", str(path)]
+    assert main(command) == 0
+    return path
+
+
+def rests_at(poses: FloatArray, path: Path) -> Path:
+    """A recording of 1 s in each pose, with jumps between them."""
+    q = np.repeat(poses, 200, axis=0)
+    time, rest = np.arange(len(q)) / 200.0, np.zeros_like(q)
+    noise = np.random.default_rng(0).standard_normal((len(q), 6)) * [0.5, 0.5, 0.5, 0.05, 0.05, 0.05]
+    wrench = iparam.wrench_regressor(UR5E, q, rest, rest) @ LOAD.phi + noise + 0.5
+    recording = iparam.Recording(robot="ur5e").with_signal("q", time=time, values=q)
+    recording.with_signal("wrench", time=time, values=wrench).save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def recording_file(poses_file: Path) -> Path:
+    poses = np.array(json.loads(poses_file.read_text())["poses"])
+    return rests_at(poses, poses_file.with_name("rests.parquet"))
+
+
+def test_the_poses_are_written_and_shown(poses_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written = json.loads(poses_file.read_text())
+    assert written["format"] == "iparam-poses/1"
+    again = poses_file.with_name("again.json")
+    command = ["excite", "poses", "--robot", "ur5e", "--payload-size", "0.1", "0.1", "0.2", "--output", str(again)]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert "gravity in the tool" in out
+    assert "identify payload FILE --static" in out
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["poses"] == written["poses"]
+
+
+def test_from_poses_to_a_result(recording_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = tmp_path / "static.json"
+    assert main(["identify", "payload", str(recording_file), "--static", "--output", str(result)]) == 0
+    out, err = capsys.readouterr()
+    assert "6 rests, 6 directions of gravity" in out
+    assert "95 % from" in out
+    assert "inertia cannot be seen at rest" in " ".join(out.split())
+    assert "iparam excite optimize" in " ".join(out.split())
+    assert err == ""
+    assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line and ".parquet" not in line) <= 80
+    document = json.loads(result.read_text())
+    half = document["interval_95_factor"] * document["standard_deviation"]["mass"]
+    assert abs(document["mass"] - LOAD.mass) <= half < 0.1
+    assert main(["identify", "payload", str(recording_file), "--static", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == document
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--method", "ls"], "--method has no meaning with --static"),
+        (["--bias", "none"], "--bias has no meaning with --static"),
+        (["--delay", "0.01"], "--delay has no meaning with --static"),
+        (["--output", "nowhere/static.json"], "does not exist"),
+    ],
+)
+def test_options_that_do_not_go_with_rests(
+    options: list[str], message: str, recording_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["identify", "payload", str(recording_file), "--static", *options]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+
+
+def test_too_few_poses_are_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    poses = np.radians([[90, -90, 90, -90, -90, 90], [90, -90, 90, 0, -90, 90], [90, -90, 90, -180, -90, 90]])
+    few = rests_at(poses, tmp_path / "few.parquet")
+    assert main(["identify", "payload", str(few), "--static"]) != 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "only 3 different directions" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--count", "3"], "10 unknowns"),
+        (["--max-displacement", "0.01"], "tool displacement"),
+        (["--robot", "ur7"], "unknown robot"),
+    ],
+)
+def test_poses_that_cannot_be(
+    options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "poses.json"
+    assert main(["excite", "poses", "--robot", "ur5e", "--output", str(path), *options]) != 0
+    assert message in capsys.readouterr().err
+    assert not path.exists()
