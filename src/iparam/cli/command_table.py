@@ -64,6 +64,12 @@ COMMANDS = (
     Entry("excite predict", "iparam.cli.excite_predict:Predict", "the precision a trajectory will reach, and how soon"),
     Entry("excite poses", "iparam.cli.excite_poses:Poses", "choose a few poses to rest in, for identify --static"),
     Entry("identify payload", "iparam.cli.identify_payload:IdentifyPayload", "mass, centre of mass and inertia"),
+    Entry(
+        "identify torque-payload",
+        "iparam.cli.identify_torque_payload:IdentifyTorquePayload",
+        "the load from motor currents, without a force sensor",
+    ),
+    Entry("identify robot", "iparam.cli.identify_robot:IdentifyRobot", "the arm itself from its torques or currents"),
     Entry("compensate", "iparam.cli.compensate:Compensate", "take an identified load out of a wrench"),
     Entry("simulate", "iparam.cli.simulate:Simulate", "an arm with a payload in MuJoCo, its sensors recorded"),
     Entry("report", "iparam.cli.report:Report", "one HTML page about an identification"),

@@ -3,6 +3,8 @@
 from iparam.simulation.computed_torque import ComputedTorque
 from iparam.simulation.errors import CollisionError, SimulationError
 from iparam.simulation.ground_truth import GroundTruth
+from iparam.simulation.joint_friction import JointFriction
+from iparam.simulation.motor_currents import with_motor_currents
 from iparam.simulation.mujoco_simulator import MujocoScene, MujocoSimulator
 from iparam.simulation.payload import Payload
 from iparam.simulation.sensor_rates import SensorRates
@@ -13,6 +15,7 @@ __all__ = [
     "CollisionError",
     "ComputedTorque",
     "GroundTruth",
+    "JointFriction",
     "MujocoScene",
     "MujocoSimulator",
     "Payload",
@@ -24,4 +27,5 @@ __all__ = [
     "Solid",
     "SolidKind",
     "TriangleMesh",
+    "with_motor_currents",
 ]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from iparam.arrays import FloatArray
 from iparam.robot.model import Robot
 from iparam.simulation.errors import CollisionError, SimulationError
+from iparam.simulation.joint_friction import JointFriction
 from iparam.simulation.model import SENSORS, TOOL_SITE
 from iparam.simulation.mujoco_backend import require_mujoco
 from iparam.trajectory.trajectory import JointMotion
@@ -33,9 +34,16 @@ class MujocoRun:
         tracking_error: (n,) largest distance of each joint from its set point.
     """
 
-    def __init__(self, model: Any, robot: Robot, gains: tuple[float, float], num_logged: int) -> None:
+    def __init__(
+        self,
+        model: Any,
+        robot: Robot,
+        gains: tuple[float, float],
+        num_logged: int,
+        friction: JointFriction | None = None,
+    ) -> None:
         self._mujoco = require_mujoco()
-        self._model, self._robot, self._gains = model, robot, gains
+        self._model, self._robot, self._gains, self._friction = model, robot, gains, friction
         self._data = self._mujoco.MjData(model)
         self._site = model.site(TOOL_SITE).id
         count = robot.num_joints
@@ -75,6 +83,7 @@ class MujocoRun:
         model, data, step = self._model, self._data, self._mujoco.mj_step
         q, dq, control = data.qpos, data.qvel, data.ctrl
         stiffness, damping = self._gains
+        friction, applied = self._friction, data.qfrc_applied
         goal_q, goal_dq = goal.q, goal.dq
         asked, errors = np.empty_like(forward), np.empty_like(forward)
         for k in range(len(forward)):
@@ -84,6 +93,8 @@ class MujocoRun:
             np.dot(weight[k], stiffness * error + damping * (goal_dq[k] - dq), out=torque)
             torque += forward[k]
             control[:] = torque
+            if friction is not None:
+                applied[:] = -friction.torque(dq)
             if logging[k]:
                 self.q[self._row], self.dq[self._row] = q, dq
             step(model, data)

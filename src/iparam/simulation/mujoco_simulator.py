@@ -14,6 +14,7 @@ from iparam.robot.cell import WorkCell
 from iparam.robot.model import Robot
 from iparam.simulation.computed_torque import ComputedTorque
 from iparam.simulation.feasibility import check_followable, check_movable, trajectory_warnings
+from iparam.simulation.joint_friction import JointFriction
 from iparam.simulation.model import build_model, payload_name
 from iparam.simulation.mujoco_run import MujocoRun
 from iparam.simulation.payload import Payload
@@ -36,6 +37,7 @@ class MujocoSimulator:
         controller: what drives the arm.
         settle_time: how long the arm holds the start pose before the trajectory and the recording begin [s].
         gravity: (3,) in base axes [m/s^2].
+        friction: in the joints; None for none. Rotor inertia is the robot's, see `Robot.with_armature`.
     """
 
     physics_rate: float = 2000.0
@@ -43,6 +45,7 @@ class MujocoSimulator:
     controller: ComputedTorque = field(default_factory=ComputedTorque)
     settle_time: float = 0.5
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    friction: JointFriction | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "physics_rate", positive_number(self.physics_rate, "physics_rate", "Hz"))
@@ -58,6 +61,8 @@ class MujocoSimulator:
 
     def load(self, robot: Robot, payload: Payload | None = None, cell: WorkCell | None = None) -> MujocoScene:
         """Build the model, see `Simulator.load`."""
+        if self.friction is not None and self.friction.viscous.shape != (robot.num_joints,):
+            raise InputError(f"friction is that of {self.friction.viscous.size} joints, {robot.name} has others")
         scene = MujocoScene(self, robot, payload, cell if cell is not None else WorkCell())
         check_movable(scene.loaded)
         scene.model  # noqa: B018  built here, so that what cannot be built is refused at once
@@ -103,7 +108,8 @@ class MujocoScene:
         logged = np.unique(np.concatenate(list(groups.values())))
         wanted = np.zeros(last + 1, dtype=bool)
         wanted[logged] = True
-        run = MujocoRun(self.model, self.robot, settings.controller.gains(1.0 / rate), logged.size)
+        gains = settings.controller.gains(1.0 / rate)
+        run = MujocoRun(self.model, self.robot, gains, logged.size, settings.friction)
         self._settle(run, trajectory)
         targets = []
         for first in range(0, last + 1, BLOCK):

@@ -1,0 +1,200 @@
+"""Identification from motor currents: errors of a simulated arm against the truth, time, growth and memory.
+
+With the folder of UR10e logs as an argument, or in IPARAM_DATA, the real arm too.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+from side_by_side import print_table
+
+import iparam
+from iparam.estimation.torque import (
+    DriveGains,
+    FrictionModel,
+    TorqueModel,
+    identify_payload_from_torque,
+    identify_robot,
+)
+from iparam.estimation.torque.drive_gains import torque_gains
+from iparam.estimation.torque.joint_data import JointDataSource
+from iparam.estimation.torque.robot_identification import grouped
+from iparam.estimation.torque.robot_problem import fit_torques
+from iparam.recording import Recording
+from iparam.simulation import JointFriction, MujocoSimulator, Payload, SensorRates, with_motor_currents
+from iparam.trajectory import load_trajectory
+
+TRAJECTORY = Path(__file__).parents[1] / "tests" / "data" / "whole_arm_ur10e.json"
+COLUMNS = "time,q,dq,current,target_current,target_torque"
+GAINS = np.array([11.94, 11.98, 9.84, 10.76, 10.75, 10.68])
+CURRENT_NOISE = np.array([0.19, 0.22, 0.13, 0.04, 0.05, 0.04])  # [A] what models leave of a real UR10e's currents
+ROTORS = np.array([5.3, 6.1, 1.9, 0.53, 0.61, 0.44])
+VISCOUS = np.array([20.0, 19.0, 10.0, 3.6, 2.5, 2.6])
+COULOMB = np.array([12.7, 11.0, 4.7, 2.6, 3.2, 2.5])
+SEEDS = 50
+
+
+def measured(recording: Recording, seed: int) -> Recording:
+    noisy = with_motor_currents(recording, GAINS, CURRENT_NOISE, seed)
+    q = noisy.signal("q")
+    error = 2e-5 * np.random.default_rng(seed + 10_000).standard_normal(q.values.shape)
+    return noisy.with_signal("q", time=q.time, values=q.values + error)
+
+
+def simulate() -> tuple[Recording, Recording, Payload]:
+    robot = iparam.load_robot("ur10e").with_armature(ROTORS)
+    simulator = MujocoSimulator(rates=SensorRates.all_at(500.0), friction=JointFriction(VISCOUS, COULOMB))
+    payload = Payload.box(mass=2.0, size=(0.1, 0.15, 0.2), offset=(0.02, 0.03, 0.1))
+    path = load_trajectory(TRAJECTORY).trajectory
+    runs = [simulator.load(robot, carried).run(path).recording for carried in (None, payload)]
+    return runs[0], runs[1], payload
+
+
+def simulated_arm(bare: Recording, loaded: Recording, payload: Payload) -> None:
+    robot = iparam.load_robot("ur10e")
+    gains = DriveGains(GAINS, np.zeros(6), 0.0, "Known.")
+    matched = FrictionModel(("viscous", "coulomb", "offset"), "smooth", smoothing_speed=0.02)
+    rows = []
+    for name, friction in (("as simulated", matched), ("default", FrictionModel())):
+        model = TorqueModel(robot, friction)
+        expected = np.zeros(model.size)
+        expected[:60], expected[60:66] = robot.body_parameters.ravel(), ROTORS
+        expected[model.friction_columns("viscous")] = VISCOUS
+        expected[model.friction_columns("coulomb")] = COULOMB
+        truth, inertial = grouped(model) @ expected, model.independent < 66
+        scores, mass, center, inside = [], [], [], []
+        for seed in range(SEEDS):
+            run = measured(bare, seed)
+            fit = fit_torques(model, [JointDataSource(run, robot)], gains)
+            error = fit.solution.parameters[model.independent] - truth
+            scores.append((error / np.sqrt(np.diag(fit.covariance)))[inertial])
+            found = identify_payload_from_torque(
+                run, measured(loaded, 1000 + seed), robot, drive_gains=gains, friction=friction
+            )
+            mass.append(abs(found.estimate.mass / 2.0 - 1.0))
+            center.append(np.abs(found.estimate.center_of_mass - payload.parameters.center_of_mass).max())
+            inside.append(found.mass_interval[0] < 2.0 < found.mass_interval[1])
+        rows.append(
+            [
+                name,
+                f"{100 * np.mean(np.abs(scores) < 3.0):.2f} %",
+                f"{np.sqrt(np.mean(np.square(scores))):.2f}",
+                f"{100 * np.median(mass):.2f} / {100 * max(mass):.2f} %",
+                f"{1e3 * np.median(center):.2f} / {1e3 * max(center):.2f} mm",
+                f"{100 * np.mean(inside):.0f} %",
+            ]
+        )
+    header = ["friction model", "within 3 sd", "rms error / sd", "mass error, worst", "CoM error, worst", "in 95 %"]
+    print_table(
+        f"Simulated UR10e, 20 s at 500 Hz, {SEEDS} seeds of noise: base parameters and a load of 2 kg", header, rows
+    )
+
+
+def times_and_growth(bare: Recording, loaded: Recording) -> None:
+    robot = iparam.load_robot("ur10e")
+    gains = torque_gains(6)
+    rows = []
+    for repeats in (1, 4, 16):
+        run = repeated(bare, repeats)
+        source_time = time.perf_counter()
+        identify_robot([run], robot, compare=False)
+        robot_time = time.perf_counter() - source_time
+        start = time.perf_counter()
+        identify_payload_from_torque(run, repeated(loaded, repeats), robot)
+        payload_time = time.perf_counter() - start
+        source = JointDataSource(run, robot)
+        tracemalloc.start()
+        fit_torques(TorqueModel(robot), [source], gains)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        samples = run.signal("q").num_samples
+        rows.append(
+            [
+                str(samples),
+                f"{robot_time:.2f}",
+                f"{payload_time:.2f}",
+                f"{1e6 * robot_time / samples:.0f}",
+                f"{peak / 1e6:.0f}",
+            ]
+        )
+    header = ["samples", "robot s", "torque-payload s", "robot us a sample", "peak of the fit MB"]
+    print_table("Time and memory, 500 Hz; runs laid end to end", header, rows)
+
+
+def repeated(recording: Recording, count: int) -> Recording:
+    """The run, forwards and backwards, ``count`` times."""
+    result = Recording("ur10e")
+    for name in ("q", "tau"):
+        signal = recording.signal(name)
+        period = signal.time[-1] + 1.0 / signal.rate
+        time_stamps = np.concatenate([signal.time + k * period for k in range(count)])
+        result = result.with_signal(name, time=time_stamps, values=np.tile(signal.values, (count, 1)))
+    return result
+
+
+def real_arm(folder: Path) -> None:
+    robot = iparam.load_robot("ur10e")
+
+    def log(name: str) -> Recording:
+        return Recording.load(folder / f"ur-20_{name}.csv", columns=COLUMNS, robot="ur10e")
+
+    bare = {
+        "02_19": log("02_19_14harm50sec"),
+        "01_31": log("01_31-unload"),
+        "02_10": log("02_10-30sec_12harm"),
+        "points": log("01_17-ptp_10_points"),
+    }
+    loaded = {"02_19": log("02_19_14harm50secLoad"), "01_31": log("01_31-load")}
+    rows = []
+    for without, with_load in (
+        ("02_19", "02_19"),
+        ("01_31", "01_31"),
+        ("02_10", "02_19"),
+        ("02_10", "01_31"),
+        ("02_19", "01_31"),
+        ("01_31", "02_19"),
+        ("points", "02_19"),
+        ("points", "01_31"),
+    ):
+        found = identify_payload_from_torque(bare[without], loaded[with_load], robot)
+        low, high = found.mass_interval
+        rows.append(
+            [
+                without,
+                with_load,
+                f"{found.estimate.mass:.3f}",
+                f"{100 * (found.estimate.mass / 2.805 - 1):+.2f} %",
+                f"{low:.3f}..{high:.3f}",
+                "yes" if low < 2.805 < high else "no",
+            ]
+        )
+    print_table("Real UR10e, load of 2.805 kg", ["bare", "loaded", "mass kg", "error", "95 %", "holds"], rows)
+    arm = identify_robot([bare["02_10"]], robot)
+    rows = [[name, *(f"{value:.4f}" for value in one.relative)] for name, one in arm.validate(bare["points"]).items()]
+    print_table(
+        "Real UR10e, held-out point-to-point run: relative residual",
+        ["model", *(f"joint {j}" for j in range(1, 7))],
+        rows,
+    )
+
+
+def main() -> None:
+    runs = simulate()
+    simulated_arm(*runs)
+    times_and_growth(*runs[:2])
+    given = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("IPARAM_DATA", "")
+    folder = Path(given) / "ur10e" if given else Path(__file__).parents[2] / "shared" / "data" / "ur10e"
+    if folder.is_dir():
+        real_arm(folder)
+    else:
+        print(f"\nno logs of a real UR10e in {folder}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+"""`DriveGains`: how many newton metres an ampere makes at each joint, and how well that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.errors import InputError
+from iparam.estimation.errors import IdentificationError
+from iparam.estimation.torque.friction import FrictionModel
+from iparam.estimation.torque.joint_data import JointDataSource
+from iparam.recording.recording import Recording
+from iparam.robot.dynamics import inverse_dynamics
+from iparam.robot.model import Robot
+
+TOLERANCE = 0.02
+"""Relative standard deviation of a drive's real gain about what its controller assumes: magnets, temperature, gears. No
+log can show it, because everything in a log is in the controller's own units."""
+
+MODEL_TOLERANCE = 0.05
+"""The same for gains that follow from the maker's masses of the links."""
+
+SLOW = 0.05
+"""Speed below which friction does not follow the joint's speed [rad/s]."""
+
+LEAST_SIGNAL = 3.0
+"""Standard deviations that a gain must differ from zero by."""
+
+GUESS = 0.3
+"""Relative standard deviation of a gain that is only guessed."""
+
+_KNOTS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class DriveGains:
+    """Of the n drives.
+
+    Attributes:
+        values: (n,) [N m/A].
+        standard_deviation: (n,) how far the estimate scatters [N m/A].
+        tolerance: relative standard deviation of the real gain about the figure that was estimated.
+        source: one sentence on where they come from.
+    """
+
+    values: FloatArray
+    standard_deviation: FloatArray
+    tolerance: float
+    source: str
+
+    def __post_init__(self) -> None:
+        values = as_float_array(self.values, "drive gains")
+        spread = as_float_array(self.standard_deviation, "standard deviation of the drive gains")
+        if values.ndim != 1 or spread.shape != values.shape or (values <= 0.0).any() or (spread < 0.0).any():
+            raise InputError(f"drive gains must be positive numbers, one a joint, got {values.tolist()}")
+        if not (np.isfinite(self.tolerance) and self.tolerance >= 0.0):
+            raise InputError(f"tolerance must be at least 0, got {self.tolerance!r}")
+        object.__setattr__(self, "values", frozen(values))
+        object.__setattr__(self, "standard_deviation", frozen(spread))
+
+    @property
+    def relative_deviation(self) -> FloatArray:
+        """(n,) relative standard deviation, of the estimate and of the drives together."""
+        return np.asarray(np.hypot(self.standard_deviation / self.values, self.tolerance))
+
+
+def torque_gains(num_joints: int) -> DriveGains:
+    """The gains of a recording of torques: exactly one."""
+    return DriveGains(np.ones(num_joints), np.zeros(num_joints), 0.0, "The recording holds torques.")
+
+
+def given_gains(values: ArrayLike, num_joints: int, tolerance: float = TOLERANCE) -> DriveGains:
+    """Gains that the user states."""
+    gains = as_float_array(values, "drive gains")
+    if gains.shape != (num_joints,):
+        raise InputError(f"drive gains must be {num_joints} numbers [N m/A], one a joint, got {gains.size}")
+    return DriveGains(gains, np.zeros(num_joints), tolerance, "The drive gains were given.")
+
+
+def gains_from_targets(recordings: Sequence[Recording]) -> DriveGains:
+    """Gains from the controller's own figures: the current that it asks for against the torque that it wants.
+
+    The current also holds the controller's compensation of friction. That is a function of speed, and is left free
+    here: a line between knots for each direction. So joints without gravity load have their gain too, from motion. A
+    joint that moves too little for that is given the median of the others, with a deviation of `GUESS`.
+    """
+    estimates = [_from_targets(recording) for recording in recordings]
+    weights = np.array([1.0 / spread**2 for _, spread in estimates])  # 0 where nothing is known
+    values = np.array([np.where(np.isfinite(spread), gains, 0.0) for gains, spread in estimates])
+    told = weights.sum(axis=0) > 0.0
+    if np.count_nonzero(told) <= told.size // 2:
+        missing = ", ".join(str(j + 1) for j in np.flatnonzero(~told))
+        raise IdentificationError(
+            f"the drive gains of joints {missing} cannot be told from targets: they hardly move, or their target "
+            "current does not follow their target torque; give the drive gains"
+        )
+    total = np.where(told, weights.sum(axis=0), 1.0)
+    mean = (weights * values).sum(axis=0) / total
+    spread = 1.0 / np.sqrt(total)
+    # Runs that do not agree say more than each of them believes.
+    counts = (weights > 0.0).sum(axis=0)
+    squares = (weights * (values - mean) ** 2).sum(axis=0) / np.maximum(counts - 1, 1)
+    spread = np.where(counts > 1, spread * np.sqrt(np.maximum(squares, 1.0)), spread)
+    source = "The drive gains follow from the controller's target torques and target currents."
+    if not told.all():
+        middle = float(np.median(mean[told]))
+        mean, spread = np.where(told, mean, middle), np.where(told, spread, GUESS * middle)
+        missing = ", ".join(str(j + 1) for j in np.flatnonzero(~told))
+        source += f" Those of joints {missing} cannot be told and are guessed to {100 * GUESS:g} %."
+    return DriveGains(mean, spread, TOLERANCE, source)
+
+
+def _from_targets(recording: Recording) -> tuple[FloatArray, FloatArray]:
+    """Gains (n,) and their standard deviations, infinite where nothing can be told."""
+    torque, current, speed = (recording.signal(name) for name in ("target_torque", "target_current", "dq"))
+    if not (torque.time.shape == current.time.shape == speed.time.shape and (torque.time == current.time).all()):
+        raise IdentificationError("target torques, target currents and speeds must have the same time stamps")
+    found = [
+        _one_from_targets(torque.values[:, j], current.values[:, j], speed.values[:, j]) for j in range(torque.width)
+    ]
+    gains, spreads = np.array(found).T
+    return gains, spreads
+
+
+def _one_from_targets(torque: FloatArray, current: FloatArray, speed: FloatArray) -> tuple[float, float]:
+    moving = np.abs(speed) > SLOW
+    rows = _friction_curve(speed[moving], SLOW)
+    rows = np.column_stack([torque[moving], rows[:, np.abs(rows).sum(axis=0) > 1.0]])
+    if len(rows) < 10 * rows.shape[1] or not torque[moving].any():
+        return 0.0, np.inf
+    coefficients, spread = robust_line(rows, current[moving])
+    if coefficients[0] < LEAST_SIGNAL * spread[0]:
+        return 0.0, np.inf
+    deviation = max(spread[0] / coefficients[0] ** 2, 1e-6 / coefficients[0])
+    return 1.0 / coefficients[0], deviation
+
+
+def gains_from_model(recording: Recording, robot: Robot) -> DriveGains:
+    """Gains for which the currents fit the maker's masses, from a run without load and with friction left free."""
+    source = JointDataSource(recording, robot, "current")
+    friction = FrictionModel(("viscous", "coulomb", "offset"), "smooth")
+    count = robot.num_joints
+    rows: list[list[FloatArray]] = [[] for _ in range(count)]
+    currents: list[list[FloatArray]] = [[] for _ in range(count)]
+    for data in source.segments():
+        torque = inverse_dynamics(robot, data.q, data.dq, data.ddq)
+        columns = friction.columns(data.dq, friction.directions(data.q, data.dq))
+        for j in range(count):
+            moving = np.abs(data.dq[:, j]) > SLOW
+            terms = [torque[moving, j], *(column[moving, j] for column in columns.values())]
+            rows[j].append(np.column_stack(terms))
+            currents[j].append(data.effort[moving, j])
+    gains, spreads = np.empty(count), np.empty(count)
+    for j in range(count):
+        stacked = np.concatenate(rows[j])
+        if len(stacked) < 100:
+            raise IdentificationError(f"joint {j + 1} hardly moves, so that its drive gain cannot be told; give them")
+        slope, spread = robust_line(stacked, np.concatenate(currents[j]))
+        if slope[0] < LEAST_SIGNAL * spread[0]:
+            raise IdentificationError(
+                f"the current of joint {j + 1} does not follow the torque of the maker's model, so that its drive gain "
+                "cannot be told; give the drive gains"
+            )
+        gains[j], spreads[j] = 1.0 / slope[0], spread[0] / slope[0] ** 2
+    return DriveGains(
+        gains, spreads, MODEL_TOLERANCE, "The drive gains are those that fit the maker's masses of the links."
+    )
+
+
+def robust_line(rows: FloatArray, values: FloatArray, blocks: int = 30) -> tuple[FloatArray, FloatArray]:
+    """Huber regression of values (N,) on rows (N, p), and its standard deviations from sums over time blocks."""
+    scale = np.linalg.norm(rows, axis=0)
+    scaled = rows / scale
+    coefficients = np.linalg.lstsq(scaled, values, rcond=1e-10)[0]
+    weights = np.ones(len(values))
+    for _ in range(50):
+        left = values - scaled @ coefficients
+        size = max(1.345 * 1.4826 * float(np.median(np.abs(left))), 1e-12)
+        weights = np.minimum(1.0, size / np.maximum(np.abs(left), 1e-300))
+        pulled = scaled * weights[:, None]
+        step = np.linalg.pinv(pulled.T @ scaled, hermitian=True) @ (pulled.T @ left)
+        coefficients = coefficients + step
+        if np.abs(step).max() <= 1e-8 * np.abs(coefficients).max():
+            break
+    scores = scaled * (weights * (values - scaled @ coefficients))[:, None]
+    sums = np.array([part.sum(axis=0) for part in np.array_split(scores, blocks)])
+    inverse = np.linalg.pinv((scaled * weights[:, None]).T @ scaled, hermitian=True)
+    spread = np.sqrt(np.maximum(np.diag(inverse @ (sums.T @ sums) @ inverse), 0.0))
+    return coefficients / scale, spread / scale
+
+
+def _friction_curve(speed: FloatArray, slowest: float) -> FloatArray:
+    """Columns of a broken line in speed for each direction."""
+    knots = np.linspace(slowest, float(np.abs(speed).max(initial=2.0 * slowest)), _KNOTS)
+    columns = []
+    for side in (1.0, -1.0):
+        there = side * speed > 0.0
+        for own in np.eye(_KNOTS):
+            columns.append(np.where(there, np.interp(side * speed, knots, own), 0.0))
+    return np.column_stack(columns)

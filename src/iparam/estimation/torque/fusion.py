@@ -1,0 +1,87 @@
+"""`fuse_estimates`: one load from several independent estimates, such as wrist wrench and joint torques."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from iparam.arrays import frozen
+from iparam.errors import InputError
+from iparam.estimation.assembly import precision_warnings
+from iparam.estimation.consistent import nearest_consistent
+from iparam.estimation.errors import IdentificationError
+from iparam.estimation.estimate import Estimate, StandardDeviations, Wrench
+from iparam.spatial.consistency import check_consistency, is_physically_consistent
+from iparam.spatial.derived import derived_covariance
+from iparam.spatial.parameters import InertialParameters
+from iparam.spatial.phi import inertia_matrix
+
+METHOD = "fusion"
+
+
+def fuse_estimates(estimates: Sequence[Estimate]) -> Estimate:
+    """The weighted mean of estimates of one load in one frame, each weighing by the inverse of its covariance.
+
+    For independent errors that is the least squares estimate from all data together, and its covariance is below that
+    of each. Estimates that differ by more than their covariances allow are still combined, with a warning, and the
+    covariance is raised by what they differ.
+
+    Args:
+        estimates: two or more, e.g. from the wrist wrench and from joint torques of the same or of different runs.
+            Their errors must be independent: not two methods on the same signals.
+    """
+    if len(estimates) < 2:
+        raise InputError(f"fusion needs at least two estimates, got {len(estimates)}")
+    try:
+        informations = [np.linalg.inv(estimate.covariance_phi) for estimate in estimates]
+        for estimate in estimates:
+            np.linalg.cholesky(estimate.covariance_phi)
+    except np.linalg.LinAlgError:
+        raise IdentificationError("an estimate has a singular covariance and cannot be weighed") from None
+    total = sum(informations[1:], start=informations[0])
+    covariance = np.linalg.inv(total)
+    covariance = 0.5 * (covariance + covariance.T)
+    pulls = [information @ one.phi for information, one in zip(informations, estimates, strict=True)]
+    phi = covariance @ sum(pulls[1:], start=pulls[0])
+    apart = sum(
+        float((one.phi - phi) @ information @ (one.phi - phi))
+        for information, one in zip(informations, estimates, strict=True)
+    )
+    freedom = 10 * (len(estimates) - 1)
+    warnings: list[str] = []
+    if apart > freedom + 3.0 * np.sqrt(2.0 * freedom):
+        warnings.append(
+            f"The estimates do not agree: they differ by {np.sqrt(apart / freedom):.1f} times what their standard "
+            "deviations allow, by which those of the result were raised."
+        )
+        covariance = covariance * (apart / freedom)
+    if not is_physically_consistent(phi):
+        phi = nearest_consistent(phi, np.asarray(np.linalg.inv(covariance), dtype=np.float64))
+    spread = np.sqrt(np.diag(covariance))
+    body = InertialParameters.from_phi(phi)
+    derived = np.sqrt(np.maximum(np.diag(derived_covariance(phi, covariance)), 0.0))
+    bias = next((one.sensor_bias for one in estimates if one.sensor_bias is not None), None)
+    earlier = [warning for one in estimates for warning in one.warnings if "not determined" not in warning]
+    return Estimate(
+        method=METHOD,
+        mass=float(phi[0]),
+        center_of_mass=body.center_of_mass,
+        inertia_about_com=body.inertia_about_com,
+        inertia_about_origin=frozen(inertia_matrix(phi[4:])),
+        phi=frozen(phi),
+        standard_deviation=StandardDeviations(
+            float(derived[0]), frozen(derived[1:4]), frozen(inertia_matrix(derived[4:])), frozen(spread)
+        ),
+        covariance_phi=frozen(covariance),
+        physically_consistent=check_consistency(phi).consistent,
+        condition_number=float(np.sqrt(np.linalg.cond(total))),
+        residual_norm=float(np.sqrt(sum(one.residual_norm**2 for one in estimates))),
+        residual_rms=next(
+            (one.residual_rms for one in estimates if one.residual_rms.force.any()),
+            Wrench(frozen(np.zeros(3)), frozen(np.zeros(3))),
+        ),
+        sensor_bias=bias,
+        samples=sum(one.samples for one in estimates),
+        warnings=tuple(dict.fromkeys([*earlier, *warnings, *precision_warnings(phi, spread)])),
+    )

@@ -1,0 +1,137 @@
+"""`JointData`: from a recording to filtered joint motion with the effort of each joint, a segment at a time."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.estimation.errors import IdentificationError
+from iparam.recording.kalman import kalman_smooth
+from iparam.recording.process_choice import LEAST_SAMPLES, choose_processes
+from iparam.recording.recording import Recording
+from iparam.robot.model import Robot
+
+SEGMENT = 20_000
+"""Samples that are smoothed at once."""
+
+OVERLAP = 500
+"""Samples on either side that a segment is smoothed with and that belong to its neighbours."""
+
+CHOICE = 4_000
+"""Samples from the middle of a run that the motion models of the smoother are chosen from."""
+
+KEPT = 200_000
+"""Samples up to which the filtered motion of a run is kept; a longer one is filtered again at every pass."""
+
+EFFORTS = ("tau", "current")
+
+
+@dataclass(frozen=True, eq=False)
+class JointData:
+    """Successive samples of a run.
+
+    Attributes:
+        time: (T,) [s].
+        q, dq, ddq: (T, n) filtered motion [rad, rad/s, rad/s^2].
+        effort: (T, n) what each drive did, as recorded: torque [N m] or current [A].
+    """
+
+    time: FloatArray
+    q: FloatArray
+    dq: FloatArray
+    ddq: FloatArray
+    effort: FloatArray
+
+    def part(self, start: int, stop: int) -> JointData:
+        """Samples start to stop."""
+        values = {spec.name: getattr(self, spec.name)[start:stop] for spec in dataclasses.fields(self)}
+        return JointData(**values)
+
+
+class JointDataSource:
+    """The segments of a recording, as often as one asks for them.
+
+    Args:
+        recording: with q, and tau or current.
+        robot: the arm.
+        effort: which of the two; the torque if it is there and None is given.
+    """
+
+    def __init__(self, recording: Recording, robot: Robot, effort: str | None = None) -> None:
+        self.effort = effort_of(recording) if effort is None else effort
+        angles, drives = recording.signal("q"), recording.signal(self.effort)
+        inside = (angles.time >= drives.time[0]) & (angles.time <= drives.time[-1])
+        if angles.width != robot.num_joints or drives.width != robot.num_joints:
+            raise IdentificationError(
+                f"{robot.name} has {robot.num_joints} joints, the recording has q of {angles.width} and {self.effort} "
+                f"of {drives.width}"
+            )
+        if np.count_nonzero(inside) < 10 * LEAST_SAMPLES:
+            raise IdentificationError(
+                f"only {np.count_nonzero(inside)} samples have both joint angles and {self.effort}; at least "
+                f"{10 * LEAST_SAMPLES} are needed, and thousands for a usable estimate"
+            )
+        self._time, self._q = angles.time[inside], angles.values[inside]
+        self._drives = drives
+        middle = max(0, (self._time.size - CHOICE) // 2)
+        window = slice(middle, middle + CHOICE)
+        chosen = choose_processes(self._time[window], self._q[window])
+        if self._time.size > CHOICE:
+            chosen = tuple(dataclasses.replace(one, starts_at_rest=False, ends_at_rest=False) for one in chosen)
+        self._processes = chosen
+        self._kept: list[JointData] | None = None
+
+    @property
+    def num_samples(self) -> int:
+        """Samples in all segments."""
+        return int(self._time.size)
+
+    @property
+    def rate(self) -> float:
+        """Median sampling rate [Hz]."""
+        return 1.0 / float(np.median(np.diff(self._time)))
+
+    def segments(self) -> Iterator[JointData]:
+        """All samples, in segments."""
+        if self._kept is not None:
+            yield from self._kept
+            return
+        kept = []
+        for start in range(0, self._time.size, SEGMENT):
+            segment = self._segment(start, min(start + SEGMENT, self._time.size))
+            if self._time.size <= KEPT:
+                kept.append(segment)
+            yield segment
+        if kept:
+            self._kept = kept
+
+    def _segment(self, start: int, stop: int) -> JointData:
+        first, last = max(0, start - OVERLAP), min(stop + OVERLAP, self._time.size)
+        time = self._time[first:last]
+        motion = kalman_smooth(time, self._q[first:last], self._processes)
+        own = slice(start - first, stop - first)
+        return JointData(
+            time[own], motion.q[own], motion.dq[own], motion.ddq[own], self._effort_at(self._time[start:stop])
+        )
+
+    def _effort_at(self, time: FloatArray) -> FloatArray:
+        stamps, values = self._drives.time, self._drives.values
+        if stamps.size == self._time.size and (stamps == self._time).all():
+            first = int(np.searchsorted(stamps, time[0]))
+            return values[first : first + time.size]
+        return np.column_stack([np.interp(time, stamps, column) for column in values.T])
+
+
+def effort_of(recording: Recording) -> str:
+    """The signal that tells what the drives did: the measured torque, else the current."""
+    for name in EFFORTS:
+        if recording.has(name):
+            return name
+    raise IdentificationError(
+        f"the recording has neither joint torques (tau) nor motor currents (current); it has "
+        f"{', '.join(recording.signals) or 'no signals'}"
+    )

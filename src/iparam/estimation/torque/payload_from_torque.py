@@ -1,0 +1,231 @@
+"""`identify_payload_from_torque`: the load from a run without it and a run with it, without a force sensor."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, frozen
+from iparam.errors import InputError
+from iparam.estimation.assembly import precision_warnings
+from iparam.estimation.consistent import nearest_consistent
+from iparam.estimation.errors import NotIdentifiableError
+from iparam.estimation.estimate import Estimate, StandardDeviations, Wrench
+from iparam.estimation.torque.drive_gains import (
+    DriveGains,
+    gains_from_model,
+    gains_from_targets,
+    given_gains,
+    torque_gains,
+)
+from iparam.estimation.torque.friction import FrictionModel
+from iparam.estimation.torque.joint_data import JointDataSource, effort_of
+from iparam.estimation.torque.robot_problem import TorqueFit, fit_torques
+from iparam.estimation.torque.torque_model import NUM_LOAD, TorqueModel
+from iparam.files import write_atomically
+from iparam.recording.recording import Recording
+from iparam.regressor.identifiability import PARAMETER_NAMES
+from iparam.robot.model import Robot
+from iparam.robot.motion_input import STANDARD_GRAVITY
+from iparam.spatial.consistency import check_consistency, is_physically_consistent
+from iparam.spatial.derived import derived_covariance
+from iparam.spatial.parameters import InertialParameters
+from iparam.spatial.phi import inertia_matrix
+
+METHOD = "torque-payload"
+WARMING_TERMS = ("viscous", "coulomb")
+"""Friction terms that each run has of its own: the gears are not equally warm."""
+
+LEAST_BLOCKS = 24
+"""Time blocks, of about a second, below which their scatter says little."""
+
+NORMAL_95 = 1.959964
+"""Standard deviations to either side that hold 95 % of a normal distribution."""
+
+
+@dataclass(frozen=True, eq=False)
+class TorquePayloadEstimate:
+    """A load found from joint torques.
+
+    Attributes:
+        estimate: the load, as from any other method; its residual norm is that of the joint torques [N m].
+        unconstrained_phi: (10,) what plain weighted least squares gives, whether or not a body can have it.
+        drive_gains: that turned currents into torques.
+        friction: (n,) coefficients by term and run, such as "viscous_run1"; see `FrictionModel`.
+        torque_rms: (n,) of what is left of each joint's torque [N m].
+        mass_interval: (2,) that holds the mass with 95 % probability [kg].
+    """
+
+    estimate: Estimate
+    unconstrained_phi: FloatArray
+    drive_gains: DriveGains
+    friction: dict[str, FloatArray]
+    torque_rms: FloatArray
+    mass_interval: tuple[float, float]
+
+    def to_document(self) -> dict[str, Any]:
+        """What `save` writes: the result of any payload identification, and what is known of the joints."""
+        document = self.estimate.to_document()
+        del document["residual_rms"]  # there is no wrench
+        document["mass_interval_95"] = list(self.mass_interval)
+        document["unconstrained_phi"] = self.unconstrained_phi.tolist()
+        document["torque_residual_rms"] = self.torque_rms.tolist()
+        document["drive_gains"] = {
+            "values": self.drive_gains.values.tolist(),
+            "standard_deviation": (self.drive_gains.relative_deviation * self.drive_gains.values).tolist(),
+            "source": self.drive_gains.source,
+        }
+        document["friction"] = {name: values.tolist() for name, values in self.friction.items()}
+        return document
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON in the format ``iparam-result/1``, replacing the file in one step."""
+        write_atomically(path, json.dumps(self.to_document(), indent=1, allow_nan=False) + "\n")
+
+
+def identify_payload_from_torque(
+    bare: Recording,
+    loaded: Recording,
+    robot: Robot,
+    *,
+    drive_gains: ArrayLike | DriveGains | None = None,
+    friction: FrictionModel | None = None,
+    gravity: ArrayLike = STANDARD_GRAVITY,
+) -> TorquePayloadEstimate:
+    """Estimate the load that one run carries and the other does not, with the arm and its friction.
+
+    The runs need not follow the same motion, nor be synchronous: both go into one least squares problem, in which they
+    share the arm's base parameters and the rotors' inertia.
+
+    Args:
+        bare, loaded: runs with q, and tau or current. For currents with target_torque and target_current beside them
+            the drive gains are estimated.
+        robot: the arm.
+        drive_gains: (n,) [N m/A], where they are known; else from the targets, else from the maker's masses.
+        friction: of the joints.
+        gravity: (3,) in base axes [m/s^2].
+    """
+    gains = find_gains([bare, loaded], bare, robot, drive_gains)
+    effort = effort_of(bare)
+    if not loaded.has(effort):
+        raise InputError(f"the run without load has {effort}, the run with it does not")
+    sources = [JointDataSource(recording, robot, effort) for recording in (bare, loaded)]
+    model = TorqueModel(
+        robot,
+        FrictionModel() if friction is None else friction,
+        runs=2,
+        run_terms=WARMING_TERMS,
+        loaded_runs=(1,),
+        gravity=gravity,
+    )
+    fit = fit_torques(model, sources, gains)
+    warnings = [*bare.warnings, *loaded.warnings]
+    return _assemble(fit, sum(source.num_samples for source in sources), warnings)
+
+
+def find_gains(
+    recordings: Sequence[Recording], bare: Recording, robot: Robot, given: ArrayLike | DriveGains | None = None
+) -> DriveGains:
+    """The drive gains of recordings: given, not needed, from the controller's targets, or from the maker's masses.
+
+    Args:
+        recordings: of the same arm.
+        bare: a run without load.
+        robot: the arm.
+        given: (n,) [N m/A], or with their uncertainty, or None.
+    """
+    if isinstance(given, DriveGains):
+        return given
+    if given is not None:
+        return given_gains(given, robot.num_joints)
+    if effort_of(bare) == "tau":
+        return torque_gains(robot.num_joints)
+    told = [one for one in recordings if all(one.has(name) for name in ("target_torque", "target_current", "dq"))]
+    return gains_from_targets(told) if told else gains_from_model(bare, robot)
+
+
+def _assemble(fit: TorqueFit, samples: int, warnings: list[str]) -> TorquePayloadEstimate:
+    model, solution = fit.model, fit.solution
+    free = solution.parameters[model.load_columns]
+    _require_identifiable(solution.triangle[-NUM_LOAD:, -NUM_LOAD:], solution.triangle[:, -NUM_LOAD:])
+    covariance = fit.covariance[-NUM_LOAD:, -NUM_LOAD:]
+    phi, data_warnings = free, []
+    if not is_physically_consistent(free):
+        phi = nearest_consistent(free, np.asarray(np.linalg.inv(covariance), dtype=np.float64))
+        moved = float(np.sqrt((phi - free) @ np.linalg.solve(covariance, phi - free)))
+        data_warnings.append(
+            "Unconstrained least squares gives parameters that no rigid body has; the nearest consistent ones, "
+            f"{moved:.1f} standard deviations away, were taken."
+        )
+    if solution.num_blocks < LEAST_BLOCKS:
+        data_warnings.append(
+            f"The runs last only {solution.num_blocks} s together: too little to tell how residuals are correlated."
+        )
+    if fit.gains.tolerance:
+        share = fit.gains.tolerance
+        data_warnings.append(f"{fit.gains.source} Each is taken to be within {100 * share:g} % (standard deviation).")
+    spread = np.sqrt(np.diag(covariance))
+    body = InertialParameters.from_phi(phi)
+    derived = np.sqrt(np.maximum(np.diag(derived_covariance(phi, covariance)), 0.0))
+    load = solution.triangle[-NUM_LOAD:, -NUM_LOAD:]
+    estimate = Estimate(
+        method=METHOD,
+        mass=float(phi[0]),
+        center_of_mass=body.center_of_mass,
+        inertia_about_com=body.inertia_about_com,
+        inertia_about_origin=frozen(inertia_matrix(phi[4:])),
+        phi=frozen(phi),
+        standard_deviation=StandardDeviations(
+            float(derived[0]), frozen(derived[1:4]), frozen(inertia_matrix(derived[4:])), frozen(spread)
+        ),
+        covariance_phi=frozen(0.5 * (covariance + covariance.T)),
+        physically_consistent=check_consistency(phi).consistent,
+        condition_number=float(np.linalg.cond(load)),
+        residual_norm=float(np.sqrt(samples * np.sum(solution.rms**2))),
+        residual_rms=Wrench(frozen(np.zeros(3)), frozen(np.zeros(3))),
+        sensor_bias=None,
+        samples=samples,
+        warnings=tuple(dict.fromkeys([*warnings, *data_warnings, *precision_warnings(phi, spread)])),
+    )
+    reach = NORMAL_95 * float(spread[0])
+    return TorquePayloadEstimate(
+        estimate=estimate,
+        unconstrained_phi=frozen(free),
+        drive_gains=fit.gains,
+        friction=friction_table(fit),
+        torque_rms=frozen(solution.rms),
+        mass_interval=(float(phi[0]) - reach, float(phi[0]) + reach),
+    )
+
+
+def friction_table(fit: TorqueFit) -> dict[str, FloatArray]:
+    """The friction coefficients (n,) by term, and by run where they differ; and the rotors' inertia."""
+    model, parameters = fit.model, fit.solution.parameters
+    table = {}
+    for term in model.friction.terms:
+        for run in range(model.runs if term in model.run_terms else 1):
+            name = f"{term}_run{run + 1}" if term in model.run_terms else term
+            table[name] = frozen(parameters[model.friction_columns(term, run)])
+    return table
+
+
+def _require_identifiable(load: FloatArray, columns: FloatArray) -> None:
+    """Refuse a load that the rest of the model hides: what is left of its columns beside the others must be visible."""
+    lengths = np.linalg.norm(columns, axis=0)
+    lengths = np.where(lengths > 0.0, lengths, 1.0)
+    _, values, directions = np.linalg.svd(load / lengths)
+    blind = values < 1e-8
+    if blind.any():
+        share = np.linalg.norm(directions[blind], axis=0)
+        names = tuple(name for name, part in zip(PARAMETER_NAMES, share, strict=True) if part > 1e-3)
+        raise NotIdentifiableError(
+            f"these runs do not determine {', '.join(names)} of the load: move all joints, through more orientations, "
+            "in both runs (see iparam excite optimize)",
+            names,
+        )

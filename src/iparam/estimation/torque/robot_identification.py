@@ -1,0 +1,289 @@
+"""`identify_robot`: the inertial parameters of an arm, its rotors and its friction, from runs of the bare arm."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, frozen
+from iparam.errors import InputError
+from iparam.estimation.torque.consistent_robot import (
+    PRIOR_DEVIATION,
+    ConsistentProblem,
+    consistent_parameters,
+    link_units,
+)
+from iparam.estimation.torque.drive_gains import DriveGains
+from iparam.estimation.torque.friction import PLAIN, FrictionModel
+from iparam.estimation.torque.joint_data import JointDataSource, effort_of
+from iparam.estimation.torque.payload_from_torque import find_gains
+from iparam.estimation.torque.robot_problem import TorqueFit, fit_torques
+from iparam.estimation.torque.torque_model import TorqueModel
+from iparam.estimation.torque.validation import TorquePrediction, predict_torques
+from iparam.estimation.torque.weighted_solution import whitened_triangle
+from iparam.files import write_atomically
+from iparam.recording.recording import Recording
+from iparam.regressor.joint_torque import joint_torque_regressor
+from iparam.robot.model import Link, Robot
+from iparam.robot.motion_input import STANDARD_GRAVITY
+from iparam.spatial.parameters import InertialParameters
+
+FORMAT = "iparam-robot/1"
+NOT_NEGATIVE = ("viscous", "coulomb", "load", "stribeck")
+
+
+@dataclass(frozen=True, eq=False)
+class RobotEstimate:
+    """An identified arm.
+
+    Attributes:
+        robot: the arm with the identified parameters in its links, physically consistent, and rotors.
+        base_names: formulas of the base parameters; those of rotors and friction follow with their names.
+        base_values: their estimates by weighted least squares.
+        base_deviation: their standard deviations, drive gains included.
+        consistent_values: the same of the physically consistent arm.
+        link_parameters: (n, 10) phi of each moving body in its link's frame.
+        data_share: (n, 10) which part of the knowledge of each comes from the data and not from the maker's figures.
+        rotor_inertia: (n,) [kg m^2].
+        friction: (n,) coefficients by term, see `FrictionModel`.
+        drive_gains: that turned currents into torques.
+        fit_rms: (n,) of the residuals of the consistent arm in the data it was identified from [N m].
+        model, parameters: that predict torques, see `TorqueModel.torques`.
+        comparisons: other models, fitted to the same data, by name: see `compare`.
+        warnings: what a reader should know, one sentence each.
+        samples: how many were used.
+    """
+
+    robot: Robot
+    base_names: tuple[str, ...]
+    base_values: FloatArray
+    base_deviation: FloatArray
+    consistent_values: FloatArray
+    link_parameters: FloatArray
+    data_share: FloatArray
+    rotor_inertia: FloatArray
+    friction: dict[str, FloatArray]
+    drive_gains: DriveGains
+    fit_rms: FloatArray
+    model: TorqueModel
+    parameters: FloatArray
+    comparisons: dict[str, tuple[TorqueModel, FloatArray]]
+    warnings: tuple[str, ...]
+    samples: int
+
+    def validate(self, recording: Recording) -> dict[str, TorquePrediction]:
+        """How well this arm and those that it is compared with predict the torques of another run."""
+        source = JointDataSource(recording, self.model.robot)
+        scale = self.drive_gains.values if source.effort == "current" else np.ones(self.model.num_joints)
+        every = {"identified": (self.model, self.parameters), **self.comparisons}
+        return {name: predict_torques(model, values, source, scale) for name, (model, values) in every.items()}
+
+    def to_document(self) -> dict[str, Any]:
+        """What `save` writes."""
+        return {
+            "format": FORMAT,
+            "robot": self.robot.name,
+            "base_parameters": [
+                {"name": name, "value": value, "standard_deviation": spread, "consistent": consistent}
+                for name, value, spread, consistent in zip(
+                    self.base_names,
+                    self.base_values.tolist(),
+                    self.base_deviation.tolist(),
+                    self.consistent_values.tolist(),
+                    strict=True,
+                )
+            ],
+            "links": [
+                {"name": joint.child, "phi": phi, "data_share": share}
+                for joint, phi, share in zip(
+                    self.robot.moving_joints, self.link_parameters.tolist(), self.data_share.tolist(), strict=True
+                )
+            ],
+            "rotor_inertia": self.rotor_inertia.tolist(),
+            "friction": {name: values.tolist() for name, values in self.friction.items()},
+            "drive_gains": {
+                "values": self.drive_gains.values.tolist(),
+                "standard_deviation": (self.drive_gains.relative_deviation * self.drive_gains.values).tolist(),
+                "source": self.drive_gains.source,
+            },
+            "torque_residual_rms": self.fit_rms.tolist(),
+            "samples": self.samples,
+            "warnings": list(self.warnings),
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON in the format ``iparam-robot/1``, replacing the file in one step."""
+        write_atomically(path, json.dumps(self.to_document(), indent=1, allow_nan=False) + "\n")
+
+
+def identify_robot(
+    recordings: Sequence[Recording],
+    robot: Robot,
+    *,
+    drive_gains: ArrayLike | DriveGains | None = None,
+    friction: FrictionModel | None = None,
+    gravity: ArrayLike = STANDARD_GRAVITY,
+    compare: bool = True,
+) -> RobotEstimate:
+    """Identify an arm from runs without load.
+
+    Args:
+        recordings: with q, and tau or current.
+        robot: the arm with the maker's figures; they decide what the data leave open.
+        drive_gains: (n,) [N m/A], where they are known; else from the targets in the recordings, else from the maker's
+            masses.
+        friction: of the joints.
+        gravity: (3,) in base axes [m/s^2].
+        compare: whether to fit, for `RobotEstimate.validate`, plain least squares ("ols": unweighted, textbook
+            friction) and the maker's figures with friction of the same kind as here ("maker").
+    """
+    if not recordings:
+        raise InputError("at least one recording is needed")
+    gains = find_gains(recordings, recordings[0], robot, drive_gains)
+    effort = effort_of(recordings[0])
+    sources = [JointDataSource(recording, robot, effort) for recording in recordings]
+    model = TorqueModel(robot, FrictionModel() if friction is None else friction, len(sources), (), (), gravity)
+    fit = fit_torques(model, sources, gains)
+    parameters, share = _consistent(fit)
+    count = robot.num_joints
+    links = parameters[: 10 * count].reshape(count, 10)
+    comparisons = {}
+    if compare:
+        comparisons["ols"] = _plain(robot, sources, gains, gravity)
+        comparisons["maker"] = _maker(fit)
+    warnings = [warning for recording in recordings for warning in recording.warnings]
+    warnings += [f"{gains.source} Each is taken to be within {100 * gains.tolerance:g} %."] if gains.tolerance else []
+    warnings += [f"joint {j + 1} does not move: its friction is not known" for j in _still(sources, count)]
+    return RobotEstimate(
+        robot=with_link_parameters(robot, links, parameters[10 * count : 11 * count]),
+        base_names=_names(model),
+        base_values=frozen(fit.solution.parameters[model.independent]),
+        base_deviation=frozen(np.sqrt(np.diag(fit.covariance))),
+        consistent_values=frozen(grouped(model) @ parameters),
+        link_parameters=frozen(links),
+        data_share=frozen(share.reshape(count, 10)),
+        rotor_inertia=frozen(parameters[10 * count : 11 * count]),
+        friction={term: frozen(parameters[model.friction_columns(term)]) for term in model.friction.terms},
+        drive_gains=gains,
+        fit_rms=frozen(_rms(model, parameters, sources, gains.values)),
+        model=model,
+        parameters=frozen(parameters),
+        comparisons=comparisons,
+        warnings=tuple(dict.fromkeys(warnings)),
+        samples=sum(source.num_samples for source in sources),
+    )
+
+
+def with_link_parameters(robot: Robot, links: FloatArray, rotors: FloatArray) -> Robot:
+    """The robot with other inertial parameters of its moving bodies, all in the links that its joints carry.
+
+    Args:
+        robot: the arm.
+        links: (n, 10) phi of each moving body in its link's frame.
+        rotors: (n,) rotor inertia [kg m^2].
+    """
+    own = {joint.child: phi for joint, phi in zip(robot.moving_joints, links, strict=True)}
+    fixed = {name for name, body in zip(robot.frames, robot.chain.frame_bodies, strict=True) if body == 0}
+    changed = tuple(
+        Link(link.name, InertialParameters.from_phi(own[link.name]))
+        if link.name in own
+        else (link if link.name in fixed else Link(link.name))
+        for link in robot.links
+    )
+    return dataclasses.replace(robot, links=changed, armature=frozen(np.maximum(rotors, 0.0)))
+
+
+def grouped(model: TorqueModel) -> FloatArray:
+    """(r, p) that turns all parameters of a model into those that can be told apart."""
+    count, used = model.num_joints, model.independent
+    hidden = np.setdiff1d(np.arange(model.size), used)
+    rng = np.random.default_rng(1)
+    q, dq, ddq = (rng.uniform(-2.0, 2.0, (300, count)) for _ in range(3))
+    inertial = joint_torque_regressor(model.robot, q, dq, ddq, model.gravity)
+    rows = np.concatenate([inertial, ddq[:, :, None] * np.eye(count)], axis=2).reshape(-1, 11 * count)
+    result = np.zeros((used.size, model.size))
+    result[np.arange(used.size), used] = 1.0
+    seen = used[used < 11 * count]
+    result[: seen.size, hidden] = np.linalg.lstsq(rows[:, seen], rows[:, hidden], rcond=None)[0].round(9)
+    return result
+
+
+def _names(model: TorqueModel) -> tuple[str, ...]:
+    """Formulas of the parameters that can be told apart; rotors that links hide are in them."""
+    count, matrix = model.num_joints, grouped(model)
+    names = []
+    for row, own in zip(matrix, model.independent, strict=True):
+        text = model.names[own]
+        for column in np.flatnonzero(np.abs(row[: 11 * count]) > 1e-7):
+            if column != own:
+                size = f"{abs(row[column]):.4g}"
+                text += f" {'-' if row[column] < 0 else '+'} {'' if size == '1' else size + ' '}{model.names[column]}"
+        names.append(text)
+    return tuple(names)
+
+
+def _consistent(fit: TorqueFit) -> tuple[FloatArray, FloatArray]:
+    """The consistent parameters (p,), and the share of the data in the knowledge of each link's (10 n,)."""
+    model, solution = fit.model, fit.solution
+    triangle, right = whitened_triangle(fit.runs, fit.columns, model.size, fit.gains.values, solution.noise)
+    count = model.num_joints
+    positive = [*range(10 * count, 11 * count)]
+    for term in model.friction.terms:
+        if term in NOT_NEGATIVE:
+            positive += range(*model.friction_columns(term).indices(model.size))
+    prior = model.robot.body_parameters
+    parameters = consistent_parameters(
+        ConsistentProblem(triangle, right, np.asarray(prior), np.array(positive, dtype=np.int64))
+    )
+    spread = PRIOR_DEVIATION * link_units(np.asarray(prior)).ravel()
+    precision = triangle.T @ triangle
+    before = np.zeros(model.size)
+    before[: 10 * count] = 1.0 / spread**2
+    before[10 * count :] = 1e-12 * np.maximum(np.diag(precision)[10 * count :], 1e-12)
+    after = np.diag(np.linalg.inv(precision + np.diag(before)))[: 10 * count]
+    return parameters, np.clip(1.0 - after / spread**2, 0.0, 1.0)
+
+
+def _plain(
+    robot: Robot, sources: Sequence[JointDataSource], gains: DriveGains, gravity: ArrayLike
+) -> tuple[TorqueModel, FloatArray]:
+    model = TorqueModel(robot, PLAIN, len(sources), (), (), gravity)
+    return model, fit_torques(model, sources, gains, weighted=False).solution.parameters
+
+
+def _maker(fit: TorqueFit) -> tuple[TorqueModel, FloatArray]:
+    """The maker's figures for links and rotors, with the friction that fits best beside them, joint by joint."""
+    model, count = fit.model, fit.model.num_joints
+    parameters = np.zeros(model.size)
+    parameters[: 10 * count] = model.robot.body_parameters.ravel()
+    parameters[10 * count : 11 * count] = model.robot.armature
+    ones = dict.fromkeys(fit.solution.noise, 1.0)
+    triangle, right = whitened_triangle(fit.runs, fit.columns, model.size, fit.gains.values, ones)
+    free = np.arange(11 * count, model.size)
+    rest = right - triangle @ parameters
+    parameters[free] = np.linalg.lstsq(triangle[:, free], rest, rcond=1e-10)[0]
+    return model, parameters
+
+
+def _rms(
+    model: TorqueModel, parameters: FloatArray, sources: Sequence[JointDataSource], scale: FloatArray
+) -> FloatArray:
+    found = [predict_torques(model, parameters, source, scale) for source in sources]
+    samples = np.array([one.samples for one in found])
+    squares = np.array([one.rms**2 for one in found])
+    return np.asarray(np.sqrt((squares * samples[:, None]).sum(axis=0) / samples.sum()))
+
+
+def _still(sources: Sequence[JointDataSource], count: int) -> list[int]:
+    ranges = np.zeros(count)
+    for source in sources:
+        for data in source.segments():
+            ranges = np.maximum(ranges, np.ptp(data.q, axis=0))
+    return [int(j) for j in np.flatnonzero(ranges < 0.01)]

@@ -1,0 +1,106 @@
+"""`fit_torques`: passes over the runs of a problem, from filtered motion to a weighted solution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iparam.arrays import FloatArray
+from iparam.estimation.torque.drive_gains import DriveGains
+from iparam.estimation.torque.joint_data import JointData, JointDataSource
+from iparam.estimation.torque.time_blocks import RowClass, TimeBlocks
+from iparam.estimation.torque.torque_model import TorqueModel
+from iparam.estimation.torque.weighted_solution import WeightedSolution, solve_weighted
+
+SLOW = 0.05
+"""Speed below which a joint's residuals are weighed apart [rad/s]."""
+
+BLOCK = 1.0
+"""Length of the time blocks that the covariance comes from [s]."""
+
+PASSES = 3
+"""Over the data, where friction depends on the load, which the pass before tells."""
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueFit:
+    """A model fitted to runs.
+
+    Attributes:
+        model: what the parameters mean.
+        gains: of the drives.
+        solution: parameters and their scatter.
+        runs: triangles of all runs.
+        columns: the model's columns of their classes.
+    """
+
+    model: TorqueModel
+    gains: DriveGains
+    solution: WeightedSolution
+    runs: tuple[TimeBlocks, ...]
+    columns: tuple[dict[RowClass, NDArray[np.int64]], ...]
+
+    @property
+    def covariance(self) -> FloatArray:
+        """(r, r) of the used parameters, from the residuals and from the drive gains together."""
+        by_joint = self.solution.by_joint
+        return np.asarray(self.solution.covariance + (by_joint.T * self.gains.relative_deviation**2) @ by_joint)
+
+
+def fit_torques(
+    model: TorqueModel, sources: Sequence[JointDataSource], gains: DriveGains, *, weighted: bool = True
+) -> TorqueFit:
+    """Fit a model to runs, in memory that does not grow with their length.
+
+    Args:
+        model: with as many runs as there are sources.
+        sources: the runs.
+        gains: of the drives.
+        weighted: False for plain least squares.
+    """
+    parameters: FloatArray | None = None
+    noise: dict[RowClass, float] | None = None
+    passes = PASSES if "load" in model.friction.terms else 1
+    for _ in range(passes):
+        runs, columns = [], []
+        for run, source in enumerate(sources):
+            runs.append(_triangles(model, source, run, parameters))
+            columns.append(
+                {(j, slow): model.joint_columns(j, run) for j in range(model.num_joints) for slow in (False, True)}
+            )
+        solution = solve_weighted(
+            runs, columns, model.independent, model.size, gains.values, weighted=weighted, start=noise
+        )
+        parameters, noise = solution.parameters, solution.noise
+    return TorqueFit(model, gains, solution, tuple(runs), tuple(columns))
+
+
+def _triangles(model: TorqueModel, source: JointDataSource, run: int, parameters: FloatArray | None) -> TimeBlocks:
+    blocks = TimeBlocks()
+    length = max(round(BLOCK * source.rate), 10)
+    for data, directions in with_directions(model, source):
+        load = None if parameters is None else model.gear_torques(data, run, parameters)
+        rows = model.rows(data, run, directions, load)
+        for start in range(0, len(data.time), length):
+            part = slice(start, start + length)
+            classes: dict[RowClass, FloatArray] = {}
+            for j, joint_rows in enumerate(rows):
+                whole = np.column_stack([joint_rows[part], data.effort[part, j]])
+                slow = np.abs(data.dq[part, j]) < SLOW
+                for name, chosen in ((False, ~slow), (True, slow)):
+                    if chosen.any():
+                        classes[j, name] = whole[chosen]
+            blocks.add(classes)
+    return blocks
+
+
+def with_directions(model: TorqueModel, source: JointDataSource) -> Iterator[tuple[JointData, FloatArray]]:
+    """The segments of a run, each with the directions of motion for friction (T, n)."""
+    state: FloatArray | None = None
+    for data in source.segments():
+        directions = model.friction.directions(data.q, data.dq, state)
+        state = directions[-1]
+        yield data, directions

@@ -1,0 +1,166 @@
+"""`TorqueModel`: the joint torques of an arm, its friction and its load as one regressor, joint by joint.
+
+Columns: ten inertial parameters of each body, the rotor inertia of each joint, friction terms that all runs share,
+friction terms of each run, and the ten parameters of the load. A joint's torque depends only on the bodies behind it,
+on its own rotor and friction, and on the load, so that each joint has rows of its own, without the columns that are
+zero for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from iparam.arrays import FloatArray
+from iparam.errors import InputError
+from iparam.estimation.torque.friction import FrictionModel
+from iparam.estimation.torque.joint_data import JointData
+from iparam.regressor.identifiability import PARAMETER_NAMES, BaseParameters, base_parameters
+from iparam.regressor.joint_torque import joint_torque_regressor
+from iparam.regressor.wrench import wrench_regressor
+from iparam.robot.kinematics import jacobian
+from iparam.robot.model import Robot
+from iparam.robot.motion_input import STANDARD_GRAVITY
+
+NUM_LOAD = 10
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueModel:
+    """What the columns of the regressor are.
+
+    Attributes:
+        robot: the arm.
+        friction: of its joints.
+        runs: how many runs there are.
+        run_terms: the terms of friction that differ from run to run: gears that warm up run more easily.
+        loaded_runs: the runs in which the arm carries the load; () if there is none.
+        gravity: (3,) in base axes [m/s^2].
+    """
+
+    robot: Robot
+    friction: FrictionModel = field(default_factory=FrictionModel)
+    runs: int = 1
+    run_terms: tuple[str, ...] = ()
+    loaded_runs: tuple[int, ...] = ()
+    gravity: ArrayLike = STANDARD_GRAVITY
+
+    def __post_init__(self) -> None:
+        if self.runs < 1 or any(not 0 <= run < self.runs for run in self.loaded_runs):
+            raise InputError(f"there must be at least one run, and loaded ones among them, got {self.runs}")
+        own = tuple(term for term in self.friction.terms if term in self.run_terms) if self.runs > 1 else ()
+        object.__setattr__(self, "run_terms", own)
+
+    @property
+    def num_joints(self) -> int:
+        """n, of the arm."""
+        return self.robot.num_joints
+
+    @property
+    def shared_terms(self) -> tuple[str, ...]:
+        """The friction terms that are the same in all runs."""
+        return tuple(term for term in self.friction.terms if term not in self.run_terms)
+
+    @cached_property
+    def base(self) -> BaseParameters:
+        """The base parameters of the arm."""
+        return base_parameters(self.robot, gravity=self.gravity)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Of all columns."""
+        joints = range(1, self.num_joints + 1)
+        names = [*self.base.names, *(f"rotor{j}" for j in joints)]
+        names += [f"{term}{j}" for term in self.shared_terms for j in joints]
+        names += [f"{term}{j}_run{run + 1}" for run in range(self.runs) for term in self.run_terms for j in joints]
+        if self.loaded_runs:
+            names += [f"load_{name}" for name in PARAMETER_NAMES]
+        return tuple(names)
+
+    @property
+    def size(self) -> int:
+        """p, the number of columns."""
+        return len(self.names)
+
+    @property
+    def load_columns(self) -> slice:
+        """The columns of the load."""
+        return slice(self.size - NUM_LOAD if self.loaded_runs else self.size, self.size)
+
+    def friction_columns(self, term: str, run: int = 0) -> slice:
+        """The n columns of a friction term in a run."""
+        count = self.num_joints
+        if term in self.run_terms:
+            place = len(self.shared_terms) + run * len(self.run_terms) + self.run_terms.index(term)
+        else:
+            place = self.shared_terms.index(term)
+        start = 11 * count + place * count
+        return slice(start, start + count)
+
+    @cached_property
+    def independent(self) -> NDArray[np.int64]:
+        """Columns that can be told apart: base parameters, the rotors that no link's inertia hides, and the rest."""
+        count = self.num_joints
+        rng = np.random.default_rng(0)
+        q, dq, ddq = (rng.uniform(-2.0, 2.0, (200, count)) for _ in range(3))
+        inertial = joint_torque_regressor(self.robot, q, dq, ddq, self.gravity)[..., self.base.independent]
+        rotors = ddq[:, :, None] * np.eye(count)
+        stacked = np.concatenate([inertial, rotors], axis=2).reshape(-1, self.base.rank + count)
+        stacked /= np.linalg.norm(stacked, axis=0)
+        diagonal = np.abs(np.diag(np.linalg.qr(stacked, mode="r")))[self.base.rank :]
+        visible = 10 * count + np.flatnonzero(diagonal > 1e-6)
+        return np.concatenate([self.base.independent, visible, np.arange(11 * count, self.size)])
+
+    def joint_columns(self, joint: int, run: int) -> NDArray[np.int64]:
+        """The columns that the torque of a joint depends on in a run."""
+        count = self.num_joints
+        own = [self.friction_columns(term, run).start + joint for term in self.friction.terms]
+        load = range(*self.load_columns.indices(self.size)) if run in self.loaded_runs else ()
+        return np.array([*range(10 * joint, 10 * count), 10 * count + joint, *own, *load], dtype=np.int64)
+
+    def rows(self, data: JointData, run: int, directions: FloatArray, load: FloatArray | None) -> list[FloatArray]:
+        """For each joint its rows (T, columns of `joint_columns`).
+
+        Args:
+            data: samples of the run.
+            run: its number.
+            directions: (T, n) see `FrictionModel.directions`.
+            load: (T, n) torque through each gear [N m], or None if not known yet.
+        """
+        inertial = joint_torque_regressor(self.robot, data.q, data.dq, data.ddq, self.gravity)
+        columns = self.friction.columns(data.dq, directions, load)
+        carried = self.load_rows(data) if run in self.loaded_runs else None
+        rows = []
+        for j in range(self.num_joints):
+            parts = [inertial[:, j, 10 * j :], data.ddq[:, j, None]]
+            parts += [columns[term][:, j, None] for term in self.friction.terms]
+            if carried is not None:
+                parts.append(carried[:, j])
+            rows.append(np.concatenate(parts, axis=1))
+        return rows
+
+    def load_rows(self, data: JointData) -> FloatArray:
+        """(T, n, 10) the joint torques that a load on the tool frame asks for, by its phi."""
+        wrench = wrench_regressor(self.robot, data.q, data.dq, data.ddq, self.gravity)
+        turn = jacobian(self.robot, data.q, frame="tool")
+        moment_first = np.concatenate([wrench[:, 3:], wrench[:, :3]], axis=1)
+        return np.asarray(np.swapaxes(turn, 1, 2) @ moment_first)
+
+    def gear_torques(self, data: JointData, run: int, parameters: FloatArray) -> FloatArray:
+        """(T, n) torque behind the gears of the arm's bodies and its load, without rotors and friction [N m]."""
+        inertial = joint_torque_regressor(self.robot, data.q, data.dq, data.ddq, self.gravity)
+        torque = inertial @ parameters[: 10 * self.num_joints]
+        if run in self.loaded_runs:
+            torque = torque + self.load_rows(data) @ parameters[self.load_columns]
+        return np.asarray(torque)
+
+    def torques(self, data: JointData, run: int, directions: FloatArray, parameters: FloatArray) -> FloatArray:
+        """(T, n) what the drives have to do [N m]."""
+        gear = self.gear_torques(data, run, parameters)
+        total = gear + data.ddq * parameters[10 * self.num_joints : 11 * self.num_joints]
+        for term, column in self.friction.columns(data.dq, directions, gear).items():
+            total = total + column * parameters[self.friction_columns(term, run)]
+        return np.asarray(total)

@@ -1,0 +1,259 @@
+"""Weighted least squares over the triangles of runs: weights from the residuals, covariance from time blocks.
+
+Each joint has a noise level of its own, and another one while it is slow, where friction is less sure. Residuals of a
+real arm are no white noise: they last, because they are friction and flexibility that the model does not have. The
+covariance is therefore taken from the sums of the scores over blocks of about a second, neighbours being allowed to be
+correlated (Newey & West 1987), wherever these scatter more than independent samples would; the covariance of
+independent samples would be several times too small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iparam.arrays import FloatArray
+from iparam.estimation.torque.incremental_qr import IncrementalQR
+from iparam.estimation.torque.time_blocks import RowClass, TimeBlocks
+
+LAGS = 2
+"""Blocks up to which neighbours may be correlated."""
+
+EVIDENCE = 2.0
+"""Standard deviations by which the mean scatter of the blocks must exceed that of independent samples."""
+
+EVIDENCE_OF_ONE = 3.5
+"""The same for the scatter in a single direction."""
+
+ROUNDS = 30
+SMALLEST = 1e-10
+"""Singular value, of columns scaled to length one, below which a direction counts as not seen."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The rows of one class (joint and speed) in one run.
+
+    Attributes:
+        columns: of the model that they have, see `TorqueModel.joint_columns`.
+        joint: whose they are.
+        noise_class: rows of one class share their weight.
+        triangle: R of [rows, effort].
+        num_rows: how many.
+    """
+
+    columns: NDArray[np.int64]
+    joint: int
+    noise_class: RowClass
+    triangle: FloatArray
+    num_rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedSolution:
+    """What the data say.
+
+    Attributes:
+        parameters: (p,) of all columns; zero in columns that stand for nothing by themselves.
+        used: (r,) the columns that were estimated.
+        triangle, right: (r, r) and (r,) whose least squares solution the parameters are; whitened by the weights.
+        covariance: (r, r) of the used parameters from the scatter of the residuals.
+        by_joint: (n, r) the parts of the parameters that come from the effort of each joint; they sum up to them.
+        noise: noise level by class.
+        rms: (n,) of the residuals of each joint, all samples weighing alike.
+        unseen: names or numbers of directions without any effect in the data.
+        num_blocks: time blocks that the covariance comes from.
+    """
+
+    parameters: FloatArray
+    used: NDArray[np.int64]
+    triangle: FloatArray
+    right: FloatArray
+    covariance: FloatArray
+    by_joint: FloatArray
+    noise: dict[RowClass, float]
+    rms: FloatArray
+    unseen: int
+    num_blocks: int
+
+
+def solve_weighted(
+    runs: Sequence[TimeBlocks],
+    columns: Sequence[dict[RowClass, NDArray[np.int64]]],
+    used: NDArray[np.int64],
+    size: int,
+    scale: FloatArray,
+    *,
+    weighted: bool = True,
+    start: dict[RowClass, float] | None = None,
+) -> WeightedSolution:
+    """Fit the used columns to the efforts of all runs.
+
+    Args:
+        runs: the triangles; classes are (joint, speed class).
+        columns: for each run, the model's columns of each class.
+        used: (r,) columns to estimate.
+        size: p, of the model.
+        scale: (n,) that turns each joint's effort into torque.
+        weighted: False for plain least squares, all rows weighing alike.
+        start: noise levels to begin with.
+    """
+    totals = [
+        [
+            Part(where[key], key[0], key, _scaled(factor.triangle, scale[key[0]]), factor.num_rows)
+            for key, factor in run.totals().items()
+        ]
+        for run, where in zip(runs, columns, strict=True)
+    ]
+    parts = [part for run in totals for part in run]
+    place = np.full(size + 1, -1, dtype=np.int64)
+    place[used] = np.arange(used.size)
+    rows = [_rows(part, place, used.size) for part in parts]
+    joints = scale.size
+    noise = {part.noise_class: 1.0 if start is None else start[part.noise_class] for part in parts}
+    solution, triangle, right, half, unseen = _solve(parts, rows, noise, used.size)
+    for _ in range(ROUNDS if weighted else 0):
+        found = _noise(parts, rows, solution)
+        change = max(abs(found[key] / noise[key] - 1.0) for key in found)
+        noise = found
+        solution, triangle, right, half, unseen = _solve(parts, rows, noise, used.size)
+        if change < 1e-4:
+            break
+    scatter, blocks = _score_scatter(runs, columns, place, used.size, scale, noise, solution, half)
+    covariance = half @ scatter @ half.T
+    parameters = np.zeros(size)
+    parameters[used] = solution
+    return WeightedSolution(
+        parameters=parameters,
+        used=used,
+        triangle=triangle,
+        right=right,
+        covariance=0.5 * (covariance + covariance.T),
+        by_joint=_by_joint(parts, rows, noise, half @ half.T, joints),
+        noise=noise,
+        rms=_joint_rms(parts, rows, solution, joints),
+        unseen=unseen,
+        num_blocks=blocks,
+    )
+
+
+def whitened_triangle(
+    runs: Sequence[TimeBlocks],
+    columns: Sequence[dict[RowClass, NDArray[np.int64]]],
+    size: int,
+    scale: FloatArray,
+    noise: dict[RowClass, float],
+) -> tuple[FloatArray, FloatArray]:
+    """R (k, p) and right-hand side (k,) of all columns, whitened by given noise levels."""
+    place = np.arange(size + 1)
+    folded = IncrementalQR(size + 1)
+    for run, where in zip(runs, columns, strict=True):
+        for key, factor in run.totals().items():
+            part = Part(where[key], key[0], key, _scaled(factor.triangle, scale[key[0]]), factor.num_rows)
+            folded.add(_rows(part, place, size) / noise[key])
+    return folded.triangle[:, :-1], folded.triangle[:, -1]
+
+
+def _scaled(triangle: FloatArray, scale: np.float64) -> FloatArray:
+    result = triangle.copy()
+    result[:, -1] *= scale
+    return result
+
+
+def _rows(part: Part, place: NDArray[np.int64], count: int) -> FloatArray:
+    """The part's triangle in the columns that are used, the right-hand side last."""
+    rows = np.zeros((len(part.triangle), count + 1))
+    where = place[part.columns]
+    there = where >= 0
+    rows[:, where[there]] = part.triangle[:, :-1][:, there]
+    rows[:, -1] = part.triangle[:, -1]
+    return rows
+
+
+def _solve(
+    parts: Sequence[Part], rows: Sequence[FloatArray], noise: dict[RowClass, float], count: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, int]:
+    folded = IncrementalQR(count + 1)
+    for part, part_rows in zip(parts, rows, strict=True):
+        folded.add(part_rows / noise[part.noise_class])
+    triangle, right = folded.triangle[:count, :-1], folded.triangle[:count, -1]
+    lengths = np.linalg.norm(triangle, axis=0)
+    lengths = np.where(lengths > 0.0, lengths, 1.0)
+    left, values, directions = np.linalg.svd(triangle / lengths)
+    seen = values > SMALLEST * values[0]
+    inverse_values = np.where(seen, 1.0 / np.where(seen, values, 1.0), 0.0)
+    half = (directions.T * inverse_values) / lengths[:, None]
+    solution = half @ (left.T @ right)
+    return solution, triangle, right, half, int(np.count_nonzero(~seen))
+
+
+def _noise(parts: Sequence[Part], rows: Sequence[FloatArray], solution: FloatArray) -> dict[RowClass, float]:
+    squares: dict[RowClass, float] = {}
+    counts: dict[RowClass, int] = {}
+    for part, part_rows in zip(parts, rows, strict=True):
+        left = part_rows[:, -1] - part_rows[:, :-1] @ solution
+        squares[part.noise_class] = squares.get(part.noise_class, 0.0) + float(left @ left)
+        counts[part.noise_class] = counts.get(part.noise_class, 0) + part.num_rows
+    return {key: max(float(np.sqrt(squares[key] / counts[key])), 1e-9) for key in squares}
+
+
+def _joint_rms(parts: Sequence[Part], rows: Sequence[FloatArray], solution: FloatArray, joints: int) -> FloatArray:
+    squares, counts = np.zeros(joints), np.zeros(joints)
+    for part, part_rows in zip(parts, rows, strict=True):
+        left = part_rows[:, -1] - part_rows[:, :-1] @ solution
+        squares[part.joint] += float(left @ left)
+        counts[part.joint] += part.num_rows
+    return np.sqrt(squares / np.maximum(counts, 1.0))
+
+
+def _by_joint(
+    parts: Sequence[Part], rows: Sequence[FloatArray], noise: dict[RowClass, float], inverse: FloatArray, joints: int
+) -> FloatArray:
+    pulls = np.zeros((joints, len(inverse)))
+    for part, part_rows in zip(parts, rows, strict=True):
+        pulls[part.joint] += part_rows[:, :-1].T @ part_rows[:, -1] / noise[part.noise_class] ** 2
+    return pulls @ inverse
+
+
+def _score_scatter(
+    runs: Sequence[TimeBlocks],
+    columns: Sequence[dict[RowClass, NDArray[np.int64]]],
+    place: NDArray[np.int64],
+    count: int,
+    scale: FloatArray,
+    noise: dict[RowClass, float],
+    solution: FloatArray,
+    half: FloatArray,
+) -> tuple[FloatArray, int]:
+    """(r, r) covariance of the sum of the scores, in units of that of independent samples, and the number of blocks.
+
+    Args:
+        half: (r, r) H, where H H' is the inverse of the information.
+    """
+    scatter, blocks = np.zeros((count, count)), 0
+    for run, where in zip(runs, columns, strict=True):
+        sums = np.zeros((len(run.blocks), count))
+        for total, block in zip(sums, run.blocks, strict=True):
+            for key, factor in block.items():
+                joint = key[0]
+                part = Part(where[key], joint, key, _scaled(factor.triangle, scale[joint]), factor.num_rows)
+                part_rows = _rows(part, place, count)
+                left = part_rows[:, -1] - part_rows[:, :-1] @ solution
+                total += part_rows[:, :-1].T @ left / noise[key] ** 2
+        sums = sums @ half
+        own = sums.T @ sums
+        for lag in range(1, min(LAGS, len(sums) - 1) + 1):
+            cross = (1.0 - lag / (LAGS + 1.0)) * (sums[lag:].T @ sums[:-lag])
+            own += cross + cross.T
+        scatter += own
+        blocks += len(sums)
+    scatter *= blocks / max(blocks - 1, 1)
+    spread = np.sqrt(2.0 * (1.0 + 2.0 * LAGS / 3.0) / max(blocks, 1))
+    each = np.diag(scatter)
+    if each.mean() < 1.0 + EVIDENCE * spread / np.sqrt(count) and each.max() < 1.0 + EVIDENCE_OF_ONE * spread:
+        return np.eye(count), blocks
+    values, vectors = np.linalg.eigh(scatter)
+    return (vectors * np.maximum(values, 1.0)) @ vectors.T, blocks
