@@ -197,3 +197,9 @@ def test_a_problem_that_no_worker_can_read_is_refused() -> None:
 
     with pytest.raises(iparam.InputError, match=r"cannot be sent to worker processes.*module that can be imported"):
         optimize_excitation(dataclasses.replace(REFERENCE, information=Local(REFERENCE.robot)), starts=1)
+
+
+def test_workers_that_cannot_start_are_reported_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(iparam.IparamError, match="ended with exit code 1 before it could connect"):
+        optimize_excitation(REFERENCE, starts=1)

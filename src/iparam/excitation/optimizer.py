@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, Listener, wait
 from multiprocessing.reduction import ForkingPickler
 from pickle import PickleError
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -145,9 +149,15 @@ class _Search:
             ]
             channels: list[Connection] = []
             try:
-                for _ in processes:
-                    channels.append(listener.accept())
-                    channels[-1].send_bytes(message)
+                arrived: SimpleQueue[Connection] = SimpleQueue()
+                # accept() waits for ever, also for a worker that died before it could connect: so not in this thread.
+                threading.Thread(target=_accept, args=(listener, len(processes), arrived), daemon=True).start()
+                while len(channels) < len(processes):
+                    try:
+                        channels.append(arrived.get(timeout=0.5))
+                        channels[-1].send_bytes(message)
+                    except Empty:
+                        _require_alive(processes)
                 self._serve(channels)
             except KeyboardInterrupt:
                 self.interrupted = True
@@ -234,6 +244,21 @@ def condition_number(problem: ExcitationProblem, x: FloatArray) -> float:
     """Condition number of the stacked regressor of a motion, on the samples that count."""
     motion = problem.motion(x, problem.basis(problem.criterion_times))
     return criterion_value(Criterion.KAPPA, eigenvalues(problem.information.gram(motion)))
+
+
+def _accept(listener: Listener, count: int, arrived: SimpleQueue[Connection]) -> None:
+    with contextlib.suppress(OSError, EOFError, AuthenticationError):
+        for _ in range(count):
+            arrived.put(listener.accept())
+
+
+def _require_alive(processes: list[subprocess.Popen[bytes]]) -> None:
+    codes = [code for process in processes if (code := process.poll()) is not None]
+    if codes:
+        raise IparamError(
+            f"a worker process of the planner ended with exit code {codes[0]} before it could connect. The workers run "
+            f"{sys.executable} -m iparam.excitation.worker: can that Python import iparam?"
+        )
 
 
 def _packed(content: object) -> memoryview:

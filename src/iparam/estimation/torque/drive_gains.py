@@ -19,7 +19,7 @@ from iparam.robot.model import Robot
 
 TOLERANCE = 0.02
 """Relative standard deviation of a drive's real gain about what its controller assumes: magnets, temperature, gears. No
-log can show it, because everything in a log is in the controller's own units."""
+log can show it, because everything in a log is in the controller's own units: it is an assumption."""
 
 MODEL_TOLERANCE = 0.05
 """The same for gains that follow from the maker's masses of the links."""
