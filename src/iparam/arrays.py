@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from iparam.errors import InputError
 
 FloatArray = NDArray[np.float64]
+
+_FLOAT64 = np.dtype(np.float64)
+_FEW = 32
 
 
 def as_float_array(value: ArrayLike, name: str, trailing: tuple[int, ...] = ()) -> FloatArray:
@@ -27,16 +32,24 @@ def as_float_array(value: ArrayLike, name: str, trailing: tuple[int, ...] = ()) 
         raise InputError(
             f"{name} is ragged: its rows have different lengths; expected {_shape_text(trailing)}"
         ) from None
-    if array.dtype != np.float64:
+    if array.dtype != _FLOAT64:
         if array.dtype.kind not in "fiub":
             raise InputError(f"{name} must hold real numbers, got dtype {array.dtype}")
         array = array.astype(np.float64)
     if trailing and array.shape[-len(trailing) :] != trailing:
         raise InputError(f"{name} must have {_shape_text(trailing)}, got {array.shape}")
-    if not np.isfinite(array).all():
+    if not _all_finite(array):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise InputError(f"{name} must be finite, got {array[where]} at index {where if len(where) != 1 else where[0]}")
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
+def _all_finite(array: FloatArray) -> bool:
+    # One joint state is the common case, and there numpy's reductions are slow. A plain sum is not finite if any entry
+    # is not; it may also have overflowed, so that only a finite one decides.
+    if array.size <= _FEW and math.isfinite(sum(array.ravel().tolist())):
+        return True
+    return bool(np.isfinite(array).all())
 
 
 def frozen(array: ArrayLike) -> FloatArray:
