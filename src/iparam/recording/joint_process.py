@@ -64,7 +64,9 @@ class SmoothedJoint:
     covariances: FloatArray
 
 
-def smooth_joint(time: FloatArray, angle: FloatArray, process: JointProcess, depth: int = 3) -> SmoothedJoint:
+def smooth_joint(
+    time: FloatArray, angle: FloatArray, process: JointProcess, depth: int = 3, exact: bool = True
+) -> SmoothedJoint:
     """Run filter and smoother over one joint's samples.
 
     Args:
@@ -72,10 +74,12 @@ def smooth_joint(time: FloatArray, angle: FloatArray, process: JointProcess, dep
         angle: (T,) [rad].
         process: the model.
         depth: how many of q, dq, ddq, ... to return, at most the order.
+        exact: False stops a little early where covariances approach their limits: for comparing models.
     """
     from iparam.recording import kernels
 
-    passed = _run_forward(time, angle, process)
+    tolerance = kernels.SETTLED if exact else kernels.NEARLY_SETTLED
+    passed = _run_forward(time, angle, process, tolerance)
     m = process.order
     adjoint, information = np.zeros(m), np.zeros((m, m))
     if process.ends_at_rest:
@@ -86,13 +90,15 @@ def smooth_joint(time: FloatArray, angle: FloatArray, process: JointProcess, dep
         information[1:, 1:] = np.linalg.inv(spread[1:, 1:])
         adjoint[1:] = information[1:, 1:] @ state[1:]
     means, variances = np.empty((time.size, depth)), np.empty((time.size, depth, depth))
-    kernels.backward(*passed, adjoint, information, means, variances)
+    kernels.backward(*passed, adjoint, information, tolerance, means, variances)
     return _in_units(means, variances, process)
 
 
 def filter_joint(time: FloatArray, angle: FloatArray, process: JointProcess) -> SmoothedJoint:
     """The causal estimate of (q, dq, ddq): each sample sees only itself and those before. Arguments as above."""
-    passed = _run_forward(time, angle, process)
+    from iparam.recording import kernels
+
+    passed = _run_forward(time, angle, process, kernels.SETTLED)
     gains, covariances = passed.gains[: passed.slots[-1] + 1, :3], passed.covariances[: passed.slots[-1] + 1]
     means = passed.predicted[:, :3] + gains[passed.slots] * passed.innovations[:, None]
     variances = covariances[:, :3, :3] - gains[:, :, None] * covariances[:, None, 0, :3]
@@ -110,7 +116,7 @@ class _Forward(NamedTuple):
     covariances: FloatArray
 
 
-def _run_forward(time: FloatArray, angle: FloatArray, process: JointProcess) -> _Forward:
+def _run_forward(time: FloatArray, angle: FloatArray, process: JointProcess, tolerance: float) -> _Forward:
     from iparam.recording import kernels
 
     m, omega, count = process.order, process.omega, time.size
@@ -124,7 +130,7 @@ def _run_forward(time: FloatArray, angle: FloatArray, process: JointProcess) -> 
         np.empty((count, m)),
         np.empty((count, m, m)),
     )
-    kernels.forward(passed.steps, angle / process.noise, start, start_variances, intensity, *passed[1:])
+    kernels.forward(passed.steps, angle / process.noise, start, start_variances, intensity, tolerance, *passed[1:])
     return passed
 
 
