@@ -57,4 +57,26 @@ def test_zeroed_sensor(run, payloads, ur5e) -> None:
     report = accuracy(estimate.phi, payloads["box of 2 kg"].parameters.phi)
     assert report.mass_percent <= 0.01
     assert report.center_of_mass_distance <= 0.05e-3
-    assert estimate.sensor_bias is None
+    assert estimate.sensor_bias is not None
+    assert np.abs(estimate.sensor_bias.force).max() < 1e-3, "the zeroing was exact"
+
+
+def test_the_intervals_of_a_zeroed_sensor_hold(run, payloads, ur5e) -> None:
+    """The mean of 50 noisy samples was taken for zero: its error is in every sample after it."""
+    name = "box of 2 kg"
+    ideal, truth = run(name).recording, payloads[name].parameters.phi
+    rest, deviation = ideal.signal("wrench").values[0], np.array([0.5] * 3 + [0.05] * 3)
+    squares = []
+    for seed in range(16):
+        random = np.random.default_rng(seed)
+        wrench, angles = ideal.signal("wrench"), ideal.signal("q")
+        zero = rest + deviation * random.standard_normal((50, 6)).mean(axis=0)
+        values = wrench.values - zero + deviation * random.standard_normal(wrench.values.shape)
+        q = angles.values + 5e-5 * random.standard_normal(angles.values.shape)
+        noisy = ideal.with_signal("wrench", time=wrench.time, values=values)
+        noisy = noisy.with_signal("q", time=angles.time, values=q)
+        estimate = identify_payload(noisy, ur5e, bias="zeroed")
+        squares.append(((estimate.phi - truth) / estimate.standard_deviation.phi) ** 2)
+    covered = np.mean(np.array(squares) < 1.96**2)
+    assert 0.90 < covered < 0.99
+    assert (np.mean(squares, axis=0)[:4] < 2.0).all(), "mass and first moments suffer most from a wrong zero"

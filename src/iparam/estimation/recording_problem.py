@@ -22,7 +22,12 @@ from iparam.sensing.offset import offset_compensated_regressor, resting_regresso
 from iparam.sensing.wrench_source import SensorWrench, WrenchSource
 
 Bias = Literal["estimate", "none", "zeroed"]
-"""The sensor's bias: six more unknowns, none, or a sensor that was zeroed with the load on it in the first pose."""
+"""The sensor's bias: six more unknowns, none, or a sensor that was zeroed with the load on it in the first pose.
+
+The zeroing took the mean of a few noisy samples, and its error is the same in all that follow, far above what their own
+noise averages to. A zeroed sensor therefore has six more unknowns, too: that error. What the zeroing itself tells about
+them is not used; on motions of 1.5 s and 10 s it would narrow no standard deviation by more than 1 %.
+"""
 
 LEAST_SAMPLES = 4
 
@@ -90,7 +95,7 @@ def problem_from_recording(
         A=regressors(at),
         y=measured.values[rows],
         time=times,
-        bias=bias == "estimate",
+        bias=bias != "none",
         wrench_covariance=None if wrench_covariance is None else as_float_array(wrench_covariance, "wrench_covariance"),
         uncertainty=regressor_uncertainty(robot, at, gravity),
         instruments=None if second is None else regressors(motion_at(second, times - delay)),
