@@ -90,7 +90,7 @@ def test_robot(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "plain least squares" in out
     document = json.loads(Path("arm.json").read_text(encoding="utf-8"))
     assert document["format"] == "iparam-robot/1"
-    assert set(document["validation"]) == {"identified", "ols", "maker"}
+    assert set(document["validation"]) == {"identified", "ols", "ols_textbook", "maker"}
     assert len(document["validation"]["identified"]["relative_residual"]) == 6
     arm = iparam.load_robot("arm.urdf", tip="tool0")
     np.testing.assert_allclose(arm.body_parameters.ravel(), np.ravel([x["phi"] for x in document["links"]]), atol=1e-12)

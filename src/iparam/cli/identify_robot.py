@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from iparam.estimation.torque.robot_identification import RobotEstimate
     from iparam.estimation.torque.validation import TorquePrediction
 
-NAMES = {"identified": "identified", "ols": "plain least squares", "maker": "maker's figures"}
+NAMES = {
+    "identified": "identified",
+    "ols": "plain least squares",
+    "ols_textbook": "the same, textbook friction",
+    "maker": "maker's figures",
+}
 
 
 @dataclass(frozen=True, kw_only=True)

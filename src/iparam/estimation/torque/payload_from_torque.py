@@ -25,6 +25,7 @@ from iparam.estimation.torque.drive_gains import (
     torque_gains,
 )
 from iparam.estimation.torque.friction import FrictionModel
+from iparam.estimation.torque.gain_scatter import with_measured_tolerance
 from iparam.estimation.torque.joint_data import JointDataSource, effort_of
 from iparam.estimation.torque.robot_problem import TorqueFit, fit_torques
 from iparam.estimation.torque.torque_model import NUM_LOAD, TorqueModel
@@ -124,7 +125,7 @@ def identify_payload_from_torque(
         loaded_runs=(1,),
         gravity=gravity,
     )
-    fit = fit_torques(model, sources, gains)
+    fit = with_measured_tolerance(fit_torques(model, sources, gains))
     warnings = [*bare.warnings, *loaded.warnings]
     return _assemble(fit, sum(source.num_samples for source in sources), warnings)
 
@@ -169,7 +170,7 @@ def _assemble(fit: TorqueFit, samples: int, warnings: list[str]) -> TorquePayloa
         )
     if fit.gains.tolerance:
         share = fit.gains.tolerance
-        data_warnings.append(f"{fit.gains.source} Each is taken to be within {100 * share:g} % (standard deviation).")
+        data_warnings.append(f"{fit.gains.source} Each is taken to be within {100 * share:.2g} % (standard deviation).")
     spread = np.sqrt(np.diag(covariance))
     body = InertialParameters.from_phi(phi)
     derived = np.sqrt(np.maximum(np.diag(derived_covariance(phi, covariance)), 0.0))

@@ -22,6 +22,7 @@ from iparam.estimation.torque.consistent_robot import (
 )
 from iparam.estimation.torque.drive_gains import DriveGains
 from iparam.estimation.torque.friction import PLAIN, FrictionModel
+from iparam.estimation.torque.gain_scatter import with_measured_tolerance
 from iparam.estimation.torque.joint_data import JointDataSource, effort_of
 from iparam.estimation.torque.payload_from_torque import find_gains
 from iparam.estimation.torque.robot_problem import TorqueFit, fit_torques
@@ -141,8 +142,9 @@ def identify_robot(
             masses.
         friction: of the joints.
         gravity: (3,) in base axes [m/s^2].
-        compare: whether to fit, for `RobotEstimate.validate`, plain least squares ("ols": unweighted, textbook
-            friction) and the maker's figures with friction of the same kind as here ("maker").
+        compare: whether to fit, for `RobotEstimate.validate`, plain least squares with the same friction ("ols") and
+            with the textbook's, viscous and Coulomb ("ols_textbook"), and the maker's figures with friction of the
+            same kind as here ("maker").
     """
     if not recordings:
         raise InputError("at least one recording is needed")
@@ -150,16 +152,19 @@ def identify_robot(
     effort = effort_of(recordings[0])
     sources = [JointDataSource(recording, robot, effort) for recording in recordings]
     model = TorqueModel(robot, FrictionModel() if friction is None else friction, len(sources), (), (), gravity)
-    fit = fit_torques(model, sources, gains)
+    fit = with_measured_tolerance(fit_torques(model, sources, gains))
+    gains = fit.gains
     parameters, share = _consistent(fit)
     count = robot.num_joints
     links = parameters[: 10 * count].reshape(count, 10)
     comparisons = {}
     if compare:
-        comparisons["ols"] = _plain(robot, sources, gains, gravity)
+        for name, kind in (("ols", model.friction), ("ols_textbook", PLAIN)):
+            plain = TorqueModel(robot, kind, len(sources), (), (), gravity)
+            comparisons[name] = (plain, fit_torques(plain, sources, gains, weighted=False).solution.parameters)
         comparisons["maker"] = _maker(fit)
     warnings = [warning for recording in recordings for warning in recording.warnings]
-    warnings += [f"{gains.source} Each is taken to be within {100 * gains.tolerance:g} %."] if gains.tolerance else []
+    warnings += [f"{gains.source} Each is taken to be within {100 * gains.tolerance:.2g} % (standard deviation)."] if gains.tolerance else []
     warnings += [f"joint {j + 1} does not move: its friction is not known" for j in _still(sources, count)]
     return RobotEstimate(
         robot=with_link_parameters(robot, links, parameters[10 * count : 11 * count]),
@@ -249,13 +254,6 @@ def _consistent(fit: TorqueFit) -> tuple[FloatArray, FloatArray]:
     before[10 * count :] = 1e-12 * np.maximum(np.diag(precision)[10 * count :], 1e-12)
     after = np.diag(np.linalg.inv(precision + np.diag(before)))[: 10 * count]
     return parameters, np.clip(1.0 - after / spread**2, 0.0, 1.0)
-
-
-def _plain(
-    robot: Robot, sources: Sequence[JointDataSource], gains: DriveGains, gravity: ArrayLike
-) -> tuple[TorqueModel, FloatArray]:
-    model = TorqueModel(robot, PLAIN, len(sources), (), (), gravity)
-    return model, fit_torques(model, sources, gains, weighted=False).solution.parameters
 
 
 def _maker(fit: TorqueFit) -> tuple[TorqueModel, FloatArray]:

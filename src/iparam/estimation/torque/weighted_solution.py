@@ -103,7 +103,7 @@ def solve_weighted(
     """
     totals = [
         [
-            Part(where[key], key[0], key, _scaled(factor.triangle, scale[key[0]]), factor.num_rows)
+            Part(where[key], key[0], key, scaled(factor.triangle, scale[key[0]]), factor.num_rows)
             for key, factor in run.totals().items()
         ]
         for run, where in zip(runs, columns, strict=True)
@@ -111,7 +111,7 @@ def solve_weighted(
     parts = [part for run in totals for part in run]
     place = np.full(size + 1, -1, dtype=np.int64)
     place[used] = np.arange(used.size)
-    rows = [_rows(part, place, used.size) for part in parts]
+    rows = [rows_in(part, place, used.size) for part in parts]
     joints = scale.size
     noise = {part.noise_class: 1.0 if start is None else start[part.noise_class] for part in parts}
     solution, triangle, right, half, unseen = _solve(parts, rows, noise, used.size)
@@ -152,18 +152,28 @@ def whitened_triangle(
     folded = IncrementalQR(size + 1)
     for run, where in zip(runs, columns, strict=True):
         for key, factor in run.totals().items():
-            part = Part(where[key], key[0], key, _scaled(factor.triangle, scale[key[0]]), factor.num_rows)
-            folded.add(_rows(part, place, size) / noise[key])
+            part = Part(where[key], key[0], key, scaled(factor.triangle, scale[key[0]]), factor.num_rows)
+            folded.add(rows_in(part, place, size) / noise[key])
     return folded.triangle[:, :-1], folded.triangle[:, -1]
 
 
-def _scaled(triangle: FloatArray, scale: np.float64) -> FloatArray:
+def block_sum_scatter(sums: FloatArray) -> FloatArray:
+    """(r, r) covariance of the total of block sums (B, r), neighbours being allowed to be correlated."""
+    own = sums.T @ sums
+    for lag in range(1, min(LAGS, len(sums) - 1) + 1):
+        cross = (1.0 - lag / (LAGS + 1.0)) * (sums[lag:].T @ sums[:-lag])
+        own += cross + cross.T
+    return np.asarray(own)
+
+
+def scaled(triangle: FloatArray, scale: np.float64) -> FloatArray:
+    """The triangle of [rows, effort] with the effort turned into torque."""
     result = triangle.copy()
     result[:, -1] *= scale
     return result
 
 
-def _rows(part: Part, place: NDArray[np.int64], count: int) -> FloatArray:
+def rows_in(part: Part, place: NDArray[np.int64], count: int) -> FloatArray:
     """The part's triangle in the columns that are used, the right-hand side last."""
     rows = np.zeros((len(part.triangle), count + 1))
     where = place[part.columns]
@@ -239,16 +249,12 @@ def _score_scatter(
         for total, block in zip(sums, run.blocks, strict=True):
             for key, factor in block.items():
                 joint = key[0]
-                part = Part(where[key], joint, key, _scaled(factor.triangle, scale[joint]), factor.num_rows)
-                part_rows = _rows(part, place, count)
+                part = Part(where[key], joint, key, scaled(factor.triangle, scale[joint]), factor.num_rows)
+                part_rows = rows_in(part, place, count)
                 left = part_rows[:, -1] - part_rows[:, :-1] @ solution
                 total += part_rows[:, :-1].T @ left / noise[key] ** 2
         sums = sums @ half
-        own = sums.T @ sums
-        for lag in range(1, min(LAGS, len(sums) - 1) + 1):
-            cross = (1.0 - lag / (LAGS + 1.0)) * (sums[lag:].T @ sums[:-lag])
-            own += cross + cross.T
-        scatter += own
+        scatter += block_sum_scatter(sums)
         blocks += len(sums)
     scatter *= blocks / max(blocks - 1, 1)
     spread = np.sqrt(2.0 * (1.0 + 2.0 * LAGS / 3.0) / max(blocks, 1))

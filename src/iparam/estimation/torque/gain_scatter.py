@@ -1,0 +1,103 @@
+"""How far the drives disagree with one another: what a log itself says of the drive gains it is read with.
+
+Joints share bodies: what hangs on joint 3 also hangs on joint 2. A gain that is off therefore shows against the others,
+and only a factor that all have in common does not. Each joint is given a relative deviation of its gain as one more
+unknown; their scatter beyond what residuals explain is the drives' (the estimator of Paule & Mandel 1982, as used where
+laboratories are compared). The mass of the load takes no part in this, so that it may be used to state the error of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.estimation.torque.robot_problem import TorqueFit
+from iparam.estimation.torque.time_blocks import RowClass
+from iparam.estimation.torque.weighted_solution import Part, block_sum_scatter, rows_in, scaled
+
+LOOSE = 0.3
+"""Relative standard deviation that a gain is allowed beforehand: it only keeps the common factor from running away."""
+
+LARGEST = 0.5
+"""Scatter above which nothing more is said."""
+
+
+def with_measured_tolerance(fit: TorqueFit) -> TorqueFit:
+    """The fit, its gains trusted no more than their scatter in these runs allows; gains without tolerance are exact."""
+    gains = fit.gains
+    if gains.tolerance == 0.0 or gains.values.size < 2:
+        return fit
+    scatter = gain_scatter(fit)
+    if scatter <= gains.tolerance:
+        return fit
+    source = f"{gains.source} In these runs the joints' gains disagree by {100 * scatter:.1f} % with one another."
+    return dataclasses.replace(fit, gains=dataclasses.replace(gains, tolerance=scatter, source=source))
+
+
+def gain_scatter(fit: TorqueFit) -> float:
+    """Relative standard deviation of the drives' gains about a common factor, beyond what residuals explain."""
+    deviations, covariance = gain_deviations(fit)
+    count = deviations.size
+    contrasts = np.linalg.svd(np.eye(count) - 1.0 / count)[0][:, : count - 1].T
+    found, spread = contrasts @ deviations, contrasts @ covariance @ contrasts.T
+
+    def excess(variance: float) -> float:
+        total = spread + variance * np.eye(count - 1)
+        return float(found @ np.linalg.solve(total, found)) - (count - 1)
+
+    if excess(0.0) <= 0.0:
+        return 0.0
+    if excess(LARGEST**2) >= 0.0:
+        return LARGEST
+    from scipy.optimize import brentq
+
+    return float(np.sqrt(brentq(excess, 0.0, LARGEST**2, xtol=1e-8)))
+
+
+def gain_deviations(fit: TorqueFit) -> tuple[FloatArray, FloatArray]:
+    """Relative deviations (n,) of the drives' gains that fit the runs best, and their covariance (n, n).
+
+    A factor that all have in common is only held by `LOOSE`.
+    """
+    solution, count, known = fit.solution, fit.solution.used.size, fit.model.num_joints
+    size = count + known
+    totals = [
+        (key, _extended(fit, run, key, factor.triangle, factor.num_rows) / solution.noise[key])
+        for run, blocks in enumerate(fit.runs)
+        for key, factor in blocks.totals().items()
+    ]
+    gram, right = np.zeros((size, size)), np.zeros(size)
+    for _, rows in totals:
+        gram += rows[:, :-1].T @ rows[:, :-1]
+        right += rows[:, :-1].T @ rows[:, -1]
+    gram[np.arange(count, size), np.arange(count, size)] += LOOSE**-2
+    unit = 1.0 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
+    inverse = np.linalg.pinv(gram * np.outer(unit, unit), rcond=1e-13, hermitian=True) * np.outer(unit, unit)
+    found = inverse @ right
+    meat = np.zeros((size, size))
+    for run, blocks in enumerate(fit.runs):
+        sums = np.zeros((len(blocks.blocks), size))
+        for total, block in zip(sums, blocks.blocks, strict=True):
+            for key, factor in block.items():
+                rows = _extended(fit, run, key, factor.triangle, factor.num_rows)
+                total += rows[:, :-1].T @ (rows[:, -1] - rows[:, :-1] @ found) / solution.noise[key] ** 2
+        meat += block_sum_scatter(sums)
+    covariance = inverse[count:] @ meat @ inverse[:, count:]
+    return np.asarray(found[count:]), np.asarray(0.5 * (covariance + covariance.T))
+
+
+def _extended(fit: TorqueFit, run: int, key: RowClass, triangle: FloatArray, num_rows: int) -> FloatArray:
+    """The rows of a class with a column for the gain of each drive: the torque that passes its gear."""
+    solution, model = fit.solution, fit.model
+    place = np.full(model.size + 1, -1, dtype=np.int64)
+    place[solution.used] = np.arange(solution.used.size)
+    part = Part(fit.columns[run][key], key[0], key, scaled(triangle, fit.gains.values[key[0]]), num_rows)
+    rows = rows_in(part, place, solution.used.size)
+    bodies = np.zeros(model.size)
+    bodies[: 10 * model.num_joints] = solution.parameters[: 10 * model.num_joints]
+    bodies[model.load_columns] = solution.parameters[model.load_columns]
+    gains = np.zeros((len(rows), model.num_joints))
+    gains[:, part.joint] = part.triangle[:, :-1] @ bodies[part.columns]
+    return np.column_stack([rows[:, :-1], gains, rows[:, -1]])
