@@ -94,7 +94,7 @@ def delay() -> None:
         for k in range(len(time)):
             motion = lagged.step(float(time[k]), noisy[k])
             if motion is not None:
-                at = int(round(motion.time / period))
+                at = round(motion.time / period)
                 squares.append(np.mean((motion.ddq - truth[at]) ** 2))
         return float(np.sqrt(np.mean(squares[50:])))
 

@@ -27,16 +27,14 @@ from iparam.estimation.torque.joint_data import JointDataSource
 from iparam.estimation.torque.robot_identification import grouped
 from iparam.estimation.torque.robot_problem import fit_torques
 from iparam.recording import Recording
-from iparam.simulation import JointFriction, MujocoSimulator, Payload, SensorRates, with_motor_currents
+from iparam.simulation import MujocoSimulator, Payload, SensorRates, motors, with_motor_currents
 from iparam.trajectory import load_trajectory
 
 TRAJECTORY = Path(__file__).parents[1] / "tests" / "data" / "whole_arm_ur10e.json"
 COLUMNS = "time,q,dq,current,target_current,target_torque"
-GAINS = np.array([11.94, 11.98, 9.84, 10.76, 10.75, 10.68])
-CURRENT_NOISE = np.array([0.19, 0.22, 0.13, 0.04, 0.05, 0.04])  # [A] what models leave of a real UR10e's currents
-ROTORS = np.array([5.3, 6.1, 1.9, 0.53, 0.61, 0.44])
-VISCOUS = np.array([20.0, 19.0, 10.0, 3.6, 2.5, 2.6])
-COULOMB = np.array([12.7, 11.0, 4.7, 2.6, 3.2, 2.5])
+MOTORS = motors("ur10e")
+GAINS, CURRENT_NOISE, ROTORS = MOTORS.drive_gains, MOTORS.current_noise, MOTORS.rotor_inertia
+VISCOUS, COULOMB = MOTORS.viscous, MOTORS.coulomb
 SEEDS = 50
 
 
@@ -49,7 +47,7 @@ def measured(recording: Recording, seed: int) -> Recording:
 
 def simulate() -> tuple[Recording, Recording, Payload]:
     robot = iparam.load_robot("ur10e").with_armature(ROTORS)
-    simulator = MujocoSimulator(rates=SensorRates.all_at(500.0), friction=JointFriction(VISCOUS, COULOMB))
+    simulator = MujocoSimulator(rates=SensorRates.all_at(500.0), friction=MOTORS.friction)
     payload = Payload.box(mass=2.0, size=(0.1, 0.15, 0.2), offset=(0.02, 0.03, 0.1))
     path = load_trajectory(TRAJECTORY).trajectory
     runs = [simulator.load(robot, carried).run(path).recording for carried in (None, payload)]

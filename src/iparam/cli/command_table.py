@@ -69,6 +69,7 @@ COMMANDS = (
         "iparam.cli.identify_torque_payload:IdentifyTorquePayload",
         "the load from motor currents, without a force sensor",
     ),
+    Entry("identify fuse", "iparam.cli.identify_fuse:IdentifyFuse", "one load from several independent results"),
     Entry("identify robot", "iparam.cli.identify_robot:IdentifyRobot", "the arm itself from its torques or currents"),
     Entry("compensate", "iparam.cli.compensate:Compensate", "take an identified load out of a wrench"),
     Entry("simulate", "iparam.cli.simulate:Simulate", "an arm with a payload in MuJoCo, its sensors recorded"),

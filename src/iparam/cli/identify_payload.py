@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from tyro.conf import Positional, arg
 
+from iparam.cli.estimate_lines import print_estimate, wrench_text
 from iparam.cli.joint_state import robot_of
 from iparam.cli.output import note, number, numbers, print_json, print_line, print_table
 from iparam.errors import InputError, IparamError
 
 if TYPE_CHECKING:
-    from iparam.estimation.estimate import Estimate, Wrench
+    from iparam.estimation.estimate import Estimate
     from iparam.recording.recording import Recording
     from iparam.robot.model import Robot
     from iparam.sensing.motion import MotionSource, ToolMotionEstimate
@@ -88,7 +89,7 @@ class IdentifyPayload:
         if self.json:
             print_json(estimate.to_document())
         else:
-            self._report(estimate)
+            print_estimate(estimate, self.output)
 
     def _identify(
         self,
@@ -146,7 +147,7 @@ class IdentifyPayload:
         title = f"{self.recording}: {len(estimate.rests)} rests, {estimate.num_poses} directions of gravity"
         print_table(title, ["", "value", "95 % from", "to", "unit"], lines)
         print_line()
-        print_line(f"residual   {_wrench_text(estimate.residual_rms)} rms")
+        print_line(f"residual   {wrench_text(estimate.residual_rms)} rms")
         if self.output is not None:
             print_line(f"result     {self.output}")
         print_line(fill(estimate.status, 80))
@@ -214,27 +215,3 @@ class IdentifyPayload:
         for name, value in found.items():
             if isinstance(value, IparamError):
                 note(f"{name}: {value}")
-
-    def _report(self, estimate: Estimate) -> None:
-        spread = estimate.standard_deviation
-        print_line(f"mass            {number(estimate.mass, 4)} +- {number(spread.mass, 4)} kg")
-        for axis, value, deviation in zip("xyz", estimate.center_of_mass, spread.center_of_mass, strict=True):
-            print_line(f"centre of mass {axis} {1e3 * value:.3f} +- {1e3 * deviation:.3f} mm")
-        for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
-            entry, deviation = estimate.inertia_about_com[i, j], spread.inertia_about_com[i, j]
-            print_line(f"inertia {'xyz'[i]}{'xyz'[j]}      {number(entry)} +- {number(deviation)} kg m^2 about it")
-        if estimate.sensor_bias is not None:
-            print_line(f"sensor bias     {_wrench_text(estimate.sensor_bias)}")
-        print_line(f"residual        {_wrench_text(estimate.residual_rms)} rms")
-        consistent = "yes" if estimate.physically_consistent else "no"
-        print_line(f"consistent      {consistent}")
-        print_line(f"condition       {estimate.condition_number:.2f}, from {estimate.samples} samples")
-        if estimate.data_share is not None:
-            shares = " ".join(f"{100.0 * share:.0f}" for share in estimate.data_share)
-            print_line(f"from the data   {shares} % of phi, the rest from the prior")
-        if self.output is not None:
-            print_line(f"result          {self.output}")
-
-
-def _wrench_text(wrench: Wrench) -> str:
-    return f"{' '.join(numbers(wrench.force, 3))} N, {' '.join(numbers(wrench.torque, 4))} N m"

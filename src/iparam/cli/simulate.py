@@ -8,29 +8,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from tyro.conf import arg
 
-from iparam.cli.joint_state import exact_count, robot_of
+from iparam.cli.joint_state import robot_of
 from iparam.cli.output import note, number, numbers, print_json, print_line
+from iparam.cli.payload_options import PayloadOptions
 from iparam.errors import InputError
 from iparam.robot.catalog import robot_names
 
 if TYPE_CHECKING:
-    from iparam.simulation import Payload, SimulationResult
-
-_SIZES = {
-    "box": ("edge lengths x y z [m]", 3),
-    "cylinder": ("radius and length [m]", 2),
-    "two-stage-cylinder": ("radius 1, length 1, radius 2, length 2 [m]", 4),
-    "sphere": ("the radius [m]", 1),
-}
+    from iparam.simulation import SimulationResult
 
 
 @dataclass(frozen=True, kw_only=True)
-class Simulate:
+class Simulate(PayloadOptions):
     r"""An arm follows a trajectory with a payload in MuJoCo; its sensors are recorded.
 
     The payload's true inertia is written to --truth, never into the recording.
@@ -41,6 +35,7 @@ class Simulate:
           --output run.parquet --truth truth.json
       iparam simulate --trajectory t.json --payload-mesh part.obj --density 2700 \
           --output run.parquet
+      iparam simulate --trajectory arm.json --motors ur10e --output log.parquet
     """
 
     trajectory: Annotated[Path, arg(metavar="FILE")]
@@ -53,22 +48,6 @@ class Simulate:
     """A name from 'iparam robots', or the path of a URDF file."""
     tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
     """The frame taken as the tool: a link of the URDF, or 'flange'."""
-    payload: Literal["box", "cylinder", "two-stage-cylinder", "sphere", "none"] = "none"
-    """Shape of the payload."""
-    size: Annotated[tuple[float, ...], arg(metavar="LENGTH ..", help_behavior_hint="")] = ()
-    """Its size [m]. box: x y z; cylinder: radius length; two-stage: both of each; sphere: radius."""
-    payload_mesh: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
-    """A closed mesh, .obj or .stl, instead of --payload."""
-    mesh_scale: Annotated[float, arg(metavar="M")] = 1.0
-    """Metres in one of the mesh's units: 0.001 for millimetres."""
-    mass: Annotated[float | None, arg(metavar="KG", help_behavior_hint="")] = None
-    """Mass of the payload [kg]."""
-    density: Annotated[float | None, arg(metavar="KG/M3", help_behavior_hint="")] = None
-    """Its density instead of its mass [kg/m^3]: 2700 for aluminium, 7850 for steel."""
-    offset: Annotated[tuple[float, ...], arg(metavar="X Y Z", help_behavior_hint="(default: in front of it)")] = ()
-    """Its centre, for a mesh its file's origin, in the tool frame [m]."""
-    rpy_deg: Annotated[tuple[float, ...], arg(metavar="R P Y")] = (0.0, 0.0, 0.0)
-    """Roll, pitch and yaw that turn it in the tool frame [deg]."""
     noise: Annotated[str, arg(metavar="PRESET")] = "ideal"
     """Noise of the sensors: ideal, ur5e or harsh."""
     seed: Annotated[int, arg(metavar="N")] = 0
@@ -77,6 +56,8 @@ class Simulate:
     """Steps of the physics a second."""
     sensor_rate: Annotated[float, arg(metavar="HZ")] = 500.0
     """Samples of all sensors a second."""
+    motors: Annotated[str | None, arg(metavar="ARM", help_behavior_hint="(default: ideal ones)")] = None
+    """Friction, rotors and currents of a real arm's motors: ur10e. Records currents, not torques."""
     payload_known: Annotated[bool, arg(help_behavior_hint="")] = False
     """The arm's controller knows the payload, and follows more closely."""
     json: Annotated[bool, arg(help_behavior_hint="")] = False
@@ -86,20 +67,28 @@ class Simulate:
         """Simulate and write."""
         from iparam.sensing.force_torque import force_torque_sensor, force_torque_sensors
         from iparam.sensing.noise import noise_preset
-        from iparam.simulation import ComputedTorque, MujocoSimulator, SensorRates
+        from iparam.simulation import ComputedTorque, MujocoSimulator, SensorRates, motors, with_motor_currents
         from iparam.trajectory import load_trajectory
 
         self._check_files()
-        noise, payload = noise_preset(self.noise), self._payload()
+        noise, payload = noise_preset(self.noise), self.carried()
         planned = load_trajectory(self.trajectory)
         name = self.robot or planned.robot
         if not name:
             raise InputError(f"{self.trajectory} does not say which robot it belongs to: add --robot")
         robot = robot_of(name, self.tip)
+        drives = None if self.motors is None else motors(self.motors)
+        if drives is not None:
+            if drives.drive_gains.size != robot.num_joints:
+                raise InputError(
+                    f"--motors {drives.name} are {drives.drive_gains.size}, {name} has {robot.num_joints} joints"
+                )
+            robot = robot.with_armature(drives.rotor_inertia)
         simulator = MujocoSimulator(
             physics_rate=self.physics_rate,
             rates=SensorRates.all_at(self.sensor_rate),
             controller=ComputedTorque(payload_known=self.payload_known),
+            friction=None if drives is None else drives.friction,
         )
         scene = simulator.load(robot, payload)
         started = time.perf_counter()
@@ -107,6 +96,10 @@ class Simulate:
             result = scene.run(planned.trajectory, progress)
         elapsed = time.perf_counter() - started
         recording = noise.apply(result.recording, self.seed)
+        if drives is not None:
+            recording = with_motor_currents(recording, drives.drive_gains, drives.current_noise, self.seed)
+            if payload is None:  # nothing hangs on the wrist's sensor
+                recording = recording.without_signal("wrench")
         if robot.name not in robot_names():
             recording = replace(recording, robot=name)  # the URDF's path: its robot's name would not find it again
         recording.save(self.output)
@@ -126,33 +119,6 @@ class Simulate:
         for option, path in (("--output", self.output), ("--truth", self.truth)):
             if path is not None and not path.absolute().parent.is_dir():
                 raise InputError(f"{option} {path}: the folder {path.parent} does not exist; create it first")
-
-    def _payload(self) -> Payload | None:
-        from iparam.simulation import Payload
-
-        place: dict[str, Any] = {
-            "mass": self.mass,
-            "density": self.density,
-            "offset": exact_count(self.offset, "--offset", "x y z in the tool frame [m]", 3) if self.offset else None,
-        }
-        turn = np.radians(exact_count(self.rpy_deg, "--rpy-deg", "roll, pitch and yaw [deg]", 3))
-        if self.payload_mesh is not None:
-            if self.payload != "none" or self.size:
-                raise InputError("give --payload with --size or --payload-mesh, not both")
-            return Payload.mesh(self.payload_mesh, scale=self.mesh_scale, rotation_rpy=turn, **place)
-        if self.payload == "none":
-            if self.size or self.mass is not None or self.density is not None or self.offset:
-                raise InputError("the payload has no shape: add --payload box, cylinder, ... or --payload-mesh")
-            return None
-        lengths = exact_count(self.size, "--size", *_SIZES[self.payload]).tolist()
-        if self.payload == "box":
-            return Payload.box(size=lengths, rotation_rpy=turn, **place)
-        if self.payload == "cylinder":
-            return Payload.cylinder(radius=lengths[0], length=lengths[1], rotation_rpy=turn, **place)
-        if self.payload == "sphere":
-            return Payload.sphere(radius=lengths[0], **place)
-        stages = dict(zip(("radius1", "length1", "radius2", "length2"), lengths, strict=True))
-        return Payload.two_stage_cylinder(**stages, rotation_rpy=turn, **place)
 
     def _report(self, result: SimulationResult, duration: float, elapsed: float, warnings: list[str]) -> None:
         signals = result.recording.signals

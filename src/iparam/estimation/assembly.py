@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from iparam.arrays import FloatArray, frozen
@@ -49,9 +51,7 @@ def assemble_estimate(
     phi = parameters[:NUM_PARAMETERS]
     if not (np.isfinite(parameters).all() and np.isfinite(covariance).all()) or phi[0] == 0.0:
         raise IdentificationError(f"method {method} found no finite solution: the data do not determine the parameters")
-    body = InertialParameters.from_phi(phi)
     phi_covariance = covariance[:NUM_PARAMETERS, :NUM_PARAMETERS]
-    derived = np.sqrt(np.maximum(np.diag(derived_covariance(phi, phi_covariance)), 0.0))
     spread = np.sqrt(np.maximum(np.diag(phi_covariance), 0.0))
     left = residuals(problem, parameters)
     rms = np.sqrt(np.mean(left**2, axis=0))
@@ -65,6 +65,39 @@ def assemble_estimate(
             f"{inflation:.1f} times that of independent samples): the motion, or the load, is not quite what the model "
             "assumes."
         )
+    return estimate_of(
+        method,
+        phi,
+        phi_covariance,
+        condition_number=_condition_number(problem.A.reshape(-1, NUM_PARAMETERS)),
+        residual_norm=float(np.linalg.norm(left)),
+        residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),
+        sensor_bias=Wrench(frozen(parameters[10:13]), frozen(parameters[13:16])) if problem.bias else None,
+        samples=problem.num_samples,
+        data_share=None if data_share is None else frozen(data_share),
+        warnings=found,
+        status=status,
+    )
+
+
+def estimate_of(
+    method: str,
+    phi: FloatArray,
+    covariance: FloatArray,
+    *,
+    condition_number: float,
+    residual_norm: float,
+    samples: int,
+    warnings: Iterable[str],
+    residual_rms: Wrench | None = None,
+    sensor_bias: Wrench | None = None,
+    data_share: FloatArray | None = None,
+    status: str = SUCCESS,
+) -> Estimate:
+    """An `Estimate` from phi (10,) and its covariance (10, 10); the rest as in there, no wrench residual as zeros."""
+    body = InertialParameters.from_phi(phi)
+    derived = np.sqrt(np.maximum(np.diag(derived_covariance(phi, covariance)), 0.0))
+    spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     return Estimate(
         method=method,
         mass=float(phi[0]),
@@ -75,15 +108,15 @@ def assemble_estimate(
         standard_deviation=StandardDeviations(
             float(derived[0]), frozen(derived[1:4]), frozen(inertia_matrix(derived[4:])), frozen(spread)
         ),
-        covariance_phi=frozen(phi_covariance),
-        physically_consistent=report.consistent,
-        condition_number=_condition_number(problem.A.reshape(-1, NUM_PARAMETERS)),
-        residual_norm=float(np.linalg.norm(left)),
-        residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),
-        sensor_bias=Wrench(frozen(parameters[10:13]), frozen(parameters[13:16])) if problem.bias else None,
-        samples=problem.num_samples,
-        data_share=None if data_share is None else frozen(data_share),
-        warnings=tuple(dict.fromkeys(found)),
+        covariance_phi=frozen(0.5 * (covariance + covariance.T)),
+        physically_consistent=check_consistency(phi).consistent,
+        condition_number=condition_number,
+        residual_norm=residual_norm,
+        residual_rms=Wrench(frozen(np.zeros(3)), frozen(np.zeros(3))) if residual_rms is None else residual_rms,
+        sensor_bias=sensor_bias,
+        samples=samples,
+        data_share=data_share,
+        warnings=tuple(dict.fromkeys(warnings)),
         status=status,
     )
 

@@ -119,6 +119,10 @@ class Recording:
             signal = Signal(time, values, default_unit(name), default_frame(name))  # type: ignore[arg-type]
         return dataclasses.replace(self, signals={**self.signals, name: signal})
 
+    def without_signal(self, name: str) -> Recording:
+        """A copy that lacks a signal."""
+        return dataclasses.replace(self, signals={key: kept for key, kept in self.signals.items() if key != name})
+
     def with_warnings(self, *warnings: str) -> Recording:
         """The same recording with further warnings."""
         return dataclasses.replace(self, warnings=(*self.warnings, *warnings))

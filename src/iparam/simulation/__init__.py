@@ -5,6 +5,7 @@ from iparam.simulation.errors import CollisionError, SimulationError
 from iparam.simulation.ground_truth import GroundTruth
 from iparam.simulation.joint_friction import JointFriction
 from iparam.simulation.motor_currents import with_motor_currents
+from iparam.simulation.motors import Motors, motors
 from iparam.simulation.mujoco_simulator import MujocoScene, MujocoSimulator
 from iparam.simulation.payload import Payload
 from iparam.simulation.sensor_rates import SensorRates
@@ -16,6 +17,7 @@ __all__ = [
     "ComputedTorque",
     "GroundTruth",
     "JointFriction",
+    "Motors",
     "MujocoScene",
     "MujocoSimulator",
     "Payload",
@@ -27,5 +29,6 @@ __all__ = [
     "Solid",
     "SolidKind",
     "TriangleMesh",
+    "motors",
     "with_motor_currents",
 ]

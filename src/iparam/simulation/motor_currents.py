@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -31,6 +29,6 @@ def with_motor_currents(
     if spread.shape not in ((), (torque.width,)) or (spread < 0.0).any():
         raise InputError(f"noise must be one number or {torque.width}, none negative, got {spread.tolist()}")
     random = np.random.default_rng(seed).standard_normal(torque.values.shape)
-    kept = {name: signal for name, signal in recording.signals.items() if name != "tau"}
-    bare = dataclasses.replace(recording, signals=kept)
-    return bare.with_signal("current", time=torque.time, values=torque.values / gains + spread * random)
+    return recording.without_signal("tau").with_signal(
+        "current", time=torque.time, values=torque.values / gains + spread * random
+    )

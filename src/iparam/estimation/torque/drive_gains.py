@@ -19,8 +19,8 @@ from iparam.robot.model import Robot
 
 TOLERANCE = 0.02
 """Relative standard deviation of a drive's real gain about what its controller assumes, at least. A motor's torque per
-ampere falls by about 0.11 % a kelvin (the remanence of sintered NdFeB magnets), and joints are 20 K warmer after an hour
-of work than at their start: some 2 %, which all joints share and no log shows. How far the joints differ from one
+ampere falls by about 0.11 % a kelvin (the remanence of sintered NdFeB magnets), and joints are some 20 K warmer after
+an hour of work than at its start: 2 %, which all joints share and no log shows. How far the joints differ from one
 another a log does show, see `gain_scatter`."""
 
 MODEL_TOLERANCE = 0.05
@@ -31,6 +31,9 @@ SLOW = 0.05
 
 LEAST_SIGNAL = 3.0
 """Standard deviations that a gain must differ from zero by."""
+
+LEAST_PRECISION = 10.0
+"""The same for a gain that rests on the maker's masses, where torques of other origin can be taken for theirs."""
 
 GUESS = 0.3
 """Relative standard deviation of a gain that is only guessed."""
@@ -94,12 +97,6 @@ def gains_from_targets(recordings: Sequence[Recording]) -> DriveGains:
     weights = np.array([1.0 / spread**2 for _, spread in estimates])  # 0 where nothing is known
     values = np.array([np.where(np.isfinite(spread), gains, 0.0) for gains, spread in estimates])
     told = weights.sum(axis=0) > 0.0
-    if np.count_nonzero(told) <= told.size // 2:
-        missing = ", ".join(str(j + 1) for j in np.flatnonzero(~told))
-        raise IdentificationError(
-            f"the drive gains of joints {missing} cannot be told from targets: they hardly move, or their target "
-            "current does not follow their target torque; give the drive gains"
-        )
     total = np.where(told, weights.sum(axis=0), 1.0)
     mean = (weights * values).sum(axis=0) / total
     spread = 1.0 / np.sqrt(total)
@@ -107,13 +104,13 @@ def gains_from_targets(recordings: Sequence[Recording]) -> DriveGains:
     counts = (weights > 0.0).sum(axis=0)
     squares = (weights * (values - mean) ** 2).sum(axis=0) / np.maximum(counts - 1, 1)
     spread = np.where(counts > 1, spread * np.sqrt(np.maximum(squares, 1.0)), spread)
-    source = "The drive gains follow from the controller's target torques and target currents."
-    if not told.all():
-        middle = float(np.median(mean[told]))
-        mean, spread = np.where(told, mean, middle), np.where(told, spread, GUESS * middle)
-        missing = ", ".join(str(j + 1) for j in np.flatnonzero(~told))
-        source += f" Those of joints {missing} cannot be told and are guessed to {100 * GUESS:g} %."
-    return DriveGains(mean, spread, TOLERANCE, source)
+    return _completed(
+        mean,
+        np.where(told, spread, np.inf),
+        TOLERANCE,
+        "The drive gains follow from the controller's target torques and target currents.",
+        "they hardly move, or their target current does not follow their target torque",
+    )
 
 
 def _from_targets(recording: Recording) -> tuple[FloatArray, FloatArray]:
@@ -142,7 +139,11 @@ def _one_from_targets(torque: FloatArray, current: FloatArray, speed: FloatArray
 
 
 def gains_from_model(recording: Recording, robot: Robot) -> DriveGains:
-    """Gains for which the currents fit the maker's masses, from a run without load and with friction left free."""
+    """Gains for which the currents fit the maker's masses, from a run without load.
+
+    Friction and the rotors' inertia, of which makers say nothing, are left free: it is mostly gravity that decides. A
+    joint that carries too little of it is given the median of the others, with a deviation of `GUESS`.
+    """
     source = JointDataSource(recording, robot, "current")
     friction = FrictionModel(("viscous", "coulomb", "offset"), "smooth")
     count = robot.num_joints
@@ -153,24 +154,40 @@ def gains_from_model(recording: Recording, robot: Robot) -> DriveGains:
         columns = friction.columns(data.dq, friction.directions(data.q, data.dq))
         for j in range(count):
             moving = np.abs(data.dq[:, j]) > SLOW
-            terms = [torque[moving, j], *(column[moving, j] for column in columns.values())]
+            terms = [torque[moving, j], data.ddq[moving, j], *(column[moving, j] for column in columns.values())]
             rows[j].append(np.column_stack(terms))
             currents[j].append(data.effort[moving, j])
-    gains, spreads = np.empty(count), np.empty(count)
-    for j in range(count):
-        stacked = np.concatenate(rows[j])
-        if len(stacked) < 100:
-            raise IdentificationError(f"joint {j + 1} hardly moves, so that its drive gain cannot be told; give them")
-        slope, spread = robust_line(stacked, np.concatenate(currents[j]))
-        if slope[0] < LEAST_SIGNAL * spread[0]:
-            raise IdentificationError(
-                f"the current of joint {j + 1} does not follow the torque of the maker's model, so that its drive gain "
-                "cannot be told; give the drive gains"
-            )
-        gains[j], spreads[j] = 1.0 / slope[0], spread[0] / slope[0] ** 2
-    return DriveGains(
-        gains, spreads, MODEL_TOLERANCE, "The drive gains are those that fit the maker's masses of the links."
+    found = [_one_from_model(np.concatenate(rows[j]), np.concatenate(currents[j])) for j in range(count)]
+    gains, spreads = np.array(found).T
+    return _completed(
+        gains,
+        spreads,
+        MODEL_TOLERANCE,
+        "The drive gains are those that fit the maker's masses of the links.",
+        "their currents do not follow the torques of the maker's model, or they hardly move",
     )
+
+
+def _one_from_model(rows: FloatArray, current: FloatArray) -> tuple[float, float]:
+    if len(rows) < 100 or not rows[:, 0].any():
+        return 0.0, np.inf
+    slope, spread = robust_line(rows, current)
+    if slope[0] < LEAST_PRECISION * spread[0]:
+        return 0.0, np.inf
+    return 1.0 / slope[0], spread[0] / slope[0] ** 2
+
+
+def _completed(gains: FloatArray, spreads: FloatArray, tolerance: float, source: str, cause: str) -> DriveGains:
+    """Gains (n,) with the median of those that are told in place of the others, whose deviation is infinite."""
+    told = np.isfinite(spreads)
+    missing = ", ".join(str(j + 1) for j in np.flatnonzero(~told))
+    if np.count_nonzero(told) <= told.size // 2:
+        raise IdentificationError(f"the drive gains of joints {missing} cannot be told: {cause}; give the drive gains")
+    if told.all():
+        return DriveGains(gains, spreads, tolerance, source)
+    middle = float(np.median(gains[told]))
+    source += f" Those of joints {missing} cannot be told and are guessed to {100 * GUESS:g} %."
+    return DriveGains(np.where(told, gains, middle), np.where(told, spreads, GUESS * middle), tolerance, source)
 
 
 def robust_line(rows: FloatArray, values: FloatArray, blocks: int = 30) -> tuple[FloatArray, FloatArray]:

@@ -6,16 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from iparam.arrays import frozen
 from iparam.errors import InputError
-from iparam.estimation.assembly import precision_warnings
+from iparam.estimation.assembly import estimate_of, precision_warnings
 from iparam.estimation.consistent import nearest_consistent
 from iparam.estimation.errors import IdentificationError
-from iparam.estimation.estimate import Estimate, StandardDeviations, Wrench
-from iparam.spatial.consistency import check_consistency, is_physically_consistent
-from iparam.spatial.derived import derived_covariance
-from iparam.spatial.parameters import InertialParameters
-from iparam.spatial.phi import inertia_matrix
+from iparam.estimation.estimate import Estimate
+from iparam.spatial.consistency import is_physically_consistent
 
 METHOD = "fusion"
 
@@ -58,30 +54,15 @@ def fuse_estimates(estimates: Sequence[Estimate]) -> Estimate:
         covariance = covariance * (apart / freedom)
     if not is_physically_consistent(phi):
         phi = nearest_consistent(phi, np.asarray(np.linalg.inv(covariance), dtype=np.float64))
-    spread = np.sqrt(np.diag(covariance))
-    body = InertialParameters.from_phi(phi)
-    derived = np.sqrt(np.maximum(np.diag(derived_covariance(phi, covariance)), 0.0))
-    bias = next((one.sensor_bias for one in estimates if one.sensor_bias is not None), None)
     earlier = [warning for one in estimates for warning in one.warnings if "not determined" not in warning]
-    return Estimate(
-        method=METHOD,
-        mass=float(phi[0]),
-        center_of_mass=body.center_of_mass,
-        inertia_about_com=body.inertia_about_com,
-        inertia_about_origin=frozen(inertia_matrix(phi[4:])),
-        phi=frozen(phi),
-        standard_deviation=StandardDeviations(
-            float(derived[0]), frozen(derived[1:4]), frozen(inertia_matrix(derived[4:])), frozen(spread)
-        ),
-        covariance_phi=frozen(covariance),
-        physically_consistent=check_consistency(phi).consistent,
+    return estimate_of(
+        METHOD,
+        phi,
+        covariance,
         condition_number=float(np.sqrt(np.linalg.cond(total))),
         residual_norm=float(np.sqrt(sum(one.residual_norm**2 for one in estimates))),
-        residual_rms=next(
-            (one.residual_rms for one in estimates if one.residual_rms.force.any()),
-            Wrench(frozen(np.zeros(3)), frozen(np.zeros(3))),
-        ),
-        sensor_bias=bias,
+        residual_rms=next((one.residual_rms for one in estimates if one.residual_rms.force.any()), None),
+        sensor_bias=next((one.sensor_bias for one in estimates if one.sensor_bias is not None), None),
         samples=sum(one.samples for one in estimates),
-        warnings=tuple(dict.fromkeys([*earlier, *warnings, *precision_warnings(phi, spread)])),
+        warnings=[*earlier, *warnings, *precision_warnings(phi, np.sqrt(np.diag(covariance)))],
     )

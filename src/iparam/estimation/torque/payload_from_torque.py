@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError
-from iparam.estimation.assembly import precision_warnings
+from iparam.estimation.assembly import estimate_of, precision_warnings
 from iparam.estimation.consistent import nearest_consistent
 from iparam.estimation.errors import NotIdentifiableError
-from iparam.estimation.estimate import Estimate, StandardDeviations, Wrench
+from iparam.estimation.estimate import Estimate
 from iparam.estimation.torque.drive_gains import (
     DriveGains,
     gains_from_model,
@@ -34,10 +34,7 @@ from iparam.recording.recording import Recording
 from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.robot.model import Robot
 from iparam.robot.motion_input import STANDARD_GRAVITY
-from iparam.spatial.consistency import check_consistency, is_physically_consistent
-from iparam.spatial.derived import derived_covariance
-from iparam.spatial.parameters import InertialParameters
-from iparam.spatial.phi import inertia_matrix
+from iparam.spatial.consistency import is_physically_consistent
 
 METHOD = "torque-payload"
 WARMING_TERMS = ("viscous", "coulomb")
@@ -172,27 +169,14 @@ def _assemble(fit: TorqueFit, samples: int, warnings: list[str]) -> TorquePayloa
         share = fit.gains.tolerance
         data_warnings.append(f"{fit.gains.source} Each is taken to be within {100 * share:.2g} % (standard deviation).")
     spread = np.sqrt(np.diag(covariance))
-    body = InertialParameters.from_phi(phi)
-    derived = np.sqrt(np.maximum(np.diag(derived_covariance(phi, covariance)), 0.0))
-    load = solution.triangle[-NUM_LOAD:, -NUM_LOAD:]
-    estimate = Estimate(
-        method=METHOD,
-        mass=float(phi[0]),
-        center_of_mass=body.center_of_mass,
-        inertia_about_com=body.inertia_about_com,
-        inertia_about_origin=frozen(inertia_matrix(phi[4:])),
-        phi=frozen(phi),
-        standard_deviation=StandardDeviations(
-            float(derived[0]), frozen(derived[1:4]), frozen(inertia_matrix(derived[4:])), frozen(spread)
-        ),
-        covariance_phi=frozen(0.5 * (covariance + covariance.T)),
-        physically_consistent=check_consistency(phi).consistent,
-        condition_number=float(np.linalg.cond(load)),
+    estimate = estimate_of(
+        METHOD,
+        phi,
+        covariance,
+        condition_number=float(np.linalg.cond(solution.triangle[-NUM_LOAD:, -NUM_LOAD:])),
         residual_norm=float(np.sqrt(samples * np.sum(solution.rms**2))),
-        residual_rms=Wrench(frozen(np.zeros(3)), frozen(np.zeros(3))),
-        sensor_bias=None,
         samples=samples,
-        warnings=tuple(dict.fromkeys([*warnings, *data_warnings, *precision_warnings(phi, spread)])),
+        warnings=[*warnings, *data_warnings, *precision_warnings(phi, spread)],
     )
     reach = NORMAL_95 * float(spread[0])
     return TorquePayloadEstimate(

@@ -164,7 +164,10 @@ def identify_robot(
             comparisons[name] = (plain, fit_torques(plain, sources, gains, weighted=False).solution.parameters)
         comparisons["maker"] = _maker(fit)
     warnings = [warning for recording in recordings for warning in recording.warnings]
-    warnings += [f"{gains.source} Each is taken to be within {100 * gains.tolerance:.2g} % (standard deviation)."] if gains.tolerance else []
+    if gains.tolerance:
+        warnings.append(
+            f"{gains.source} Each is taken to be within {100 * gains.tolerance:.2g} % (standard deviation)."
+        )
     warnings += [f"joint {j + 1} does not move: its friction is not known" for j in _still(sources, count)]
     return RobotEstimate(
         robot=with_link_parameters(robot, links, parameters[10 * count : 11 * count]),
