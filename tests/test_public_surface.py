@@ -22,6 +22,11 @@ RELIED_ON = [
     "forward_dynamics",
     "wrench_regressor",
     "joint_torque_regressor",
+    "identify_payload",
+    "identify_static",
+    "identify_payload_from_torque",
+    "identify_robot",
+    "fuse_estimates",
 ]
 PACKAGES = ["iparam"] + [found.name for found in pkgutil.walk_packages(iparam.__path__, "iparam.") if found.ispkg]
 

@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from iparam.estimation.estimate import Estimate as Estimate
     from iparam.estimation.identify import identify_payload as identify_payload
     from iparam.estimation.online import OnlineIdentifier as OnlineIdentifier
+    from iparam.estimation.online import OnlineSettings as OnlineSettings
+    from iparam.estimation.static import StaticEstimate as StaticEstimate
+    from iparam.estimation.static import identify_static as identify_static
+    from iparam.estimation.torque.fusion import fuse_estimates as fuse_estimates
+    from iparam.estimation.torque.payload_from_torque import TorquePayloadEstimate as TorquePayloadEstimate
+    from iparam.estimation.torque.payload_from_torque import (
+        identify_payload_from_torque as identify_payload_from_torque,
+    )
+    from iparam.estimation.torque.robot_identification import RobotEstimate as RobotEstimate
+    from iparam.estimation.torque.robot_identification import identify_robot as identify_robot
     from iparam.excitation.geometry import PayloadBox as PayloadBox
     from iparam.excitation.optimizer import OptimizationResult as OptimizationResult
     from iparam.excitation.optimizer import optimize_excitation as optimize_excitation
@@ -89,7 +99,11 @@ _HOME = {
     ),
     "iparam.estimation.estimate": ("Estimate",),
     "iparam.estimation.identify": ("identify_payload",),
-    "iparam.estimation.online": ("OnlineIdentifier",),
+    "iparam.estimation.online": ("OnlineIdentifier", "OnlineSettings"),
+    "iparam.estimation.static": ("StaticEstimate", "identify_static"),
+    "iparam.estimation.torque.fusion": ("fuse_estimates",),
+    "iparam.estimation.torque.payload_from_torque": ("TorquePayloadEstimate", "identify_payload_from_torque"),
+    "iparam.estimation.torque.robot_identification": ("RobotEstimate", "identify_robot"),
     "iparam.excitation.geometry": ("PayloadBox",),
     "iparam.excitation.optimizer": ("OptimizationResult", "optimize_excitation"),
     "iparam.excitation.setup": ("planning_problem",),

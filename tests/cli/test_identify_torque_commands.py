@@ -12,6 +12,7 @@ import iparam
 from iparam.cli.main import main
 from iparam.trajectory import WindowedFourierTrajectory
 
+DATA = Path(__file__).parents[1] / "data"
 COLUMNS = "time,q,dq,current,target_current,target_torque"
 GAINS = np.array([11.9, 12.0, 9.8, 10.8, 10.7, 10.7])
 HOME = np.array([0.0, -1.4, 1.2, -1.0, -1.2, 0.3])
@@ -132,3 +133,23 @@ def test_bad_robot_usage(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert main(["identify", "robot", "bare.csv", "--robot", "ur10e", "--columns", COLUMNS, "--urdf", "no/a.urdf"]) == 2
     assert "--urdf no/a.urdf" in capsys.readouterr().err
     assert main(["identify", "robot", "--robot", "ur10e"]) == 2
+
+
+def test_fuse(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sample = json.loads((DATA / "sample_result.json").read_text(encoding="utf-8"))
+    Path("wrist.json").write_text(json.dumps(sample), encoding="utf-8")
+    rough = json.loads(json.dumps(sample))
+    rough["covariance_phi"] = (4.0 * np.array(sample["covariance_phi"])).tolist()
+    Path("torque.json").write_text(json.dumps(rough), encoding="utf-8")
+    assert main(["identify", "fuse", "wrist.json", "torque.json", "--output", "both.json"]) == 0
+    assert "mass" in capsys.readouterr().out
+    fused = json.loads(Path("both.json").read_text(encoding="utf-8"))
+    # Inverse variances add up: 1 + 1/4.
+    np.testing.assert_allclose(fused["covariance_phi"], 0.8 * np.array(sample["covariance_phi"]), rtol=1e-6)
+    np.testing.assert_allclose(fused["phi"], sample["phi"], rtol=1e-6, atol=1e-9)
+    assert main(["identify", "fuse", "wrist.json", "torque.json", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["method"] == "fusion"
+    assert main(["identify", "fuse", "wrist.json"]) == 2
+    assert "at least two" in capsys.readouterr().err
+    assert main(["identify", "fuse", "wrist.json", "missing.json"]) != 0
+    assert "missing.json" in capsys.readouterr().err

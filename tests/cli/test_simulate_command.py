@@ -10,11 +10,13 @@ import pytest
 
 from iparam.cli.main import main
 from iparam.recording import Recording
+from iparam.simulation import motors
 from iparam.trajectory import WindowedFourierTrajectory, save_trajectory
 
 pytest.importorskip("mujoco")
 trimesh = pytest.importorskip("trimesh")
 
+DATA = Path(__file__).parents[1] / "data"
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
 BOX = ["--payload", "box", "--mass", "2", "--size", "0.1", "0.15", "0.2"]
 
@@ -118,3 +120,24 @@ def test_a_collision_fails_and_writes_nothing(folder: Path, capsys: pytest.Captu
 def test_a_force_beyond_the_sensor_is_noted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert simulate("--payload", "box", "--density", "2700", "--size", "0.1", "0.15", "0.2") == 0
     assert "the ur5e sensor's range is +-50 N" in capsys.readouterr().err
+
+
+def test_motors_of_a_real_arm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trajectory = DATA / "whole_arm_ur10e.json"
+    output = tmp_path / "log.parquet"
+    command = ["simulate", "--trajectory", str(trajectory), "--output", str(output), "--sensor-rate", "100"]
+    assert main([*command, "--motors", "ur10e"]) == 0
+    log = Recording.load(output)
+    assert log.has("current")
+    assert not log.has("tau")
+    assert not log.has("wrench"), "nothing hangs on the sensor"
+    assert main(command) == 0
+    ideal = Recording.load(output).signal("tau").values
+    gains, friction = motors("ur10e").drive_gains, motors("ur10e").coulomb
+    moving = np.abs(log.signal("dq").values) > 0.2
+    extra = (log.signal("current").values * gains - ideal) * np.sign(log.signal("dq").values)
+    for joint in range(6):  # friction costs current in the direction of motion
+        assert extra[moving[:, joint], joint].mean() > 0.7 * friction[joint]
+    capsys.readouterr()
+    assert main([*command, "--motors", "ur5e"]) != 0
+    assert "ur10e" in capsys.readouterr().err

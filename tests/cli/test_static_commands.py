@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import iparam
 from iparam.arrays import FloatArray
 from iparam.cli.main import main
 
+DATA = Path(__file__).parents[1] / "data"
 UR5E = iparam.load_robot("ur5e")
 LOAD = iparam.InertialParameters.box(1.5, [0.1, 0.1, 0.2])
 
@@ -69,6 +71,42 @@ def test_from_poses_to_a_result(recording_file: Path, tmp_path: Path, capsys: py
     assert abs(document["mass"] - LOAD.mass) <= half < 0.1
     assert main(["identify", "payload", str(recording_file), "--static", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == document
+
+
+def test_a_static_result_is_exported_where_no_inertia_is_needed(
+    recording_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = tmp_path / "static.json"
+    assert main(["identify", "payload", str(recording_file), "--static", "--output", str(result)]) == 0
+    document = json.loads(result.read_text())
+    capsys.readouterr()
+    assert main(["export", str(result), "--format", "urscript"]) == 0
+    script = capsys.readouterr().out
+    call = [line for line in script.splitlines() if not line.startswith("#")]
+    assert len(call) == 1
+    sent = json.loads(f"[{call[0].removeprefix('set_payload(').removesuffix(')')}]")
+    assert sent[0] == pytest.approx(document["mass"], rel=1e-6)
+    assert sent[1] == pytest.approx(document["center_of_mass"], abs=1e-6)
+    assert main(["export", str(result), "--format", "ros2"]) == 0
+    parameters = yaml.safe_load(capsys.readouterr().out)["/**"]["ros__parameters"]
+    assert parameters["gravity_compensation"]["CoG"]["pos"] == pytest.approx(document["center_of_mass"], abs=1e-6)
+    assert parameters["gravity_compensation"]["CoG"]["force"] == pytest.approx(9.81 * document["mass"], rel=1e-3)
+    assert "inertia_about_com" not in parameters["payload"]
+    for options in (["--format", "mjcf"], ["--urdf", str(DATA / "sample_robot.urdf")]):
+        assert main(["export", str(result), *options]) != 0
+        err = capsys.readouterr().err
+        assert "needs an inertia" in err
+        assert "urscript and ros2 can do without" in err
+    assert main(["verify", str(result), str(recording_file)]) != 0
+    assert "identify the load from a motion" in capsys.readouterr().err
+    document["mass"] = -1.0
+    result.write_text(json.dumps(document))
+    assert main(["export", str(result), "--format", "urscript"]) != 0
+    assert "not positive" in capsys.readouterr().err
+    document["center_of_mass"] = [0.0]
+    result.write_text(json.dumps(document))
+    assert main(["export", str(result), "--format", "urscript"]) != 0
+    assert "center_of_mass" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

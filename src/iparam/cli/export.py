@@ -11,7 +11,15 @@ from tyro.conf import Positional, arg
 
 from iparam.cli.output import note, print_line
 from iparam.errors import InputError
-from iparam.export import FORMATS, IdentifiedLoad, InconsistentLoadError, export_load, merge_into_urdf
+from iparam.export import (
+    FORMATS,
+    IdentifiedLoad,
+    InconsistentLoadError,
+    StaticLoad,
+    export_load,
+    is_static_result,
+    merge_into_urdf,
+)
 from iparam.export.remarks import one_line
 from iparam.files import write_atomically
 
@@ -59,9 +67,14 @@ class Export:
         for option, path in (("the result itself", self.result), ("the file of --urdf", self.urdf)):
             if self.output is not None and path is not None and self.output.resolve() == path.resolve():
                 raise InputError(f"--output {self.output} would replace {option}: choose another file")
-        load = IdentifiedLoad.from_json(self.result)
+        load: IdentifiedLoad | StaticLoad
+        load = (
+            StaticLoad.from_json(self.result)
+            if is_static_result(self.result)
+            else IdentifiedLoad.from_json(self.result)
+        )
         try:
-            if self.urdf is not None:
+            if self.urdf is not None and isinstance(load, IdentifiedLoad):
                 text = merge_into_urdf(load, self.urdf, self.link, self.as_link, self.force)
             else:
                 text = export_load(load, name, self.force)

@@ -121,8 +121,11 @@ class Estimate:
     def load(cls, path: str | os.PathLike[str]) -> Estimate:
         """Read what `save` wrote. Keys that older files lack (status, residual_rms, data_share) may be missing."""
         document = read_json(path)
-        if document.text("format") != FORMAT:
-            raise document.error("format", f"is {document.text('format')!r}; this version of iparam reads {FORMAT!r}")
+        stated = document.text("format")
+        if stated == "iparam-static-result/1":
+            raise document.error("format", "is that of --static, which has no inertia: identify the load from a motion")
+        if stated != FORMAT:
+            raise document.error("format", f"is {stated!r}; this version of iparam reads {FORMAT!r}")
         spread = document.section("standard_deviation")
         phi = _shaped(document, "phi", (10,))
         body = _shaped(document, "inertia_about_com", (3, 3)), _shaped(document, "inertia_about_origin", (3, 3))

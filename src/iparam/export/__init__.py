@@ -10,6 +10,7 @@ from iparam.export.principal_axes import principal_axes
 from iparam.export.result import IdentifiedLoad
 from iparam.export.ros2 import to_ros2_yaml
 from iparam.export.sdf import to_sdf_inertial
+from iparam.export.static_load import StaticLoad, is_static_result
 from iparam.export.urdf import to_urdf_inertial
 from iparam.export.urdf_merge import merge_into_urdf
 from iparam.export.urscript import to_urscript
@@ -19,7 +20,9 @@ __all__ = [
     "ExportFormat",
     "IdentifiedLoad",
     "InconsistentLoadError",
+    "StaticLoad",
     "export_load",
+    "is_static_result",
     "merge_into_urdf",
     "principal_axes",
     "to_franka",

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from iparam.errors import UnknownNameError
+from iparam.errors import InputError, UnknownNameError
 from iparam.export.franka import to_franka
 from iparam.export.json_load import to_json
 from iparam.export.kuka import to_kuka
 from iparam.export.mjcf import to_mjcf
 from iparam.export.result import IdentifiedLoad
-from iparam.export.ros2 import to_ros2_yaml
+from iparam.export.ros2 import to_ros2_yaml, to_ros2_yaml_static
 from iparam.export.sdf import to_sdf_inertial
+from iparam.export.static_load import StaticLoad
 from iparam.export.urdf import to_urdf_inertial
-from iparam.export.urscript import to_urscript
+from iparam.export.urscript import to_urscript, to_urscript_static
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,14 @@ class ExportFormat:
         suffix: usual for such files.
         consumer: what it is for.
         write: the text of a load.
+        write_static: the text of a load whose inertia is not known; None where the consumer must have one.
     """
 
     name: str
     suffix: str
     consumer: str
     write: Callable[[IdentifiedLoad], str]
+    write_static: Callable[[StaticLoad], str] | None = None
 
 
 FORMATS = {
@@ -40,16 +43,16 @@ FORMATS = {
         ExportFormat("urdf", ".urdf", "<inertial> of a URDF's link; with --urdf, a whole robot", to_urdf_inertial),
         ExportFormat("mjcf", ".xml", "<body> for a MuJoCo model to include", to_mjcf),
         ExportFormat("sdf", ".sdf", "<inertial> of a Gazebo link", to_sdf_inertial),
-        ExportFormat("urscript", ".script", "set_target_payload of Universal Robots", to_urscript),
+        ExportFormat("urscript", ".script", "set_target_payload of Universal Robots", to_urscript, to_urscript_static),
         ExportFormat("franka", ".json", "setLoad of libfranka, end effector of Franka Desk", to_franka),
         ExportFormat("kuka", ".dat", "LOAD_DATA of KUKA's controllers", to_kuka),
-        ExportFormat("ros2", ".yaml", "gravity compensation of ros2_control", to_ros2_yaml),
+        ExportFormat("ros2", ".yaml", "gravity compensation of ros2_control", to_ros2_yaml, to_ros2_yaml_static),
         ExportFormat("json", ".json", "the load alone, in iparam's own terms", to_json),
     )
 }
 
 
-def export_load(load: IdentifiedLoad, format_name: str, force: bool = False) -> str:
+def export_load(load: IdentifiedLoad | StaticLoad, format_name: str, force: bool = False) -> str:
     """The load as text in one of `FORMATS`.
 
     Args:
@@ -62,4 +65,12 @@ def export_load(load: IdentifiedLoad, format_name: str, force: bool = False) -> 
         raise UnknownNameError("format", format_name, FORMATS)
     if not force:
         load.require_consistency()
-    return chosen.write(load)
+    if isinstance(load, IdentifiedLoad):
+        return chosen.write(load)
+    if chosen.write_static is None:
+        able = " and ".join(entry.name for entry in FORMATS.values() if entry.write_static is not None)
+        raise InputError(
+            f"format {format_name} needs an inertia, which cannot be seen at rest: identify the load from a motion; "
+            f"{able} can do without"
+        )
+    return chosen.write_static(load)

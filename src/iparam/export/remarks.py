@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterable
 
 from iparam.export.result import IdentifiedLoad
+from iparam.export.static_load import StaticLoad
 
 MAX_LENGTH = 300
 
 
-def remarks(load: IdentifiedLoad, *lines: str) -> list[str]:
+def remarks(load: IdentifiedLoad | StaticLoad, *lines: str) -> list[str]:
     """The lines of a file's comment: ``lines`` of the exporter, then the load's warnings, each one line."""
     every = [
         f"Load identified by iparam, in the frame {load.frame}.",

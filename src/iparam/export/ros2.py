@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from iparam.export.decimals import decimal, decimals
 from iparam.export.remarks import line_comment, remarks
 from iparam.export.result import IdentifiedLoad
+from iparam.export.static_load import StaticLoad
 from iparam.robot.motion_input import STANDARD_GRAVITY
 from iparam.spatial.parameters import inertia_entries
 
@@ -15,6 +17,21 @@ WORLD_FRAME = "world"
 
 def to_ros2_yaml(load: IdentifiedLoad) -> str:
     """A ROS 2 parameter file for control_toolbox's gravity filter and for admittance_controller, and the inertia."""
+    names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    entries = zip(names, inertia_entries(load.inertia_about_com), strict=True)
+    return _parameters(
+        load,
+        "The inertia [kg m^2], about the centre of mass in the frame's axes, is used by neither of them.",
+        ("      inertia_about_com:", *(f"        {name}: {decimal(entry)}" for name, entry in entries)),
+    )
+
+
+def to_ros2_yaml_static(load: StaticLoad) -> str:
+    """The same of a load that was identified at rest, which is all that these consumers use."""
+    return _parameters(load, "Identified at rest, without inertia, which neither of them uses.", ())
+
+
+def _parameters(load: IdentifiedLoad | StaticLoad, about_inertia: str, inertia: Sequence[str]) -> str:
     frame, world = json.dumps(load.frame, ensure_ascii=False), json.dumps(WORLD_FRAME)  # valid YAML strings
     center = f"[{decimals(load.center_of_mass, ', ')}]"
     comment = remarks(
@@ -22,10 +39,8 @@ def to_ros2_yaml(load: IdentifiedLoad) -> str:
         f"{load.frame} must be the sensor's frame. mass [kg]; CoG and pos: the centre of mass in it [m].",
         f"{WORLD_FRAME} is a fixed frame with z up: change the name to yours.",
         "Both consumers expect the wrench that the load exerts on the sensor: the weight reads downward.",
-        "The inertia [kg m^2], about the centre of mass in the frame's axes, is used by neither of them.",
+        about_inertia,
     )
-    names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-    entries = zip(names, inertia_entries(load.inertia_about_com), strict=True)
     weight = -load.mass * STANDARD_GRAVITY[2]
     lines = (
         "/**:",
@@ -55,7 +70,6 @@ def to_ros2_yaml(load: IdentifiedLoad) -> str:
         f"      frame: {frame}",
         f"      mass: {decimal(load.mass)}",
         f"      center_of_mass: {center}",
-        "      inertia_about_com:",
-        *(f"        {name}: {decimal(entry)}" for name, entry in entries),
+        *inertia,
     )
     return line_comment(comment, "#") + "\n".join(lines) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from iparam.export.decimals import plain_decimal, plain_decimals
 from iparam.export.remarks import line_comment, remarks
 from iparam.export.result import IdentifiedLoad
+from iparam.export.static_load import StaticLoad
 
 
 def to_urscript(load: IdentifiedLoad) -> str:
@@ -22,3 +23,16 @@ def to_urscript(load: IdentifiedLoad) -> str:
     )
     inertia = plain_decimals((xx, yy, zz, xy, xz, yz))
     return f"{line_comment(comment, '#', ascii_only=True)}set_target_payload({mass}, [{center}], [{inertia}])\n"
+
+
+def to_urscript_static(load: StaticLoad) -> str:
+    """``set_payload(m, cog)``: the controller then takes the load for a point."""
+    comment = remarks(
+        load,
+        f"{load.frame} must be the controller's flange frame (ROS's tool0 is); the load is all that hangs on it.",
+        "m [kg]; cog [m]: the centre of gravity from the middle of the flange, in the flange's axes.",
+        "Identified at rest, without inertia: set_target_payload wants one from a motion.",
+        "Setting the payload also zeroes the force/torque sensor of an e-Series.",
+    )
+    mass, center = plain_decimal(load.mass), plain_decimals(load.center_of_mass)
+    return f"{line_comment(comment, '#', ascii_only=True)}set_payload({mass}, [{center}])\n"
