@@ -11,6 +11,7 @@ from tyro.conf import Positional, arg
 
 from iparam.cli.controller_logs import ControllerLogOptions, check_folder
 from iparam.cli.output import note, number, numbers, print_json, print_line, print_table
+from iparam.cli.progress_bar import progress_bar
 from iparam.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ class IdentifyRobot(ControllerLogOptions):
         gains = self.gains(robot)
         recordings = [self.load_log(path, robot) for path in self.logs]
         held_out = None if self.validate is None else self.load_log(self.validate, robot)
-        found = identify_robot(recordings, robot, drive_gains=gains, compare=held_out is not None)
+        with progress_bar(f"fitting {robot.name}") as progress:
+            found = identify_robot(
+                recordings, robot, drive_gains=gains, compare=held_out is not None, progress=progress
+            )
         predictions = {} if held_out is None else found.validate(held_out)
         document = found.to_document()
         if predictions:

@@ -11,6 +11,7 @@ from tyro.conf import arg
 
 from iparam.cli.controller_logs import ControllerLogOptions, check_folder
 from iparam.cli.output import note, number, numbers, print_json, print_line
+from iparam.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from iparam.estimation.torque.payload_from_torque import TorquePayloadEstimate
@@ -45,7 +46,8 @@ class IdentifyTorquePayload(ControllerLogOptions):
         robot = self.load_robot()
         gains = self.gains(robot)
         bare, loaded = self.load_log(self.bare, robot), self.load_log(self.loaded, robot)
-        found = identify_payload_from_torque(bare, loaded, robot, drive_gains=gains)
+        with progress_bar(f"fitting {robot.name} and its load") as progress:
+            found = identify_payload_from_torque(bare, loaded, robot, drive_gains=gains, progress=progress)
         if self.output is not None:
             found.save(self.output)
         for warning in found.estimate.warnings:

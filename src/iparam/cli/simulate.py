@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +13,7 @@ from tyro.conf import arg
 from iparam.cli.joint_state import robot_of
 from iparam.cli.output import note, number, numbers, print_json, print_line
 from iparam.cli.payload_options import PayloadOptions
+from iparam.cli.progress_bar import progress_bar
 from iparam.errors import InputError
 from iparam.robot.catalog import robot_names
 
@@ -92,7 +90,7 @@ class Simulate(PayloadOptions):
         )
         scene = simulator.load(robot, payload)
         started = time.perf_counter()
-        with _progress(f"{robot.name}, {planned.trajectory.duration:g} s") as progress:
+        with progress_bar(f"{robot.name}, {planned.trajectory.duration:g} s") as progress:
             result = scene.run(planned.trajectory, progress)
         elapsed = time.perf_counter() - started
         recording = noise.apply(result.recording, self.seed)
@@ -151,17 +149,3 @@ class Simulate(PayloadOptions):
         print_line(f"recording     {self.output} (noise: {self.noise})")
         if self.truth is not None:
             print_line(f"truth         {self.truth}")
-
-
-@contextmanager
-def _progress(title: str) -> Iterator[Callable[[float], None] | None]:
-    """A bar on standard error if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=1.0)
-        yield lambda fraction: bar.update(task, completed=fraction)

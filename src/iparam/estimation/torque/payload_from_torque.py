@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +95,7 @@ def identify_payload_from_torque(
     drive_gains: ArrayLike | DriveGains | None = None,
     friction: FrictionModel | None = None,
     gravity: ArrayLike = STANDARD_GRAVITY,
+    progress: Callable[[float], None] | None = None,
 ) -> TorquePayloadEstimate:
     """Estimate the load that one run carries and the other does not, with the arm and its friction.
 
@@ -108,6 +109,7 @@ def identify_payload_from_torque(
         drive_gains: (n,) [N m/A], where they are known; else from the targets, else from the maker's masses.
         friction: of the joints.
         gravity: (3,) in base axes [m/s^2].
+        progress: told the fraction of the fit that is done, from time to time.
     """
     gains = find_gains([bare, loaded], bare, robot, drive_gains)
     effort = effort_of(bare)
@@ -122,7 +124,7 @@ def identify_payload_from_torque(
         loaded_runs=(1,),
         gravity=gravity,
     )
-    fit = with_measured_tolerance(fit_torques(model, sources, gains))
+    fit = with_measured_tolerance(fit_torques(model, sources, gains, progress=progress))
     warnings = [*bare.warnings, *loaded.warnings]
     return _assemble(fit, sum(source.num_samples for source in sources), warnings)
 

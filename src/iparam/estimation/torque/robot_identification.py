@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,6 +132,7 @@ def identify_robot(
     friction: FrictionModel | None = None,
     gravity: ArrayLike = STANDARD_GRAVITY,
     compare: bool = True,
+    progress: Callable[[float], None] | None = None,
 ) -> RobotEstimate:
     """Identify an arm from runs without load.
 
@@ -145,6 +146,7 @@ def identify_robot(
         compare: whether to fit, for `RobotEstimate.validate`, plain least squares with the same friction ("ols") and
             with the textbook's, viscous and Coulomb ("ols_textbook"), and the maker's figures with friction of the
             same kind as here ("maker").
+        progress: told the fraction of the fit that is done, from time to time.
     """
     if not recordings:
         raise InputError("at least one recording is needed")
@@ -152,7 +154,7 @@ def identify_robot(
     effort = effort_of(recordings[0])
     sources = [JointDataSource(recording, robot, effort) for recording in recordings]
     model = TorqueModel(robot, FrictionModel() if friction is None else friction, len(sources), (), (), gravity)
-    fit = with_measured_tolerance(fit_torques(model, sources, gains))
+    fit = with_measured_tolerance(fit_torques(model, sources, gains, progress=progress))
     gains = fit.gains
     parameters, share = _consistent(fit)
     count = robot.num_joints

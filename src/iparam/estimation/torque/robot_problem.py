@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,7 +51,12 @@ class TorqueFit:
 
 
 def fit_torques(
-    model: TorqueModel, sources: Sequence[JointDataSource], gains: DriveGains, *, weighted: bool = True
+    model: TorqueModel,
+    sources: Sequence[JointDataSource],
+    gains: DriveGains,
+    *,
+    weighted: bool = True,
+    progress: Callable[[float], None] | None = None,
 ) -> TorqueFit:
     """Fit a model to runs, in memory that does not grow with their length.
 
@@ -60,14 +65,23 @@ def fit_torques(
         sources: the runs.
         gains: of the drives.
         weighted: False for plain least squares.
+        progress: told the fraction that is done, from time to time.
     """
     parameters: FloatArray | None = None
     noise: dict[RowClass, float] | None = None
     passes = PASSES if "load" in model.friction.terms else 1
+    whole, done = passes * sum(source.num_samples for source in sources), 0
+
+    def advance(samples: int) -> None:
+        nonlocal done
+        done += samples
+        if progress is not None:
+            progress(done / whole)
+
     for _ in range(passes):
         runs, columns = [], []
         for run, source in enumerate(sources):
-            runs.append(_triangles(model, source, run, parameters))
+            runs.append(_triangles(model, source, run, parameters, advance))
             columns.append(
                 {(j, slow): model.joint_columns(j, run) for j in range(model.num_joints) for slow in (False, True)}
             )
@@ -78,7 +92,13 @@ def fit_torques(
     return TorqueFit(model, gains, solution, tuple(runs), tuple(columns))
 
 
-def _triangles(model: TorqueModel, source: JointDataSource, run: int, parameters: FloatArray | None) -> TimeBlocks:
+def _triangles(
+    model: TorqueModel,
+    source: JointDataSource,
+    run: int,
+    parameters: FloatArray | None,
+    advance: Callable[[int], None],
+) -> TimeBlocks:
     blocks = TimeBlocks()
     length = max(round(BLOCK * source.rate), 10)
     for data, directions in with_directions(model, source):
@@ -94,6 +114,7 @@ def _triangles(model: TorqueModel, source: JointDataSource, run: int, parameters
                     if chosen.any():
                         classes[j, name] = whole[chosen]
             blocks.add(classes)
+        advance(len(data.time))
     return blocks
 
 
