@@ -76,6 +76,10 @@ COMMANDS = (
     Entry("report", "iparam.cli.report:Report", "one HTML page about an identification"),
     Entry("verify", "iparam.cli.verify:Verify", "whether a result predicts a motion that was not used"),
     Entry("export", "iparam.cli.export:Export", "the load for simulators, robot controllers and ROS 2"),
+    Entry("ur record", "iparam.cli.ur_record:Record", "what a UR arm measures, at 500 Hz"),
+    Entry("ur run", "iparam.cli.ur_run:Run", "move a UR arm through a checked motion, and record"),
+    Entry("ur set-payload", "iparam.cli.ur_set_payload:SetPayload", "tell a UR controller the identified load"),
+    Entry("ur simulate", "iparam.cli.ur_simulate:UrSimulate", "a simulated UR controller, to try things out"),
 )
 
 _USAGE = """\

@@ -38,9 +38,12 @@ CHANNELS = {
     "target_ddq": Channel("rad/s^2", "joint"),
     "target_current": Channel("A", "joint"),
     "target_torque": Channel("N m", "joint"),
+    "tcp_force": Channel("N, N m", "base", ("tcp_fx", "tcp_fy", "tcp_fz", "tcp_tx", "tcp_ty", "tcp_tz")),
+    "raw_wrench": Channel("N, N m", "tool0", ("raw_fx", "raw_fy", "raw_fz", "raw_tx", "raw_ty", "raw_tz")),
 }
 """The canonical signals. wrench: what the robot exerts on the payload, in tool0 about its origin; accelerometer: proper
-acceleration a - g of tool0's origin, in tool0; gyro: angular velocity of tool0, in tool0."""
+acceleration a - g of tool0's origin, in tool0; gyro: angular velocity of tool0, in tool0. tcp_force and raw_wrench are
+what a UR controller reports, with its own sign and offsets, beside the wrench that was made from one of them."""
 
 ANGLES = ("q", "dq", "ddq", "target_q", "target_dq", "target_ddq")
 """The signals that are in degrees where a file is."""

@@ -1,0 +1,121 @@
+"""`RunGuard`: looks at every state of a moving arm and says when the motion has to end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.bridges.ur.controller_sample import ControllerSample
+from iparam.bridges.ur.controller_state import MOVING_STATES, RUNNING, robot_mode_name, safety_name
+from iparam.errors import InputError, IparamError
+
+
+class RunStoppedError(IparamError):
+    """A motion was stopped; the message gives the reason."""
+
+
+@dataclass(frozen=True)
+class GuardLimits:
+    """When to stop.
+
+    Attributes:
+        deviation: largest distance of a joint from where it is expected [rad].
+        silence: longest time without data from the controller [s].
+        lag: by how much an arm may trail its set points [s].
+    """
+
+    deviation: float = 0.05
+    silence: float = 0.1
+    lag: float = 0.3
+
+    def __post_init__(self) -> None:
+        for name, unit in (("deviation", "rad"), ("silence", "s"), ("lag", "s")):
+            if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0.0):
+                raise InputError(f"the largest {name} must be positive, got {getattr(self, name)!r} {unit}")
+
+
+class Expected(Protocol):
+    """Where an arm ought to be."""
+
+    def deviation(self, q: FloatArray) -> FloatArray:
+        """(6,) distance of each joint from it [rad]."""
+
+
+@dataclass(frozen=True, eq=False)
+class OnLine:
+    """Anywhere on the straight line between two poses (6,) [rad]; in one pose if both are the same."""
+
+    start: FloatArray
+    end: FloatArray
+
+    def deviation(self, q: FloatArray) -> FloatArray:
+        """See `Expected`."""
+        way = self.end - self.start
+        length = float(way @ way)
+        share = float(np.clip((q - self.start) @ way / length, 0.0, 1.0)) if length > 0.0 else 0.0
+        return np.abs(q - self.start - share * way)
+
+
+@dataclass(frozen=True, eq=False)
+class OnTable:
+    """Near one of the set points that an arm may be following at a time.
+
+    Attributes:
+        table: (T, 6) all set points [rad].
+        first, last: of those in question.
+    """
+
+    table: FloatArray
+    first: int
+    last: int
+
+    def deviation(self, q: FloatArray) -> FloatArray:
+        """See `Expected`; that of the nearest set point."""
+        count = len(self.table)
+        first = min(max(self.first, 0), count - 1)
+        distances = np.abs(self.table[first : min(max(self.last, first), count - 1) + 1] - q)
+        return np.asarray(distances[np.argmin(distances.max(axis=1))])
+
+
+@dataclass(frozen=True)
+class RunGuard:
+    """Checks one state at a time.
+
+    Attributes:
+        limits: when to stop.
+        joint_names: six, for messages.
+    """
+
+    limits: GuardLimits
+    joint_names: tuple[str, ...]
+
+    def check(self, sample: ControllerSample, expected: Expected, silence: float, connected: bool) -> None:
+        """Raise `RunStoppedError` if the motion has to end.
+
+        Args:
+            sample: the controller's latest package.
+            expected: where the arm ought to be.
+            silence: time since that package came [s].
+            connected: whether there is a connection to the controller.
+        """
+        if sample.safety not in MOVING_STATES:
+            raise RunStoppedError(f"the controller reports: {safety_name(sample.safety)}")
+        if sample.robot_mode != RUNNING:
+            raise RunStoppedError(f"the arm is {robot_mode_name(sample.robot_mode)}")
+        if not connected:
+            raise RunStoppedError("the connection to the controller was lost")
+        if silence > self.limits.silence:
+            raise RunStoppedError(
+                f"no data from the controller for {1e3 * silence:.0f} ms; the limit is {1e3 * self.limits.silence:.0f} "
+                "ms (--max-silence)"
+            )
+        deviation = expected.deviation(sample.q)
+        joint = int(np.argmax(deviation))
+        if not deviation[joint] <= self.limits.deviation:
+            raise RunStoppedError(
+                f"{self.joint_names[joint]} is {deviation[joint]:.3g} rad from where it should be; the limit is "
+                f"{self.limits.deviation:g} rad (--max-deviation)"
+            )

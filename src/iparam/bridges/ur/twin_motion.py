@@ -1,0 +1,141 @@
+"""The motions that the twin's controller can plan: set points of the joints, one a step of the physics.
+
+A motion begins at the set point at which the one before it was left, so that a command never makes the set points jump.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+
+LARGEST_ACCELERATION = 40.0
+"""Of the set points under servoj and speedj; what the drives of an arm of this size reach [rad/s^2]."""
+
+
+@dataclass(frozen=True, eq=False)
+class SetPoint:
+    """Where the joints are to be: q [rad], dq [rad/s] and ddq [rad/s^2], (6,) each."""
+
+    q: FloatArray
+    dq: FloatArray
+    ddq: FloatArray
+
+    @classmethod
+    def at_rest(cls, q: FloatArray) -> SetPoint:
+        """Standing at q (6,) [rad]."""
+        return cls(q, np.zeros_like(q), np.zeros_like(q))
+
+
+class Motion(ABC):
+    """A rule for the next set point.
+
+    Attributes:
+        done: whether the arm is to stand still from now on, as far as this motion is concerned.
+    """
+
+    done = False
+
+    @abstractmethod
+    def advance(self, now: SetPoint, step: float) -> SetPoint:
+        """The set point ``step`` [s] after ``now``."""
+
+
+class Hold(Motion):
+    """Stand still where the set point is."""
+
+    done = True
+
+    def advance(self, now: SetPoint, step: float) -> SetPoint:
+        """The same place at rest."""
+        return SetPoint.at_rest(now.q)
+
+
+class Brake(Motion):
+    """Come to rest along the present direction; the fastest joint decelerates at ``deceleration`` [rad/s^2]."""
+
+    def __init__(self, deceleration: float) -> None:
+        self._deceleration = deceleration
+
+    def advance(self, now: SetPoint, step: float) -> SetPoint:
+        """The next set point."""
+        speed = float(np.abs(now.dq).max())
+        if speed <= self._deceleration * step:
+            self.done = True
+            return SetPoint.at_rest(now.q + 0.5 * step * now.dq)
+        ddq = -self._deceleration / speed * now.dq
+        return SetPoint(now.q + step * now.dq + 0.5 * step**2 * ddq, now.dq + step * ddq, ddq)
+
+
+class MoveJ(Motion):
+    """From rest to rest on a straight line in joint space, with a trapezoidal speed.
+
+    Args:
+        start: (6,) where the arm stands [rad].
+        goal: (6,) [rad].
+        speed: of the joint that moves farthest [rad/s].
+        acceleration: of that joint [rad/s^2].
+    """
+
+    def __init__(self, start: FloatArray, goal: FloatArray, speed: float, acceleration: float) -> None:
+        self._start, self._way = start, goal - start
+        distance = float(np.abs(self._way).max())
+        self.done = distance == 0.0
+        ramp = min(speed / acceleration, np.sqrt(distance / acceleration))
+        self._acceleration = acceleration / max(distance, 1e-300)  # of the covered part of the way, 0 to 1 [1/s^2]
+        self._ramp = ramp
+        self._duration = ramp + distance / (acceleration * ramp) if ramp > 0.0 else 0.0
+        self._time = 0.0
+
+    def advance(self, now: SetPoint, step: float) -> SetPoint:
+        """The next set point."""
+        self._time += step
+        left = self._duration - self._time
+        if left <= 0.0:
+            self.done = True
+            return SetPoint.at_rest(self._start + self._way)
+        a, ramp = self._acceleration, self._ramp
+        if self._time < ramp:
+            part, rate, change = 0.5 * a * self._time**2, a * self._time, a
+        elif left < ramp:
+            part, rate, change = 1.0 - 0.5 * a * left**2, a * left, -a
+        else:
+            part, rate, change = a * ramp * (self._time - 0.5 * ramp), a * ramp, 0.0
+        return SetPoint(self._start + part * self._way, rate * self._way, change * self._way)
+
+
+class ServoJ(Motion):
+    """Follow a target that is replaced all the time, as the maker describes URScript's servoj.
+
+    The set point is projected forward by ``lookahead_time`` [s] with its own speed, and accelerates by ``gain`` [1/s^2]
+    times its distance from the target. A target that moves evenly is followed ``lookahead_time`` late.
+    """
+
+    def __init__(self, target: FloatArray, lookahead_time: float, gain: float) -> None:
+        self.target, self.lookahead_time, self.gain = target, lookahead_time, gain
+
+    def advance(self, now: SetPoint, step: float) -> SetPoint:
+        """The next set point."""
+        wanted = self.gain * (self.target - now.q - self.lookahead_time * now.dq)
+        ddq = np.clip(wanted, -LARGEST_ACCELERATION, LARGEST_ACCELERATION)
+        dq = now.dq + step * ddq
+        return SetPoint(now.q + step * dq, dq, ddq)
+
+
+class SpeedJ(Motion):
+    """Accelerate to joint speeds ``target`` (6,) [rad/s] at ``acceleration`` [rad/s^2] and keep them."""
+
+    def __init__(self, target: FloatArray, acceleration: float) -> None:
+        self.target, self.acceleration = target, min(acceleration, LARGEST_ACCELERATION)
+
+    def advance(self, now: SetPoint, step: float) -> SetPoint:
+        """The next set point."""
+        missing = self.target - now.dq
+        largest = float(np.abs(missing).max())
+        # All joints together, so that the direction of the change is kept; the fastest sets the pace.
+        ddq = missing * min(1.0 / step, self.acceleration / largest) if largest > 0.0 else np.zeros_like(missing)
+        dq = now.dq + step * ddq
+        return SetPoint(now.q + step * dq, dq, ddq)

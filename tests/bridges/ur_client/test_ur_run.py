@@ -1,0 +1,251 @@
+"""`iparam ur run` against a simulated controller: what it refuses, what stops it, and that the recording survives."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.bridges.ur.controller_sample import ControllerSample
+from iparam.bridges.ur.run_guard import GuardLimits, OnLine, OnTable, RunGuard, RunStoppedError
+from iparam.bridges.ur.scaled_motion import ScaledMotion
+from iparam.bridges.ur.twin import UrTwin
+from iparam.cli.main import main
+from iparam.trajectory import load_trajectory, save_trajectory
+
+DATA = Path(__file__).parents[2] / "data"
+CALM = DATA / "calm_ur5e.json"  # 4 s, joints up to 0.6 rad/s
+PAYLOAD = ["--payload-size", "0.1", "0.15", "0.2", "--payload-mass", "2"]
+# The simulated controller shares two cores with all else: it may be silent for longer, and late, where no arm would.
+SLACK = ["--max-silence", "2", "--max-deviation", "0.25", "--approach-speed", "1"]
+UR5E = iparam.load_robot("ur5e")
+MakeTwin = Callable[..., UrTwin]
+
+
+def command(twin: UrTwin, output: Path, *more: str, motion: Path = CALM) -> list[str]:
+    return ["ur", "run", str(motion), "--host", twin.host, "--output", str(output), *PAYLOAD, *SLACK, "--yes", *more]
+
+
+@contextmanager
+def running(arguments: list[str]) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "iparam", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_until(condition: Callable[[], bool], what: str, timeout: float = 120.0) -> None:
+    deadline = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {timeout} s: {what}"
+        time.sleep(0.01)
+
+
+START = load_trajectory(CALM).trajectory.evaluate(0.0).q[0]
+
+
+@pytest.fixture
+def ready_twin(make_twin: MakeTwin) -> UrTwin:
+    """One that stands where the motion starts."""
+    return make_twin(q=START)
+
+
+def in_motion(twin: UrTwin) -> bool:
+    return float(np.abs(twin.sample.q - START).max()) > 0.1
+
+
+def standing(twin: UrTwin) -> bool:
+    return float(np.abs(twin.sample.dq).max()) < 1e-3
+
+
+@pytest.mark.parametrize("kind", ["protective stop", "Ctrl-C", "server dies"])
+def test_what_ends_a_run_leaves_the_arm_at_rest_and_the_recording_whole(
+    kind: str, ready_twin: UrTwin, tmp_path: Path
+) -> None:
+    output = tmp_path / "run.parquet"
+    with running(command(ready_twin, output)) as process:
+        wait_until(lambda: in_motion(ready_twin) or process.poll() is not None, "the motion")
+        seen = ready_twin.sample.q.copy()
+        if kind == "protective stop":
+            ready_twin.protective_stop()
+        elif kind == "Ctrl-C":
+            process.send_signal(signal.SIGINT)
+        else:
+            ready_twin.close()
+        _, err = process.communicate(timeout=180)
+        code = process.returncode
+    words, expected = {
+        "protective stop": ("the run was stopped: the controller reports: protective stop", 1),
+        "Ctrl-C": ("stopped by the user", 130),
+        "server dies": ("the run was stopped: the connection to the controller was lost", 1),
+    }[kind]
+    assert words in err
+    assert code == expected, err
+    assert "Traceback" not in err
+    assert f"were saved to {output}" in err
+    recording = iparam.Recording.load(output)
+    assert recording.metadata["stopped_by"]
+    q = recording.signal("q").values
+    assert float(np.abs(q - seen).max(axis=1).min()) < 0.05  # it holds the moment of the fault
+    assert (np.diff(recording.signal("q").time) > 0.0).all()
+    assert [path.name for path in tmp_path.iterdir()] == ["run.parquet"]
+    if kind != "server dies":
+        wait_until(lambda: standing(ready_twin), "the arm at rest")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
+def test_a_run_that_is_killed_stops_the_arm_and_leaves_its_rows(ready_twin: UrTwin, tmp_path: Path) -> None:
+    output = tmp_path / "run.parquet"
+    with running(command(ready_twin, output)) as process:
+        wait_until(lambda: in_motion(ready_twin) or process.poll() is not None, "the motion")
+        process.kill()
+        process.wait(60)
+        wait_until(lambda: any("has ended" in notice for notice in ready_twin.notices), "the end of the program")
+    wait_until(lambda: standing(ready_twin), "the arm at rest")
+    end = load_trajectory(CALM).trajectory.evaluate(4.0).q[0]
+    assert float(np.abs(ready_twin.sample.q - end).max()) > 0.02  # it did not play on to the end
+    rescued = iparam.Recording.load(tmp_path / "run.parquet.partial.csv", robot="ur5e")
+    assert rescued.signal("wrench").num_samples > 300
+
+
+def test_a_deviation_stops_the_run(ready_twin: UrTwin, tmp_path: Path) -> None:
+    output = tmp_path / "run.parquet"
+    with running(command(ready_twin, output, "--max-deviation", "0.0005")) as process:
+        _, err = process.communicate(timeout=180)
+    assert process.returncode == 1
+    assert "rad from where it should be; the limit is 0.0005 rad" in err
+    wait_until(lambda: standing(ready_twin), "the arm at rest")
+    assert iparam.Recording.load(output).signal("q").num_samples > 50
+
+
+def refused(arguments: list[str], capsys: pytest.CaptureFixture[str], code: int = 1) -> str:
+    assert main(arguments) == code
+    return capsys.readouterr().err
+
+
+def test_what_is_refused_before_anything_moves(
+    make_twin: MakeTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "run.parquet"
+    twin = make_twin(q=np.radians([180.0, -90.0, 90.0, -90.0, -90.0, 0.0]))
+    stood = twin.sample.q.copy()
+    # A motion beyond the limits: before any connection.
+    err = refused(command(twin, output, motion=DATA / "short_ur5e.json"), capsys)
+    assert "the motion is not valid" in err
+    assert "joint acceleration: -" in err
+    # Nobody to ask.
+    without = [word for word in command(twin, output) if word != "--yes"]
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    assert "add --yes" in refused(without, capsys, code=2)
+    # Somebody who does not want it.
+    terminal = io.StringIO("no\n")
+    monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stdin", terminal)
+    assert "not confirmed: the arm stays where it is" in refused(without, capsys)
+    # A wall between the arm and the start.
+    cell = tmp_path / "cell.json"
+    wall = {"name": "post", "size": [0.2, 0.2, 1.5], "center": [0.0, -0.5, 0.75]}
+    cell.write_text(json.dumps({"format": "iparam-cell/1", "boxes": [wall]}))
+    err = refused(command(twin, output, "--cell", str(cell)), capsys)
+    assert "the way to the start" in err
+    assert "post" in err
+    # A protective stop that nobody cleared.
+    twin.protective_stop()
+    wait_until(lambda: any("protective" in notice for notice in twin.notices), "the stop")
+    assert "protective stop. Find the reason" in refused(command(twin, output), capsys)
+    np.testing.assert_allclose(twin.sample.q, stood, atol=1e-3)
+    assert [path.name for path in tmp_path.iterdir()] == ["cell.json"]
+
+
+def test_another_arm_is_refused(make_twin: MakeTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    twin = make_twin("ur10e", loaded=False)
+    err = refused(command(twin, tmp_path / "run.parquet"), capsys)
+    assert "ur10e" in err or "this is another arm" in err
+
+
+def test_a_scaled_motion_starts_and_ends_where_the_whole_one_does() -> None:
+    whole = load_trajectory(CALM).trajectory
+    part = ScaledMotion(whole, 0.25)
+    times = np.linspace(0.0, whole.duration, 50)
+    a, b = whole.evaluate(times), part.evaluate(times)
+    np.testing.assert_allclose(b.q - a.q[0], 0.25 * (a.q - a.q[0]), atol=1e-14)
+    np.testing.assert_allclose(b.ddq, 0.25 * a.ddq, atol=1e-13)
+    slow = part.time_scaled(2.0)
+    np.testing.assert_allclose(slow.evaluate(2.0 * times).dq, 0.5 * b.dq, atol=1e-13)
+    with pytest.raises(iparam.IparamError, match="at most 1"):
+        ScaledMotion(whole, 1.5)
+
+
+def sample(q: np.ndarray, mode: int = 7, safety: int = 1) -> ControllerSample:
+    columns = {"actual_q": slice(0, 6), "robot_mode": slice(6, 7), "safety_mode": slice(7, 8)}
+    return ControllerSample(0.0, 0.0, columns, np.concatenate([q, [mode, safety]]))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({}, None),
+        ({"safety": 2}, None),
+        ({"safety": 7}, "emergency stop"),
+        ({"safety": 99}, "safety state 99"),
+        ({"mode": 5}, "idle"),
+        ({"silence": 0.2}, "no data from the controller for 200 ms"),
+        ({"connected": False}, "connection"),
+        ({"off": 0.06}, "elbow_joint is 0.06 rad from where it should be"),
+        ({"off": np.nan}, "elbow_joint"),
+    ],
+)
+def test_the_guard(change: dict[str, float], message: str | None) -> None:
+    q = np.zeros(6)
+    q[2] = change.get("off", 0.0)
+    guard = RunGuard(GuardLimits(), UR5E.joint_names)
+
+    def check() -> None:
+        guard.check(
+            sample(q, int(change.get("mode", 7)), int(change.get("safety", 1))),
+            OnLine(np.zeros(6), np.zeros(6)),
+            change.get("silence", 0.0),
+            bool(change.get("connected", True)),
+        )
+
+    if message is None:
+        check()
+        return
+    with pytest.raises(RunStoppedError, match=message):
+        check()
+
+
+def test_deviations_count_from_the_nearest_place() -> None:
+    way = OnLine(np.zeros(6), np.full(6, 1.0))
+    np.testing.assert_allclose(way.deviation(np.full(6, 0.4)), 0.0, atol=1e-15)
+    np.testing.assert_allclose(way.deviation(np.full(6, 1.3)), 0.3)
+    table = np.linspace(0.0, 1.0, 101)[:, None] * np.ones(6)
+    np.testing.assert_allclose(OnTable(table, 20, 40).deviation(np.full(6, 0.305)), 0.005, atol=1e-12)
+    np.testing.assert_allclose(OnTable(table, 20, 40).deviation(np.full(6, 0.5)), 0.1)
+    np.testing.assert_allclose(OnTable(table, -50, -10).deviation(np.full(6, 0.1)), 0.1)
+    np.testing.assert_allclose(OnTable(table, 500, 600).deviation(np.ones(6)), 0.0)
+
+
+def test_a_motion_that_was_edited_is_checked_anew(
+    twin: UrTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file's own claim that it is valid counts for nothing."""
+    fast = load_trajectory(CALM).trajectory.time_scaled(0.15)
+    path = tmp_path / "fast.json"
+    save_trajectory(path, fast, robot="ur5e", fps=100.0, validation={"all_constraints_satisfied": True})
+    assert "joint velocity: -" in refused(command(twin, tmp_path / "run.parquet", motion=path), capsys)

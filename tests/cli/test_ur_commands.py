@@ -1,0 +1,144 @@
+"""The `iparam ur` commands as commands: what they need, what they refuse before any connection, and their words."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from iparam.bridges.ur.payload_setting import LARGEST_MASS, can_set_inertia, inertia_in_ur_order
+from iparam.bridges.ur.rtde_packets import ControllerVersion
+from iparam.cli.main import main
+from iparam.export import IdentifiedLoad, export_load
+from iparam.robot.catalog import robot_names
+
+DATA = Path(__file__).parents[1] / "data"
+RESULT = DATA / "sample_result.json"
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here may connect to anything."""
+
+    def refuse(*arguments: Any, **options: Any) -> None:
+        pytest.fail(f"a connection was made: {arguments}")
+
+    monkeypatch.setattr(socket, "create_connection", refuse)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ur", "record", "--output", "run.parquet"],
+        ["ur", "run", "t.json", "--output", "run.parquet"],
+        ["ur", "set-payload", "result.json"],
+    ],
+)
+def test_there_is_no_default_host(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert "--host" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--output", "run.txt"], "a recording is a .parquet or .csv file"),
+        (["--output", "nowhere/run.parquet"], "does not exist; create it first"),
+        (["--output", "run.parquet", "--duration", "0"], "--duration must be positive"),
+        (["--output", "run.parquet", "--give-up-after", "-1"], "--give-up-after must be positive"),
+        (["--output", "run.parquet", "--port", "70000"], "--port must be 1 to 65535"),
+        (["--output", "run.parquet", "--robot", "ur7"], "unknown robot 'ur7'"),
+        (["--output", "run.parquet", "--wrench", "sensor"], "--wrench"),
+    ],
+)
+def test_record_refuses(
+    options: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["ur", "record", "--host", "192.0.2.1", *options]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "code"),
+    [
+        (["--dry-run", "1.5"], "above 0 and at most 1, got 1.5", 2),
+        (["--max-deviation", "0"], "the largest deviation must be positive", 2),
+        (["--max-silence", "-1"], "the largest silence must be positive", 2),
+        (["--approach-speed", "3"], "at most 1 rad/s", 2),
+        (["--max-velocity", "0.3"], "the motion is not valid, so the arm stays where it is: joint velocity: -", 1),
+        (["--payload-size", "0.1", "0.1", "1.5"], "payload-ground collision: -", 1),
+    ],
+)
+def test_run_refuses_before_it_connects(
+    options: list[str], message: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    motion = str(DATA / "calm_ur5e.json")
+    base = ["ur", "run", motion, "--host", "192.0.2.1", "--output", str(tmp_path / "run.parquet"), "--yes"]
+    assert main([*base, *options]) == code
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def changed_result(path: Path, **changes: Any) -> Path:
+    document = json.loads(RESULT.read_text())
+    for key in ("phi", "inertia_about_origin"):
+        document.pop(key, None)
+    path.write_text(json.dumps({**document, **changes}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"mass": 7.0}, "a mass of 7 kg: ur5e carries up to 5 kg"),
+        ({"center_of_mass": [0.0, 0.0, 0.8]}, "a centre of mass 0.8 m from the flange"),
+        ({"mass": -1.0}, "not physically consistent"),
+        ({"inertia_about_com": [[0.1, 0, 0], [0, 0.01, 0], [0, 0, 0.01]]}, "not physically consistent"),
+        ({"physically_consistent": False}, "not physically consistent"),
+    ],
+)
+def test_set_payload_refuses(
+    changes: dict[str, Any], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = changed_result(tmp_path / "result.json", **changes)
+    assert main(["ur", "set-payload", str(result), "--host", "192.0.2.1", "--robot", "ur5e"]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_set_payload_wants_the_flange_and_a_known_arm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = changed_result(tmp_path / "result.json", frame="gripper")
+    assert main(["ur", "set-payload", str(result), "--host", "192.0.2.1"]) == 2
+    assert "'gripper'" in capsys.readouterr().err
+    shutil.copy(RESULT, result)
+    assert main(["ur", "set-payload", str(result), "--host", "192.0.2.1", "--robot", "panda"]) == 2
+    assert "no UR arm of that name" in capsys.readouterr().err
+
+
+def test_the_inertia_goes_out_in_the_order_of_the_exported_script() -> None:
+    load = IdentifiedLoad(1.0, np.zeros(3), [[1.0, 0.1, 0.2], [0.1, 1.1, 0.3], [0.2, 0.3, 1.2]])
+    np.testing.assert_array_equal(inertia_in_ur_order(load), [1.0, 1.1, 1.2, 0.1, 0.2, 0.3])
+    assert export_load(load, "urscript").endswith("[1.0, 1.1, 1.2, 0.1, 0.2, 0.3])\n")
+
+
+@pytest.mark.parametrize(
+    ("version", "able"), [((5, 10), True), ((5, 9), False), ((3, 15), True), ((3, 14), False), ((10, 1), True)]
+)
+def test_old_software_takes_no_inertia(version: tuple[int, int], able: bool) -> None:
+    assert can_set_inertia(ControllerVersion(*version, 0, 0)) == able
+
+
+def test_every_arm_of_the_catalogue_has_a_payload() -> None:
+    assert set(LARGEST_MASS) == set(robot_names())
