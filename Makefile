@@ -20,7 +20,8 @@ demo: $(READY_RUN)  ## install what a user needs, run iparam demo
 	$(BIN)/iparam demo
 
 test: lint  ## lint, types, import layers, then all tests
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	@# As many processes as cores: a linear algebra library that starts threads of its own only makes them wait.
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 lint: $(READY_DEV)  ## ruff, mypy, import-linter
 	$(BIN)/ruff check .

@@ -28,6 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: the arguments without the program's name; None for those of the process.
     """
+    # Read when NumPy is first loaded. Our matrices are small: threads of its own only make it wait for them, up to four
+    # times as long on a busy machine, and what is large is spread over the cores by iparam itself.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
     try:

@@ -1,0 +1,128 @@
+"""From the frame that a sensor's messages name to the robot's tool frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.errors import FileFormatError, UnknownNameError
+from iparam.robot.kinematics import frame_poses
+from iparam.robot.model import Robot
+from iparam.spatial.transforms import inverse_transform
+
+BASE = "base"
+"""In place of a frame: the tool's origin in the axes of the base."""
+
+_FIXED_FRAMES = ("base", "base_link", "world", "map")
+_NEAR = 1e-9  # m and 1: rounding of a description's numbers
+
+
+@dataclass(frozen=True, eq=False)
+class SensorFrame:
+    """Where a sensor is.
+
+    Attributes:
+        name: of the frame, or "base".
+        pose: (4, 4) T_tool_sensor [m]; None for "base".
+        remark: about how it was found; "" if there is nothing to say.
+    """
+
+    name: str
+    pose: FloatArray | None
+    remark: str = ""
+
+    def wrench_in_tool(self, values: FloatArray) -> FloatArray:
+        """Forces and torques (T, 6) at the sensor, as forces and torques about the tool's origin in its axes."""
+        if self.pose is None or _is_identity(self.pose):
+            return values
+        force, torque = (values[:, part] @ self.pose[:3, :3].T for part in (slice(3), slice(3, 6)))
+        return np.concatenate([force, torque + np.cross(self.pose[:3, 3], force)], axis=1)
+
+    def vectors_in_tool(self, values: FloatArray) -> FloatArray:
+        """Vectors (T, 3) in sensor axes, in tool axes."""
+        if self.pose is None or _is_identity(self.pose):
+            return values
+        return np.asarray(values @ self.pose[:3, :3].T)
+
+    @property
+    def distance(self) -> float:
+        """From the tool's origin to the sensor's [m]."""
+        return 0.0 if self.pose is None else float(np.linalg.norm(self.pose[:3, 3]))
+
+
+def sensor_frame(
+    frames: Mapping[str, int], told: str | None, robot: Robot, prefix: str, topic: str, option: str, base: bool
+) -> SensorFrame:
+    """Find where a sensor is.
+
+    Args:
+        frames: frame_id -> how many messages have it.
+        told: the frame that the user says it is, None to believe the messages.
+        robot: the arm.
+        prefix: before the arm's names in the bag, "" if none.
+        topic: for messages.
+        option: that sets ``told``, for messages.
+        base: whether "base" may be told.
+    """
+    rigid = rigid_frames(robot)
+    names = sorted(frames, key=lambda name: -frames[name])
+    if told is not None:
+        if base and told in (BASE, robot.base_frame):
+            return SensorFrame(BASE, None, _against(names, told, topic))
+        if told not in rigid:
+            raise UnknownNameError("sensor frame", told, [*rigid, *([BASE] if base else [])])
+        return SensorFrame(told, rigid[told], _against(names, told, topic))
+    if len(names) > 1:
+        raise FileFormatError(
+            f"{topic} changes its frame: {', '.join(repr(name) for name in names)}. Say with {option} which it is"
+        )
+    stated = names[0].lstrip("/")
+    if not stated:
+        remark = f"{topic} names no frame: taken to be in {robot.tool_frame}. {option} says otherwise"
+        return SensorFrame(robot.tool_frame, rigid[robot.tool_frame], remark)
+    for name in (stated, stated.removeprefix(prefix)):
+        if name in rigid:
+            return SensorFrame(name, rigid[name])
+    known = ", ".join(rigid)
+    if stated.removeprefix(prefix) in (*_FIXED_FRAMES, robot.base_frame):
+        raise FileFormatError(
+            f"{topic} is in the frame {stated!r}, which does not move with the tool. "
+            + (
+                f"If it is the wrench at the tool in the axes of the robot's base, say {option} {BASE}; "
+                if base
+                else ""
+            )
+            + f"if it is in truth in one of {known}, say which with {option}"
+        )
+    if stated in robot.frames:
+        raise FileFormatError(
+            f"{topic} is in the frame {stated!r}, which moves against {robot.tool_frame}: a sensor there does not "
+            f"carry the load alone. If it is in truth in one of {known}, say which with {option}"
+        )
+    raise FileFormatError(
+        f"{topic} is in the frame {stated!r}, which {robot.name} does not have. If it is one of {known}, say which "
+        f"with {option}; or give a URDF that has it, with the load behind it, as the robot"
+    )
+
+
+def rigid_frames(robot: Robot) -> dict[str, FloatArray]:
+    """The frames behind the last joint, the tool's first: name -> (4, 4) T_tool_frame [m]."""
+    poses = frame_poses(robot, np.zeros(robot.num_joints))
+    tool = inverse_transform(poses[robot.tool_frame])
+    found = {robot.tool_frame: np.eye(4)}
+    for name, body in zip(robot.frames, robot.chain.frame_bodies, strict=True):
+        if body == robot.num_joints and name != robot.tool_frame:
+            found[name] = tool @ poses[name]
+    return found
+
+
+def _is_identity(pose: FloatArray) -> bool:
+    return bool(np.abs(pose - np.eye(4)).max() < _NEAR)
+
+
+def _against(names: list[str], told: str, topic: str) -> str:
+    others = [repr(name) for name in names if name.lstrip("/") != told and name]
+    return f"{topic} is in the frame {', '.join(others)} by its messages; taken as {told!r}, as told" if others else ""

@@ -1,0 +1,138 @@
+"""Which numbers of a joint state belong to which joint of the robot: messages list joints in any order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.bridges.bag.decoding import IntArray, JointSamples
+from iparam.bridges.bag.settings import ImportSettings
+from iparam.errors import FileFormatError, InputError
+from iparam.robot.model import Robot
+
+
+@dataclass(frozen=True)
+class JointOrder:
+    """The robot's joints as a bag calls them.
+
+    Attributes:
+        names: in the order of the robot.
+        unnamed: whether messages that name no joints are taken to be in that order.
+    """
+
+    names: tuple[str, ...]
+    unnamed: bool = False
+
+    def columns(self, joints: tuple[str, ...]) -> IntArray | None:
+        """Where the robot's joints stand in a message that lists ``joints``; None if it lacks one."""
+        if not joints and self.unnamed:
+            return np.arange(len(self.names))
+        if len(set(joints)) < len(joints) or not set(self.names) <= set(joints):
+            return None
+        return np.array([joints.index(name) for name in self.names])
+
+
+@dataclass(frozen=True, eq=False)
+class JointValues:
+    """One field of joint states, for the robot's joints.
+
+    Attributes:
+        places: (M,) which of the messages in question have it for all joints.
+        values: (M, n), may be NaN.
+        uneven: how many have another number of values than of names.
+    """
+
+    places: IntArray
+    values: FloatArray
+    uneven: int
+
+
+def find_order(samples: JointSamples, robot: Robot, settings: ImportSettings, topic: str) -> tuple[JointOrder, str]:
+    """The joints by the settings or by their names, and a remark ("" if there is nothing to say)."""
+    lists = Counter(samples.names)
+    if settings.joint_names:
+        if len(settings.joint_names) != robot.num_joints:
+            raise InputError(
+                f"{len(settings.joint_names)} joint names were given, and {robot.name} has {robot.num_joints} joints: "
+                f"{', '.join(robot.joint_names)}"
+            )
+        order = JointOrder(settings.joint_names, unnamed=True)
+    else:
+        prefix, remark = _prefix(lists, robot, settings, topic)
+        order = JointOrder(tuple(prefix + name for name in robot.joint_names))
+        if remark:
+            return order, remark
+    if all(order.columns(joints) is None for joints in lists):
+        raise FileFormatError(_mismatch(lists, order.names, robot, topic))
+    return order, ""
+
+
+def _prefix(lists: Counter[tuple[str, ...]], robot: Robot, settings: ImportSettings, topic: str) -> tuple[str, str]:
+    if settings.joint_prefix is not None:
+        return settings.joint_prefix, ""
+    wanted = robot.joint_names
+    if any(set(wanted) <= set(joints) for joints in lists):
+        return "", ""
+    found = {
+        joint.removesuffix(wanted[0])
+        for joints in lists
+        for joint in joints
+        if joint.endswith(wanted[0]) and {joint.removesuffix(wanted[0]) + name for name in wanted} <= set(joints)
+    }
+    if len(found) > 1:
+        raise InputError(
+            f"{topic} has the joints of {len(found)} arms like {robot.name}: say whose with --joint-prefix: "
+            f"{' or '.join(sorted(found))}"
+        )
+    if found:
+        prefix = found.pop()
+        return prefix, f"{topic}: the joints are those with the prefix {prefix!r}"
+    return "", ""
+
+
+def _mismatch(lists: Counter[tuple[str, ...]], wanted: Sequence[str], robot: Robot, topic: str) -> str:
+    joints = list(dict.fromkeys(name for names, _ in lists.most_common() for name in names))
+    if not joints:
+        return (
+            f"the messages of {topic} do not name their joints. If they come in the order of {robot.name}, say "
+            f"so with --joint-names {' '.join(robot.joint_names)}"
+        )
+    return (
+        f"the joints of {topic} are not those of {robot.name}. The bag has: {', '.join(joints)}. Wanted: "
+        f"{', '.join(wanted)}. Give the bag's names in the order of the robot with --joint-names, or another robot"
+    )
+
+
+def messages_of_arm(samples: JointSamples, order: JointOrder) -> list[int]:
+    """Which messages have all joints of the robot; others on the same topic may be a gripper's."""
+    complete = {joints for joints in set(samples.names) if order.columns(joints) is not None}
+    return [row for row, joints in enumerate(samples.names) if joints in complete]
+
+
+def joint_values(samples: JointSamples, values: Sequence[FloatArray], order: JointOrder, rows: IntArray) -> JointValues:
+    """Values of the robot's joints, in its order.
+
+    Args:
+        samples: the messages.
+        values: one of their fields: position, velocity or effort.
+        order: the joints.
+        rows: (K,) the messages in question, in the order of time.
+    """
+    columns = {joints: order.columns(joints) for joints in set(samples.names)}
+    places: list[int] = []
+    found: list[FloatArray] = []
+    uneven = 0
+    for place, row in enumerate(rows.tolist()):
+        joints = samples.names[row]
+        chosen, numbers = columns[joints], values[row]
+        if chosen is None or numbers.size != (len(joints) or chosen.size):
+            uneven += numbers.size > 0
+            continue
+        places.append(place)
+        found.append(numbers[chosen])
+    array = np.array(found, dtype=np.float64).reshape(-1, len(order.names))
+    return JointValues(np.array(places, dtype=np.int64), array, uneven)

@@ -1,0 +1,267 @@
+"""`read_bag`: the topics of a ROS 2 bag as a recording."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from iparam.bridges.bag.bag_files import BagContents, open_bag
+from iparam.bridges.bag.collected import CollectedSignals
+from iparam.bridges.bag.decoding import (
+    JointSamples,
+    Samples,
+    VectorSamples,
+    decode_imus,
+    decode_joints,
+    decode_wrenches,
+)
+from iparam.bridges.bag.frames import BASE, SensorFrame, sensor_frame
+from iparam.bridges.bag.joint_order import JointOrder, find_order, joint_values, messages_of_arm
+from iparam.bridges.bag.plausibility import wrench_remarks
+from iparam.bridges.bag.provenance import Provenance
+from iparam.bridges.bag.settings import ImportSettings
+from iparam.bridges.bag.stamps import Ordered, choose_clock, order
+from iparam.bridges.bag.topic_choice import choose_topic
+from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH, TopicLog
+from iparam.bridges.bag.units import check_acceleration, check_gyro, check_wrench, scale
+from iparam.errors import FileFormatError, InputError
+from iparam.recording.recording import Recording
+from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians
+from iparam.robot.catalog import catalog_robot, robot_names
+from iparam.robot.loading import load_robot
+from iparam.robot.model import Robot
+from iparam.sensing.force_torque import force_torque_sensor, force_torque_sensors
+from iparam.sensing.wrench_source import BaseFrameWrench, SensorWrench
+
+NOTHING = "none"
+"""In place of a topic's name: no topic of that type is read."""
+
+
+def read_bag(
+    path: str | os.PathLike[str],
+    robot: Robot | str | None = None,
+    settings: ImportSettings | None = None,
+) -> Recording:
+    """Read a ROS 2 bag into a recording: joint states, and wrench and IMU where there are any.
+
+    A damaged or unfinished bag is read as far as it goes. The recording's ``warnings`` say what was left out, and its
+    ``metadata["bag"]`` what was taken from which topic. Time zero is the first sample.
+
+    Args:
+        path: of the bag: a folder, or a single .mcap or .db3 file.
+        robot: the arm or its name; None takes the name in a bag that iparam wrote.
+        settings: how to read it.
+    """
+    chosen = settings if settings is not None else ImportSettings()
+    contents = open_bag(path)
+    arm, name = _robot(robot, contents)
+    return _Import(contents, arm, name, chosen).run()
+
+
+def _robot(robot: Robot | str | None, contents: BagContents) -> tuple[Robot, str]:
+    if isinstance(robot, Robot):
+        return robot, robot.name
+    if robot is not None:
+        return load_robot(robot), robot
+    stated = Provenance.from_custom(contents.custom).robot
+    if stated.lower() not in robot_names():  # a path that a file names is not followed
+        raise InputError(f"{contents.source} does not say which robot it belongs to: name the robot")
+    return catalog_robot(stated), stated
+
+
+@dataclass(eq=False)
+class _Import:
+    contents: BagContents
+    robot: Robot
+    robot_name: str
+    settings: ImportSettings
+    taken: CollectedSignals = field(default_factory=CollectedSignals)
+    joints: JointOrder = field(default_factory=lambda: JointOrder(()))
+    prefix: str = ""  # before the arm's names in the bag
+    passed_over: int = 0  # joint states that are not the arm's
+
+    def run(self) -> Recording:
+        self.taken.notes += self.contents.notes
+        choice = self._choose()
+        joints = self._arm(choice[JOINT_STATE])
+        samples: dict[str, Samples] = {JOINT_STATE: joints}
+        for kind, decode in ((WRENCH, decode_wrenches), (IMU, decode_imus)):
+            if kind in choice:
+                samples[kind] = decode(choice[kind])
+        by_name = {choice[kind].topic.name: found for kind, found in samples.items()}
+        clock, found_notes = choose_clock(by_name, self.settings.stamps)
+        self.taken.notes += found_notes
+        used = joints.stamps if clock == "header" else joints.log_times
+        base = int(used[np.flatnonzero(used)[0]]) if used.any() else 0
+        wrench_frame: SensorFrame | None = None
+        for kind, log in choice.items():
+            found = samples[kind]
+            if found.unreadable:
+                self.taken.notes.append(f"{log.topic.name}: {found.unreadable} messages are damaged and were left out")
+            placed = order(log.topic.name, found, clock, base)
+            self.taken.notes += placed.notes
+            if isinstance(found, JointSamples):
+                self._joints(log, found, placed)
+            elif isinstance(found, VectorSamples) and kind == WRENCH:
+                wrench_frame = self._wrench(log, found, placed)
+            elif isinstance(found, VectorSamples):
+                self._imu(log, found, placed)
+        return self._recording(clock, wrench_frame)
+
+    def _choose(self) -> dict[str, TopicLog]:
+        """Type -> topic, joint states first."""
+        chosen: dict[str, TopicLog] = {}
+        for kind, name, option in (
+            (JOINT_STATE, self.settings.joint_topic, "--joint-topic"),
+            (WRENCH, self.settings.wrench_topic, "--wrench-topic"),
+            (IMU, self.settings.imu_topic, "--imu-topic"),
+        ):
+            required = kind == JOINT_STATE
+            if name == NOTHING and not required:
+                continue
+            log = choose_topic(self.contents, kind, name, option, required)
+            if log is not None:
+                chosen[kind] = log
+        if WRENCH not in chosen and self.settings.wrench_topic != NOTHING:
+            self.taken.notes.append(f"there is no topic of type {WRENCH}: the recording has no wrench")
+        return chosen
+
+    def _arm(self, log: TopicLog) -> JointSamples:
+        """The joint states of the arm, without those of others on the same topic."""
+        samples = decode_joints(log)
+        self.joints, remark = find_order(samples, self.robot, self.settings, log.topic.name)
+        if remark:
+            self.taken.notes.append(remark)
+        if self.joints.names[0].endswith(self.robot.joint_names[0]):
+            self.prefix = self.joints.names[0].removesuffix(self.robot.joint_names[0])
+        rows = messages_of_arm(samples, self.joints)
+        self.passed_over = samples.stamps.size - len(rows)
+        if self.passed_over:
+            self.taken.notes.append(
+                f"{log.topic.name}: {self.passed_over} messages are about other joints and were passed over"
+            )
+        return samples.only(rows)
+
+    def _joints(self, log: TopicLog, samples: JointSamples, placed: Ordered) -> None:
+        topic = log.topic.name
+        effort = {"torque": "tau", "current": "current", "ignore": ""}[self.settings.effort]
+        for name, numbers in (("q", samples.position), ("dq", samples.velocity), (effort, samples.effort)):
+            if not name:
+                continue
+            found = joint_values(samples, numbers, self.joints, placed.rows)
+            if found.uneven:
+                self.taken.notes.append(
+                    f"{topic}: {found.uneven} messages have more or fewer values for {name} than names of joints; left "
+                    "out"
+                )
+            if name == effort and found.values.size and not found.values.any():
+                self.taken.notes.append(f"{topic}: all efforts are zero; left out")
+                continue
+            self.taken.add(name, topic, placed.stamps[found.places], found.values)
+        if "q" not in self.taken.values:
+            raise FileFormatError(f"{topic} has no usable joint positions: {'; '.join(self.taken.notes)}")
+        own = bool(Provenance.from_custom(self.contents.custom).robot)  # written by iparam: torques for sure
+        if effort == "tau" and "tau" in self.taken.values and not own and self.robot_name.lower() in robot_names():
+            self.taken.notes.append(
+                f"{topic}: the efforts were taken for torques [N m]. The ROS 2 driver of Universal Robots puts motor "
+                "currents [A] there unless it is set up otherwise: say --effort current if it did"
+            )
+        self.taken.report(log, ("q", "dq", effort), self.passed_over)
+
+    def _wrench(self, log: TopicLog, samples: VectorSamples, placed: Ordered) -> SensorFrame:
+        topic, units = log.topic.name, self.settings.units
+        frame = sensor_frame(
+            samples.frames, self.settings.wrench_frame, self.robot, self.prefix, topic, "--wrench-frame", base=True
+        )
+        if frame.remark:
+            self.taken.notes.append(frame.remark)
+        self.taken.add("wrench", topic, placed.stamps, samples.values[placed.rows])
+        if "wrench" not in self.taken.values:
+            raise FileFormatError(f"{topic} has no usable samples: {'; '.join(self.taken.notes)}")
+        factors = np.repeat([scale("force", units), scale("torque", units)], 3)
+        values = self.taken.values["wrench"] * factors
+        check_wrench(values, units, topic)
+        self.taken.values["wrench"] = frame.wrench_in_tool(values)
+        self.taken.report(log, ("wrench",))
+        return frame
+
+    def _imu(self, log: TopicLog, samples: VectorSamples, placed: Ordered) -> None:
+        topic, units = log.topic.name, self.settings.units
+        try:
+            frame = sensor_frame(
+                samples.frames, self.settings.imu_frame, self.robot, self.prefix, topic, "--imu-frame", base=False
+            )
+        except FileFormatError as error:
+            if self.settings.imu_topic is not None:
+                raise
+            self.taken.notes.append(f"the IMU was left out: {error}")  # nobody asked for it
+            return
+        if frame.remark:
+            self.taken.notes.append(frame.remark)
+        self.taken.add("gyro", topic, placed.stamps, samples.values[placed.rows, 3:])
+        if frame.distance > 1e-3:
+            self.taken.notes.append(
+                f"{topic}: its accelerometer sits {1e3 * frame.distance:.4g} mm from the origin of "
+                f"{self.robot.tool_frame} and feels another acceleration; left out"
+            )
+        else:
+            self.taken.add("accelerometer", topic, placed.stamps, samples.values[placed.rows, :3])
+        for name, quantity in (("gyro", "gyro"), ("accelerometer", "acceleration")):
+            if name in self.taken.values:
+                self.taken.values[name] = frame.vectors_in_tool(self.taken.values[name] * scale(quantity, units))
+        if "gyro" in self.taken.values:
+            check_gyro(self.taken.values["gyro"], float(self.robot.limits.velocity.sum()), units, topic)
+        if "accelerometer" in self.taken.values:
+            self.taken.notes += check_acceleration(self.taken.values["accelerometer"], units, topic)
+        self.taken.report(log, ("accelerometer", "gyro"))
+
+    def _recording(self, clock: str, wrench_frame: SensorFrame | None) -> Recording:
+        origin = self._origin(clock)
+        signals = self.taken.signals(origin)
+        source = self.contents.source
+        if self.settings.angles == "degrees":
+            signals = to_radians(signals, self.robot)
+        elif self.settings.angles is None:
+            self.taken.notes += check_angles(signals, self.robot, source)
+        check_clocks(signals, source)
+        bag: dict[str, Any] = {
+            "name": Path(source).name,
+            "storage": list(self.contents.storages),
+            "stamps": clock,
+            "time_origin_ns": origin,
+            "topics": self.taken.topics,
+        }
+        recording = Recording(self.robot_name, signals, {"source": "ROS 2 bag", "bag": bag})
+        if wrench_frame is not None:
+            bag["wrench"] = {"frame": wrench_frame.name, "measures": self.settings.measures}
+            recording = self._with_tool_wrench(recording, wrench_frame).with_metadata(bag=bag)
+            self.taken.notes += wrench_remarks(recording, self.robot, self.settings.measures)
+        self.taken.notes += find_faults(recording.signals)
+        if self.robot_name.lower() in force_torque_sensors():
+            self.taken.notes += force_torque_sensor(self.robot_name.lower()).range_warnings(recording)
+        return recording.with_warnings(*dict.fromkeys(self.taken.notes))
+
+    def _with_tool_wrench(self, recording: Recording, frame: SensorFrame) -> Recording:
+        measures = self.settings.measures
+        if frame.name != BASE or frame.pose is not None:
+            return recording.with_signal("wrench", SensorWrench(measures=measures).read(recording))
+        turned = BaseFrameWrench(self.robot, measures=measures).read(recording)
+        lost = recording.signal("wrench").num_samples - turned.num_samples
+        if lost:
+            self.taken.notes.append(
+                f"{lost} samples of the wrench lie where no joint angles tell how the tool is turned"
+            )
+        return recording.with_signal("wrench", turned)
+
+    def _origin(self, clock: str) -> int:
+        """The stamp of time zero: what a bag of iparam's own says, else the first sample [ns]."""
+        first = self.taken.first_stamp
+        stated = Provenance.from_custom(self.contents.custom).time_origin
+        # Only if it is near: the bag may have been edited, and large times lose digits.
+        if clock == "header" and stated is not None and abs(first - stated) < 10**15:
+            return stated
+        return first

@@ -1,0 +1,92 @@
+"""The one place that imports rosbags and what it brings along, when it is first needed."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from iparam.errors import MissingExtraError
+
+
+@functools.cache
+def typestore() -> Any:
+    """The store of ROS 2's standard message types in rosbags, with their (de)serialisers.
+
+    Raises:
+        MissingExtraError: rosbags is not installed.
+    """
+    try:
+        from rosbags.typesys import Stores, get_typestore
+    except ImportError:
+        raise MissingExtraError("rosbags", "bag") from None
+    return get_typestore(Stores.LATEST)
+
+
+def definition_fields(text: str, type_name: str) -> Mapping[str, Any]:
+    """Message type -> its fields, from the text of a message definition in ROS's .msg language; nothing is executed.
+
+    Raises:
+        ValueError: the text is no such definition.
+    """
+    typestore()
+    from rosbags.typesys import get_types_from_msg
+
+    try:
+        return {name: fields for name, (_, fields) in get_types_from_msg(text, type_name).items()}
+    except Exception as error:  # the parser raises what its grammar meets
+        raise ValueError(str(error)) from None
+
+
+def bag_writer(folder: Path, storage: str) -> Any:
+    """A writer of a new bag at ``folder``: "mcap" or "sqlite3"."""
+    typestore()
+    from rosbags.rosbag2 import StoragePlugin, Writer
+
+    # Version 8 of the metadata: the readers of ROS 2 Humble fail on the nested quality of service of version 9.
+    plugin = StoragePlugin.MCAP if storage == "mcap" else StoragePlugin.SQLITE3
+    return Writer(folder, version=8, storage_plugin=plugin)
+
+
+def load_yaml(text: str) -> Any:
+    """What a YAML text holds, plain values only.
+
+    Raises:
+        ValueError: it is no YAML.
+    """
+    typestore()
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        return YAML(typ="safe").load(text)
+    except YAMLError as error:
+        raise ValueError(str(error).partition("\n")[0]) from None
+
+
+def zstd_decompressor() -> Any:
+    """A decompressor of one zstd frame with ``decompress(data, max_length)``, ``eof`` and ``unused_data``."""
+    typestore()
+    try:
+        from compression import zstd  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        try:
+            from backports import zstd
+        except ImportError:
+            raise MissingExtraError("backports.zstd", "bag") from None
+    return zstd.ZstdDecompressor()
+
+
+def lz4_decompressor() -> Any:
+    """A decompressor of one lz4 frame, as `zstd_decompressor`."""
+    typestore()
+    try:
+        from lz4.frame import LZ4FrameDecompressor  # type: ignore[import-untyped]
+    except ImportError:
+        raise MissingExtraError("lz4", "bag") from None
+    return LZ4FrameDecompressor()
+
+
+DECOMPRESSORS: Mapping[str, Callable[[], Any]] = {"zstd": zstd_decompressor, "lz4": lz4_decompressor}
+"""By the name that MCAP files use."""

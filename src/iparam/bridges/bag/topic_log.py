@@ -1,0 +1,117 @@
+"""The messages of a bag by topic, as they lie in its files: serialised, with the time at which they were recorded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+JOINT_STATE = "sensor_msgs/msg/JointState"
+WRENCH = "geometry_msgs/msg/WrenchStamped"
+IMU = "sensor_msgs/msg/Imu"
+
+READABLE_TYPES = (JOINT_STATE, WRENCH, IMU)
+"""The message types that a recording can be made of."""
+
+LATEST = 2**63 - 1
+"""The latest time of recording that can be [ns]: ROS counts in 64 bits with a sign."""
+
+_DDS_NAME = re.compile(r"(\w+)::msg::dds_::(\w+)_")
+
+
+def standard_type(name: str) -> str:
+    """A message type as ROS 2 writes it, package/msg/Name, from that, ROS 1's package/Name or the name in DDS."""
+    match = _DDS_NAME.fullmatch(name)
+    if match:
+        return f"{match[1]}/msg/{match[2]}"
+    parts = name.split("/")
+    return f"{parts[0]}/msg/{parts[1]}" if len(parts) == 2 else name
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic of a bag.
+
+    Attributes:
+        name: e.g. "/joint_states".
+        type: of its messages, package/msg/Name.
+        encoding: of its messages; "cdr" is what ROS 2 uses.
+        definition: of the type, as the bag has it; "" if it has none.
+        definition_language: that the definition is written in, e.g. "ros2msg".
+    """
+
+    name: str
+    type: str
+    encoding: str = "cdr"
+    definition: str = field(default="", repr=False)
+    definition_language: str = ""
+
+
+@dataclass(eq=False)
+class TopicLog:
+    """The messages of a topic, in the order of the files.
+
+    Attributes:
+        topic: it.
+        kept: whether the messages themselves are kept, or only counted.
+        times: when each was recorded [ns since 1970].
+        payloads: the serialised messages; empty if they are only counted.
+    """
+
+    topic: Topic
+    kept: bool
+    times: list[int] = field(default_factory=list)
+    payloads: list[bytes] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """The number of messages."""
+        return len(self.times)
+
+    @property
+    def span(self) -> float:
+        """From the first to the last message by the time of recording [s]."""
+        return (max(self.times) - min(self.times)) * 1e-9 if self.times else 0.0
+
+    @property
+    def rate(self) -> float:
+        """Median rate by the time of recording [Hz]; 0 if it cannot be told."""
+        if self.count < 2:
+            return 0.0
+        step = float(np.median(np.diff(np.sort(np.array(self.times, dtype=np.int64)))))
+        return 1e9 / step if step > 0 else 0.0
+
+
+class TopicLogs:
+    """All topics of a bag.
+
+    Args:
+        kept_types: the message types whose messages are kept; the others are counted.
+    """
+
+    def __init__(self, kept_types: Iterable[str] = READABLE_TYPES) -> None:
+        self._kept = frozenset(kept_types)
+        self._logs: dict[tuple[str, str, str], TopicLog] = {}
+
+    def keeps(self, topic: Topic) -> bool:
+        """Whether the messages of a topic are kept."""
+        return topic.type in self._kept
+
+    def open(self, topic: Topic) -> TopicLog:
+        """The log of a topic, a new one if it has none; a bag in several files has one for all of them."""
+        key = (topic.name, topic.type, topic.encoding)
+        if key not in self._logs:
+            self._logs[key] = TopicLog(topic, self.keeps(topic))
+        return self._logs[key]
+
+    @property
+    def logs(self) -> tuple[TopicLog, ...]:
+        """The logs, by the name of the topic."""
+        return tuple(self._logs[key] for key in sorted(self._logs))
+
+    @property
+    def count(self) -> int:
+        """The number of messages in all topics."""
+        return sum(log.count for log in self._logs.values())

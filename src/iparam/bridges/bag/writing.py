@@ -1,0 +1,196 @@
+"""`write_bag`: a recording as a ROS 2 bag."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.bridges.bag import encoding
+from iparam.bridges.bag.decoding import IntArray
+from iparam.bridges.bag.output_folder import new_bag_folder
+from iparam.bridges.bag.provenance import KEY, Provenance
+from iparam.bridges.bag.rosbags_backend import bag_writer, typestore
+from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH
+from iparam.errors import InputError, UnknownNameError
+from iparam.recording.channels import default_frame, default_unit
+from iparam.recording.recording import Recording
+from iparam.recording.signal import Signal
+from iparam.robot.loading import load_robot
+from iparam.robot.model import Robot
+
+Storage = Literal["mcap", "sqlite3"]
+
+FIRST_STAMP = 1_000_000_000
+"""The stamp of time zero where nothing is known [ns]; not 0, which in ROS means: no stamp."""
+
+_LATEST_STAMP = 2**31 * 1_000_000_000
+_JOINT_SIGNALS = ("q", "dq", "tau")
+_IMU_SIGNALS = ("accelerometer", "gyro")
+_WRITTEN = (*_JOINT_SIGNALS, "wrench", *_IMU_SIGNALS)
+
+
+@dataclass(frozen=True)
+class WrittenTopic:
+    """A topic of a bag that was written: its name, type, signals and number of messages."""
+
+    topic: str
+    type: str
+    signals: tuple[str, ...]
+    messages: int
+
+
+def write_bag(
+    recording: Recording,
+    path: str | os.PathLike[str],
+    robot: Robot | str | None = None,
+    storage: Storage = "mcap",
+    *,
+    joint_topic: str = "/joint_states",
+    wrench_topic: str = "/wrench",
+    imu_topic: str = "/imu",
+    overwrite: bool = False,
+) -> tuple[WrittenTopic, ...]:
+    """Write a recording as a bag, whole or not at all.
+
+    Joint states hold q, dq and tau under the robot's joint names, the wrench is in the tool frame, the IMU holds
+    accelerometer and gyro. Each sample keeps its time to the nanosecond and its values bit for bit; samples of one
+    time share a message. Other signals have no message in ROS and stay out, see `left_out`.
+
+    Args:
+        recording: what to write.
+        path: of the bag's folder, which must not exist yet.
+        robot: the arm or its name; None takes the recording's.
+        storage: "mcap" or "sqlite3".
+        joint_topic, wrench_topic, imu_topic: names of the topics.
+        overwrite: whether a bag that is there is replaced; a folder that holds anything else never is.
+
+    Returns:
+        What was written.
+    """
+    if storage not in ("mcap", "sqlite3"):
+        raise UnknownNameError("storage", storage, ("mcap", "sqlite3"))
+    arm, name = _robot(recording, robot)
+    _check_signals(recording, arm)
+    origin = _time_origin(recording)
+    wrench_frame = recording.signal("wrench").frame if recording.has("wrench") else ""
+    if wrench_frame in (default_frame("wrench"), ""):
+        wrench_frame = arm.tool_frame
+    topics = [
+        topic
+        for topic in (
+            _topic(recording, joint_topic, JOINT_STATE, _JOINT_SIGNALS, origin, encoding.joint_state(arm.joint_names)),
+            _topic(recording, wrench_topic, WRENCH, ("wrench",), origin, encoding.wrench(wrench_frame)),
+            _topic(recording, imu_topic, IMU, _IMU_SIGNALS, origin, encoding.imu(arm.tool_frame)),
+        )
+        if topic is not None
+    ]
+    _check_topics([topic.written.topic for topic in topics], recording)
+    with new_bag_folder(path, overwrite) as folder, bag_writer(folder, storage) as writer:
+        writer.set_custom_data(KEY, Provenance(name, origin).to_custom())
+        _write_messages(writer, topics)
+    return tuple(topic.written for topic in topics)
+
+
+def left_out(recording: Recording) -> tuple[str, ...]:
+    """The signals of a recording that `write_bag` does not write."""
+    return tuple(name for name in recording.signals if name not in _WRITTEN)
+
+
+@dataclass(frozen=True, eq=False)
+class _TopicData:
+    written: WrittenTopic
+    stamps: IntArray  # (T,) [ns]
+    rows: dict[str, IntArray]  # signal -> (T,) its sample of each message, -1 for none
+    values: dict[str, FloatArray]
+    message: encoding.Message
+
+
+def _robot(recording: Recording, robot: Robot | str | None) -> tuple[Robot, str]:
+    if isinstance(robot, Robot):
+        return robot, robot.name
+    name = robot if robot is not None else recording.robot
+    if not name:
+        raise InputError("the recording does not say which robot it belongs to: name the robot")
+    return load_robot(name), name
+
+
+def _time_origin(recording: Recording) -> int:
+    """The stamp of time zero [ns]: the bag's that the recording came from, if it came from one."""
+    bag = recording.metadata.get("bag")
+    stated = bag.get("time_origin_ns") if isinstance(bag, dict) else None
+    origin = stated if type(stated) is int else FIRST_STAMP
+    first, last = (origin + round(time * 1e9) for time in (recording.start, recording.start + recording.duration))
+    if first <= 0 or last >= _LATEST_STAMP:
+        raise InputError(
+            f"the recording's times, {recording.start:.6g} s and later, lie outside what ROS can stamp: 0 to 2^31 s"
+        )
+    return origin
+
+
+def _stamps(name: str, signal: Signal, origin: int) -> IntArray:
+    stamps = np.rint(signal.time * 1e9).astype(np.int64) + origin
+    close = np.flatnonzero(np.diff(stamps) <= 0)
+    if close.size:
+        raise InputError(
+            f"{name} has samples less than a nanosecond apart, at {signal.time[close[0]]!r} s: ROS cannot tell them "
+            "apart"
+        )
+    return stamps
+
+
+def _topic(
+    recording: Recording, topic: str, kind: str, names: tuple[str, ...], origin: int, message: encoding.Message
+) -> _TopicData | None:
+    present = [name for name in names if recording.has(name)]
+    if not present:
+        return None
+    each = {name: _stamps(name, recording.signal(name), origin) for name in present}
+    stamps = np.unique(np.concatenate(list(each.values())))
+    rows: dict[str, IntArray] = {}
+    for name, own in each.items():
+        rows[name] = np.full(stamps.size, -1, dtype=np.int64)
+        rows[name][np.searchsorted(stamps, own)] = np.arange(own.size)
+    values = {name: recording.signal(name).values for name in present}
+    return _TopicData(WrittenTopic(topic, kind, tuple(present), stamps.size), stamps, rows, values, message)
+
+
+def _check_signals(recording: Recording, robot: Robot) -> None:
+    for name in _WRITTEN:
+        if not recording.has(name):
+            continue
+        signal = recording.signal(name)
+        if name in _JOINT_SIGNALS and signal.width != robot.num_joints:
+            raise InputError(f"{name} has {signal.width} columns, but {robot.name} has {robot.num_joints} joints")
+        if signal.unit not in (default_unit(name), ""):
+            raise InputError(f"{name} is in {signal.unit!r}; a bag wants {default_unit(name)!r}: convert it first")
+        if name != "wrench" and signal.frame not in (default_frame(name), ""):
+            raise InputError(f"{name} is in frame {signal.frame!r}; a bag wants {default_frame(name)!r}: convert it")
+
+
+def _check_topics(names: list[str], recording: Recording) -> None:
+    if not names:
+        held = ", ".join(recording.signals) or "none"
+        raise InputError(f"the recording has none of the signals {', '.join(_WRITTEN)}; it has {held}")
+    if len(set(names)) < len(names):
+        raise InputError(f"the topics need different names, got {', '.join(names)}")
+    for name in names:
+        if not name.startswith("/") or any(mark.isspace() for mark in name):
+            raise InputError(f"a topic's name begins with / and has no blanks, got {name!r}")
+
+
+def _write_messages(writer: Any, topics: list[_TopicData]) -> None:
+    """All messages in the order of their stamps."""
+    connections = [
+        writer.add_connection(topic.written.topic, topic.written.type, typestore=typestore()) for topic in topics
+    ]
+    stamps = np.concatenate([topic.stamps for topic in topics])
+    which = np.repeat(np.arange(len(topics)), [topic.stamps.size for topic in topics]).tolist()
+    place = np.concatenate([np.arange(topic.stamps.size) for topic in topics]).tolist()
+    for number in np.argsort(stamps, kind="stable").tolist():
+        topic, row, stamp = topics[which[number]], place[number], int(stamps[number])
+        found = {name: topic.values[name][rows[row]] for name, rows in topic.rows.items() if rows[row] >= 0}
+        writer.write(connections[which[number]], stamp, topic.message(stamp, found))
