@@ -2,86 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from typing import SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
-from iparam.trajectory.checks import coefficient_pair, harmonic_count, joint_vector, positive_number, times_within
-from iparam.trajectory.harmonics import combine, harmonic_basis
-from iparam.trajectory.trajectory import Trajectory
+from iparam.trajectory.harmonic_series import HarmonicSeries
+from iparam.trajectory.harmonics import harmonic_basis
 
 
 @dataclass(frozen=True, eq=False)
-class WindowedFourierTrajectory(Trajectory):
+class WindowedFourierTrajectory(HarmonicSeries):
     """q(t) = q0 + 256 r^4 (1 - r)^4 sum_k (a_k sin(2 pi k f t) + b_k cos(2 pi k f t)) with r = t / duration.
 
     Position, velocity, acceleration and jerk are those of rest in q0 at t = 0 and t = duration, exactly and for any
-    coefficients; the window is 1 in the middle.
-
-    Attributes:
-        q0: (n,) pose at both ends [rad].
-        a: (n, K) sine coefficients [rad].
-        b: (n, K) cosine coefficients [rad].
-        base_freq: f [Hz].
-        duration: [s].
+    coefficients; the window is 1 in the middle. Attributes as in `HarmonicSeries`; q0 is the pose at both ends.
     """
 
-    q0: FloatArray
-    a: FloatArray
-    b: FloatArray
-    base_freq: float
-    duration: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "q0", joint_vector(self.q0, "q0"))
-        a, b = coefficient_pair(self.a, self.b, self.num_joints)
-        object.__setattr__(self, "a", a)
-        object.__setattr__(self, "b", b)
-        object.__setattr__(self, "base_freq", positive_number(self.base_freq, "base_freq", "Hz"))
-        object.__setattr__(self, "duration", positive_number(self.duration, "duration", "s"))
-
-    @property
-    def num_joints(self) -> int:
-        """n, the number of joints."""
-        return self.q0.size
-
-    @property
-    def num_harmonics(self) -> int:
-        """K, the number of harmonics."""
-        return int(self.a.shape[1])
-
     @staticmethod
-    def basis(times: ArrayLike, num_harmonics: SupportsIndex, base_freq: float, duration: float) -> FloatArray:
-        """The windowed functions that the coefficients weight: the motion is linear in them.
-
-        ``q[:, j] == q0[j] + basis[0] @ [*a[j], *b[j]]``; basis[1], basis[2] and basis[3] give dq, ddq and jerk.
-
-        Args:
-            times: (T,) within [0, duration] [s].
-            num_harmonics: K.
-            base_freq: f [Hz].
-            duration: [s].
-
-        Returns:
-            (4, T, 2 K): value [-] and derivatives [1/s, 1/s^2, 1/s^3] for a_1..a_K, b_1..b_K.
-        """
-        period = positive_number(duration, "duration", "s")
-        frequency = positive_number(base_freq, "base_freq", "Hz")
-        return windowed_basis(times_within(times, period), harmonic_count(num_harmonics), frequency, period)
-
-    def time_scaled(self, factor: float) -> WindowedFourierTrajectory:
-        """The same path, ``factor`` times as slow: longer, at a lower base frequency."""
-        slower = positive_number(factor, "factor")
-        return dataclasses.replace(self, base_freq=self.base_freq / slower, duration=self.duration * slower)
-
-    def _derivatives(self, times: FloatArray) -> FloatArray:
-        motion = combine(windowed_basis(times, self.num_harmonics, self.base_freq, self.duration), self.a, self.b)
-        motion[0] += self.q0
-        return motion
+    def _functions(times: FloatArray, num_harmonics: int, base_freq: float, duration: float) -> FloatArray:
+        return windowed_basis(times, num_harmonics, base_freq, duration)
 
 
 def windowed_basis(times: FloatArray, num_harmonics: int, base_freq: float, duration: float) -> FloatArray:
