@@ -10,7 +10,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
+
+# The same examples in every run, so that a change is what breaks a law; HYPOTHESIS_PROFILE=search looks for new ones.
+hypothesis.settings.register_profile("steady", derandomize=True)
+hypothesis.settings.register_profile("search", derandomize=False, print_blob=True)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 MAKER_PARTS = ("shoulder", "upper_arm", "forearm", "wrist_1", "wrist_2", "wrist_3")
