@@ -17,6 +17,8 @@ WARM_UP = 50
 BLOCK = 25
 """Samples whose scores are added up to see errors that last."""
 
+_UNIT = np.eye(6)
+
 
 class ChangeDetector:
     """Watches the whitened innovations e = W (y - prediction), which have expected square 1 if nothing changed.
@@ -45,10 +47,10 @@ class ChangeDetector:
             parameters: (p,) the estimate before it.
             covariance: (p, p) of that estimate, or None if unknown.
         """
-        design = A if len(parameters) == A.shape[1] else np.concatenate([A, np.eye(6)], axis=1)
+        design = A if len(parameters) == A.shape[1] else np.concatenate([A, _UNIT], axis=1)
         rows = whiten @ design
         innovation = whiten @ y - rows @ parameters
-        spread = np.eye(6) if covariance is None else np.eye(6) + rows @ covariance @ rows.T
+        spread = _UNIT if covariance is None else _UNIT + rows @ covariance @ rows.T
         weighted = np.linalg.solve(spread, np.concatenate([innovation[:, None], rows], axis=1))
         square = float(innovation @ weighted[:, 0]) / 6.0
         self._count += 1

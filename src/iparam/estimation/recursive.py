@@ -77,8 +77,13 @@ class RecursiveLeastSquaresState:
     @property
     def covariance(self) -> FloatArray:
         """(p, p) of the solution if the samples' errors are independent, scaled by the residuals."""
+        return self.inverse_information * self.variance
+
+    @property
+    def inverse_information(self) -> FloatArray:
+        """(p, p) the covariance if the residuals are as large as expected."""
         inverse = np.linalg.inv(self.factor[:-1, :-1])
-        return np.asarray(inverse @ inverse.T) * self.variance
+        return np.asarray(inverse @ inverse.T)
 
     @property
     def variance(self) -> float:

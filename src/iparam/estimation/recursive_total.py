@@ -34,6 +34,7 @@ class RecursiveTotalLeastSquaresState:
         self._noise, self._whiten = noise, np.ascontiguousarray(whiten)  # the caller may let the noise grow
         self._triangle = np.zeros((self.svd.num_columns,) * 2)
         self._solution = np.zeros(self._exact + NUM_PARAMETERS)
+        self._order = np.roll(np.arange(len(self._solution)), -self._exact)  # phi first, then the bias
         self._ratio = -1.0
 
     def update(self, A_k: FloatArray, y_k: FloatArray) -> None:
@@ -73,14 +74,16 @@ class RecursiveTotalLeastSquaresState:
     @property
     def covariance(self) -> FloatArray:
         """(p, p) of the solution if the samples' errors are independent, scaled by the residuals."""
+        return self.inverse_information * self.variance
+
+    @property
+    def inverse_information(self) -> FloatArray:
+        """(p, p) the covariance if the residuals are as large as expected."""
         p, exact = len(self._solution), self._exact
         gram = self._triangle[:p, :p].T @ self._triangle[:p, :p]
         gram[exact:, exact:] -= self._ratio * self._noise[:-1, :-1]
-        inverse = np.linalg.inv(gram) * self.variance
-        if not exact:
-            return np.asarray(inverse)
-        order = np.roll(np.arange(p), -exact)
-        return np.asarray(inverse[order[:, None], order])
+        inverse = np.linalg.inv(gram)
+        return np.asarray(inverse[self._order[:, None], self._order] if exact else inverse)
 
     @property
     def variance(self) -> float:

@@ -29,6 +29,9 @@ CAUTION = 1.4
 """Weight of the degrees of freedom that a model spends. Plain cross-validation, 1, now and then follows the noise; Kim
 and Gu (2004) found 1.4 to prevent that at hardly any cost."""
 
+SEARCH_SAMPLES = 2500
+"""Samples, spread over the run, that models are compared on; the noise of the best one is found from all."""
+
 COARSE_SAMPLES = 1000
 """Samples, spread over the run, from which the search learns where to start: enough to see where a motion ends and its
 noise begins, at a fraction of the cost."""
@@ -40,22 +43,37 @@ _REST_LEVEL = 4.5
 def choose_processes(time: FloatArray, q: FloatArray) -> tuple[JointProcess, ...]:
     """The models for smoothing angles q (T, n) at times (T,), one a joint."""
     plain = JointProcess(4, 1.0, 1.0)
-    scores = _each_joint(lambda angle: _cross_validation(time, angle), q)
-    thin = slice(None, None, max(1, time.size // COARSE_SAMPLES))
+    share = max(1, time.size // SEARCH_SAMPLES)
+    few, coarse = slice(None, None, share), slice(None, None, max(1, time.size // COARSE_SAMPLES))
+    scores = _each_joint(lambda angle: _cross_validation(time[few], np.ascontiguousarray(angle[few])), q)
 
     def look(angle: FloatArray, score: _Remembered) -> JointProcess:
-        rough = _search(time[thin], _cross_validation(time[thin], np.ascontiguousarray(angle[thin])), plain, (4,))
-        return _search(time, score, plain, (4,), start=math.log(rough.bandwidth))
+        start = _search(time[coarse], _cross_validation(time[coarse], np.ascontiguousarray(angle[coarse])), plain, (4,))
+        return _search(time[few], score, plain, (4,), start=math.log(start.bandwidth))
 
     first = _each_joint(look, q, scores)
-    tests = _each_joint(lambda angle, process: _rest_at_ends(time, angle, process), q, first)
+    tests = _each_joint(lambda angle, process: _rest_at_ends(time, angle, _for_all(process, share)), q, first)
     starts, ends = (all(test[end] for test in tests) for end in (0, 1))
 
-    def finish(_: FloatArray, score: _Remembered, process: JointProcess) -> JointProcess:
+    def finish(angle: FloatArray, score: _Remembered, process: JointProcess) -> JointProcess:
         template = dataclasses.replace(plain, order=5, starts_at_rest=starts, ends_at_rest=ends)
-        return _search(time, score, template, ORDERS, start=math.log(process.bandwidth))
+        found = _search(time[few], score, template, ORDERS, start=math.log(process.bandwidth))
+        if share == 1:
+            return found
+        found = _for_all(found, share)
+        return dataclasses.replace(found, noise=_cross_validation(time, angle).of(found)[1])
 
     return tuple(_each_joint(finish, q, scores, first))
+
+
+def _for_all(process: JointProcess, share: int) -> JointProcess:
+    """The model for all samples, from the best one for every ``share``-th of them.
+
+    The best bandwidth of a smoother of order m grows with the number of samples to the power 1 / (2 m + 1): noise
+    falls with it, and the motion that is cut off with the bandwidth to the power -m.
+    """
+    grown = process.bandwidth * share ** (1.0 / (2 * process.order + 1))
+    return dataclasses.replace(process, bandwidth=grown)
 
 
 def choose_causal_processes(time: FloatArray, q: FloatArray) -> tuple[JointProcess, ...]:
