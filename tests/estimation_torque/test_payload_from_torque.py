@@ -53,9 +53,7 @@ def test_the_gains_uncertainty_is_carried_into_the_mass(
         assert found.estimate.mass == pytest.approx(2.0, rel=0.01)
     assert np.sqrt(spreads[1] ** 2 - spreads[0] ** 2) == pytest.approx(0.02 * 2.0 * 0.55, rel=0.5)
     # All gains 3 % too high make the load 3 % too heavy.
-    high = identify_payload_from_torque(
-        bare, loaded, robot, drive_gains=1.03 * truth.gains, friction=truth.friction
-    )
+    high = identify_payload_from_torque(bare, loaded, robot, drive_gains=1.03 * truth.gains, friction=truth.friction)
     assert high.unconstrained_phi[0] == pytest.approx(1.03 * found.unconstrained_phi[0], rel=2e-3)
 
 

@@ -45,6 +45,7 @@ def test_urdf_in_pinocchio(load: IdentifiedLoad, snippet: Path) -> None:
 
 def test_urdf_in_yourdfpy(load: IdentifiedLoad, snippet: Path) -> None:
     import yourdfpy
+
     robot = yourdfpy.URDF.load(str(snippet), load_meshes=False, build_scene_graph=False)
     inertial = robot.link_map["tool0"].inertial
     np.testing.assert_array_equal(inertial.origin[:3, :3], np.eye(3))
@@ -131,6 +132,7 @@ def test_a_robot_that_others_described(
 
 def test_a_merged_robot_in_yourdfpy(load: IdentifiedLoad, arm: Path, tmp_path: Path) -> None:
     import yourdfpy
+
     path = tmp_path / "merged.urdf"
     path.write_text(merge_into_urdf(load, arm, as_link="payload"), encoding="utf-8")
     robot = yourdfpy.URDF.load(str(path), load_meshes=False)
