@@ -19,6 +19,9 @@ from iparam.recording.joint_process import JointProcess
 SETTLED = 1e-13
 MOST_STEPS = 100_000
 
+FORGOTTEN = 1e-4
+"""Share of an error of the first state that is left when the filter has settled."""
+
 
 @dataclass(frozen=True, eq=False)
 class LaggedMotion:
@@ -43,6 +46,10 @@ class LaggedKalmanFilter:
         period: time between samples [s]. Actual steps may jitter around it.
         lag: in samples.
         num_joints: n.
+
+    Attributes:
+        covariance: (n, 3, 3) of (q, dq, ddq), settled.
+        settling: samples after which an arm that did not start at rest makes no difference any more.
     """
 
     def __init__(self, process: JointProcess, period: float, lag: int, num_joints: int) -> None:
@@ -62,6 +69,14 @@ class LaggedKalmanFilter:
         self._innovations = np.zeros((lag + 1, num_joints))
         self._count = 0
         self._step, self._transition = -1.0, np.eye(process.order)
+        steady = self._transition_over(process.omega * period)
+        decay = np.abs(np.linalg.eigvals(steady - np.outer(steady @ gain, np.eye(process.order)[0]))).max()
+        self.settling = int(np.ceil(np.log(FORGOTTEN) / np.log(decay)))
+
+    def restart(self) -> None:
+        """Forget all samples: the next one is the first again."""
+        self._count = 0
+        self._state = np.zeros_like(self._state)
 
     def step(self, time: float, q: FloatArray) -> LaggedMotion | None:
         """Take one sample in; the motion ``lag`` samples ago, or None while there are fewer."""

@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError, UnknownNameError
 from iparam.estimation.change_detection import ChangeDetector
+from iparam.estimation.estimate import Estimate
 from iparam.estimation.lagged_filter import LaggedKalmanFilter, LaggedMotion
+from iparam.estimation.online_result import WrenchMoments, online_result
 from iparam.estimation.problem import NUM_PARAMETERS
 from iparam.estimation.recording_problem import Bias
 from iparam.estimation.recursive import RecursiveLeastSquaresState
@@ -38,6 +40,9 @@ SETTLING = 200
 
 LOOK_EVERY = 10
 """Samples between two looks at how errors of the motion enter the regressor."""
+
+LOOK_AT = 3
+"""The sample of these at which to look: not one at which a covariance is due, so that no sample takes much longer."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,7 @@ class OnlineEstimate:
         covariance_phi: (10, 10).
         samples: since the start or the last change of load.
         restarts: changes of load so far.
+        sensor_bias: (6,) [force, torque] where it is estimated, else None [N, N m].
     """
 
     time: float
@@ -98,6 +104,7 @@ class OnlineEstimate:
     covariance_phi: FloatArray
     samples: int
     restarts: int
+    sensor_bias: FloatArray | None = None
 
     @property
     def parameters(self) -> InertialParameters:
@@ -136,8 +143,25 @@ class OnlineIdentifier:
         self._whiten = np.diag(1.0 / np.asarray(self.settings.wrench_deviation))
         self._waiting: list[tuple[FloatArray, FloatArray | None]] = []
         self._offset: FloatArray | None = None
+        self._settling = 0
         self.restarts = 0
         self._start()
+
+    def interrupt(self) -> None:
+        """Say that samples are missing before the next one, or that the arm may already move at the first one.
+
+        The motion is estimated anew and the load is not: what was learned of it stays. The motion filter starts as if
+        at rest, so the samples that follow serve it alone until a wrong start is forgotten (`LaggedKalmanFilter`).
+        """
+        self._filter.restart()
+        self._waiting.clear()
+        self._settling = self._filter.settling
+
+    def result(self) -> Estimate | None:
+        """The present estimate as the off-line estimators give theirs, or None while there is none."""
+        if self._present is None or self._covariance is None:
+            return None
+        return online_result(self.settings.method, self._present, self._covariance, self._moments)
 
     def step(
         self, time: float, q: ArrayLike, wrench: ArrayLike, accelerometer: ArrayLike | None = None
@@ -164,6 +188,9 @@ class OnlineIdentifier:
         if motion is None:
             return None
         y, acceleration = self._waiting.pop(0)
+        if self._settling:
+            self._settling -= 1
+            return None
         A = self._regressor(motion, acceleration)
         if self._present is not None:
             changed = self._detector.changed(self._whiten, A, y, self._present, self._covariance)
@@ -172,6 +199,7 @@ class OnlineIdentifier:
                 self.restarts += 1
                 return None
         self._state.update(A, y)
+        self._moments.add(A, y)
         self._pull += (self._whiten @ A).T
         return self._estimate(motion.time)
 
@@ -184,6 +212,7 @@ class OnlineIdentifier:
         else:
             self._state = RecursiveLeastSquaresState(self._whiten, bias)
         self._detector = ChangeDetector(NUM_PARAMETERS + 6 * bias)
+        self._moments = WrenchMoments(bias)
         self._pull = np.zeros((NUM_PARAMETERS, 6))
         self._excited = False
         self._present: FloatArray | None = None
@@ -197,10 +226,11 @@ class OnlineIdentifier:
         if acceleration is not None:
             write_linear_acceleration(matrix, acceleration)
         self._errors[-1, -1] += 6.0
-        if self._state.samples % LOOK_EVERY == 0:
+        counted = self._state.samples
+        if counted == 0 or counted % LOOK_EVERY == LOOK_AT:
             noise = None if acceleration is None else settings.accelerometer_deviation
             found = sample_error_gram(self._robot, state, self._root, self._whiten, noise, settings.gravity)
-            self._errors[:-1, :-1] += LOOK_EVERY * found
+            self._errors[:-1, :-1] += (LOOK_EVERY if counted else LOOK_AT) * found
         return matrix if self._offset is None else matrix - self._offset
 
     def _estimate(self, time: float) -> OnlineEstimate | None:
@@ -209,28 +239,30 @@ class OnlineIdentifier:
         found = self._state.solution
         if found is None:
             return None
-        if self._covariance is None or self._state.samples % REFRESH == 0 or self._state.samples < SETTLING:
+        if self._state.samples % REFRESH == 0 or (self._excited and self._state.samples < SETTLING):
+            inverse, variance = self._state.inverse_information, self._state.variance
             # Residuals smaller than the sensor's noise are luck.
-            scale = self._detector.inflation / min(self._state.variance, 1.0)
-            covariance = self._state.covariance * scale
+            covariance = inverse * (self._detector.inflation * variance / min(variance, 1.0))
             if self.settings.bias == "zeroed":
-                covariance = covariance + self._zeroing_covariance()
+                covariance = covariance + self._zeroing_covariance(inverse)
             if not (covariance.diagonal() > 0.0).all():  # NaN fails too
                 return None
-            if not self._excited and self._noise_share() > MOSTLY_NOISE:
+            if not self._excited and self._noise_share(inverse) > MOSTLY_NOISE:
                 return None
             self._covariance, self._excited = covariance, True
+        if self._covariance is None:
+            return None
         self._present, covariance = found, self._covariance
         phi, spread = found[:NUM_PARAMETERS], covariance[:NUM_PARAMETERS, :NUM_PARAMETERS]
-        return OnlineEstimate(time, phi, spread, self._state.samples, self.restarts)
+        bias = found[NUM_PARAMETERS:] if self.settings.bias == "estimate" else None
+        return OnlineEstimate(time, phi, spread, self._state.samples, self.restarts, bias)
 
-    def _zeroing_covariance(self) -> FloatArray:
+    def _zeroing_covariance(self, inverse: FloatArray) -> FloatArray:
         """(10, 10) what the noise of the zeroing, the same in all samples, makes of the estimate."""
-        shift = self._state.covariance / self._state.variance @ self._pull
+        shift = inverse @ self._pull
         return np.asarray(shift @ shift.T) / self.settings.zero_samples
 
-    def _noise_share(self) -> float:
+    def _noise_share(self, inverse: FloatArray) -> float:
         """Largest share of the errors of the motion in the power of the regressor, over all directions."""
         part = slice(NUM_PARAMETERS)
-        inverse = self._state.covariance[part, part] / self._state.variance
-        return float(np.linalg.eigvals(self._errors[part, part] @ inverse).real.max())
+        return float(np.linalg.eigvals(self._errors[part, part] @ inverse[part, part]).real.max())

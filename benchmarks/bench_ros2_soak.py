@@ -1,0 +1,142 @@
+"""The identification node at 500 Hz for minutes: latency, lost messages, memory.
+
+    python benchmarks/bench_ros2_soak.py --minutes 10
+
+This process publishes joint states and wrenches, the node is another one with its default (best-effort) inputs. Latency
+is what the node reports on /diagnostics: from the moment that the middleware received the message that completed a
+sample until the sample was processed and, where due, published. Its windows are 5000 samples long, 10 s.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from rclpy.executors import SingleThreadedExecutor
+from sensor_msgs.msg import JointState
+
+import iparam
+
+NODE = "iparam_identification"
+PERIOD = 0.002
+
+
+def memory(pid: int) -> float:
+    """Resident set [MB]."""
+    return int(Path(f"/proc/{pid}/status").read_text(encoding="utf-8").split("VmRSS:")[1].split()[0]) / 1024.0
+
+
+def processor_time(pid: int) -> float:
+    """Of a process so far [s]."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def messages(robot: iparam.Robot, seconds: float) -> list[tuple[JointState, WrenchStamped]]:
+    """A periodic motion with 2 kg, with a UR5e's noise, made before anything is timed."""
+    count, random = round(seconds / PERIOD), np.random.default_rng(0)
+    t = PERIOD * np.arange(count)[:, None]
+    speed = 2.0 * np.pi / seconds * np.array([2, 3, 3, 5, 7, 8])  # whole periods: the end joins the start
+    q, dq, ddq = 0.4 * np.sin(speed * t), 0.4 * speed * np.cos(speed * t), -0.4 * speed**2 * np.sin(speed * t)
+    load = iparam.InertialParameters.box(2.0, (0.1, 0.1, 0.2)).phi
+    wrench = iparam.wrench_regressor(robot, q, dq, ddq) @ load
+    wrench += np.array([0.5] * 3 + [0.05] * 3) * random.standard_normal(wrench.shape)
+    q = q + 5e-5 * random.standard_normal(q.shape)
+    found = []
+    for angles, speeds, values in zip(q.tolist(), dq.tolist(), wrench.tolist(), strict=True):
+        measured = WrenchStamped()
+        measured.header.frame_id = "tool0"
+        measured.wrench.force.x, measured.wrench.force.y, measured.wrench.force.z = values[:3]
+        measured.wrench.torque.x, measured.wrench.torque.y, measured.wrench.torque.z = values[3:]
+        found.append((JointState(name=list(robot.joint_names), position=angles, velocity=speeds), measured))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    minutes = parser.parse_args().minutes
+    os.environ |= {"ROS_DOMAIN_ID": str(1 + os.getpid() % 100), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+    process = subprocess.Popen([sys.executable, "-m", "iparam", "ros2", "identify"])
+    try:
+        rows = soak(process.pid, minutes)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=30)
+    print(f"\n| {minutes:g} min at 500 Hz | |\n|---|---|")
+    for name, value in rows:
+        print(f"| {name} | {value} |")
+
+
+def soak(pid: int, minutes: float) -> list[tuple[str, str]]:
+    rclpy.init()
+    node = rclpy.create_node("soak")
+    joints = node.create_publisher(JointState, "joint_states", 1000)
+    wrenches = node.create_publisher(WrenchStamped, "wrench", 1000)
+    states: list[dict[str, str]] = []
+
+    def diagnostics(message: DiagnosticArray) -> None:
+        states.extend({pair.key: pair.value for pair in s.values} for s in message.status if s.name == NODE)
+
+    node.create_subscription(DiagnosticArray, "/diagnostics", diagnostics, 10)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    cycle = messages(iparam.load_robot("ur5e"), 20.0)
+    while not states or not wrenches.get_subscription_count():
+        executor.spin_once(timeout_sec=0.1)
+    count, sizes, stalls = round(60.0 * minutes / PERIOD), [], 0
+    begin, first, busy = time.monotonic(), time.time_ns(), processor_time(pid)
+    due = begin
+    for k in range(count):
+        state, measured = cycle[k % len(cycle)]
+        wait = due - time.monotonic()
+        if wait > 0.0:
+            time.sleep(wait)
+        if wait < -PERIOD:  # an arm's driver that was held up does not send what it missed in one go
+            stalls, due = stalls + 1, due - wait
+        due += PERIOD
+        now = first + round(k * PERIOD * 1e9)
+        for message in (state, measured):
+            message.header.stamp.sec, message.header.stamp.nanosec = divmod(now, 10**9)
+        joints.publish(state)
+        wrenches.publish(measured)
+        if k % 250 == 0:
+            executor.spin_once(timeout_sec=0.0)
+            sizes.append(memory(pid))
+    spent = time.monotonic() - begin
+    busy = (processor_time(pid) - busy) / spent
+    end = time.monotonic() + 15.0
+    while time.monotonic() < end and int(states[-1]["wrench.received"]) < count:
+        executor.spin_once(timeout_sec=0.1)  # the last states are still to come
+    last, windows = states[-1], states[12::10]
+    node.destroy_node()
+    rclpy.shutdown()
+    high = [float(state["latency_p99_ms"]) for state in windows] or [float(last["latency_p99_ms"])]
+    middle = [float(state["latency_p50_ms"]) for state in windows] or [float(last["latency_p50_ms"])]
+    warm = sizes[min(20, len(sizes) - 1)]
+    return [
+        ("sent, each topic", str(count)),
+        ("received: joint states, wrenches", f"{last['joint_states.received']}, {last['wrench.received']}"),
+        ("lost by the stamps: joint states, wrenches", f"{last['joint_states.lost']}, {last['wrench.lost']}"),
+        ("samples matched, unmatched", f"{last['matched']}, {last['unmatched']}"),
+        ("latency p50", f"{np.median(middle):.2f} ms"),
+        ("latency p99, median and worst of the 10 s windows", f"{np.median(high):.2f} ms, {max(high):.2f} ms"),
+        ("latency, largest", f"{float(last['latency_ever_ms']):.1f} ms"),
+        ("the publisher was held up by more than a period", f"{stalls} times; {count / spent:.1f} Hz"),
+        ("the node's share of a core", f"{busy:.2f}"),
+        ("memory of the node after 10 s, at the end", f"{warm:.1f} MB, {sizes[-1]:.1f} MB"),
+        ("mass", f"{last.get('mass_kg', '-')} +- {last.get('mass_deviation_kg', '-')} kg (2 kg)"),
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""The one place that imports ROS 2: rclpy and the messages that the nodes exchange."""
+
+from __future__ import annotations
+
+from iparam.errors import MissingExtraError
+
+try:
+    import rclpy
+    from builtin_interfaces.msg import Duration
+    from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+    from geometry_msgs.msg import AccelStamped, InertiaStamped, TwistStamped, WrenchStamped
+    from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+    from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
+    from rclpy.exceptions import ParameterUninitializedException
+    from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+    from rclpy.impl.implementation_singleton import rclpy_implementation
+    from rclpy.node import Node
+    from rclpy.parameter import Parameter as RosParameter
+    from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+    from rclpy.signals import SignalHandlerOptions
+    from sensor_msgs.msg import Imu, JointState
+    from std_msgs.msg import Float64MultiArray, MultiArrayDimension, String
+    from std_srvs.srv import Trigger
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+except ImportError as error:
+    name = (error.name or "rclpy").partition(".")[0]
+    raise MissingExtraError(f"{name} (a sourced ROS 2 installation brings it, too)", "ros2") from error
+
+INPUT_DEPTH = 5_000
+"""Messages that may wait: ten seconds at 500 Hz, in case the machine is busy elsewhere."""
+
+
+def sensor_qos(reliable: bool = False) -> QoSProfile:
+    """Of the inputs: best effort goes with reliable publishers and with best-effort ones."""
+    wanted = ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
+    return QoSProfile(depth=INPUT_DEPTH, history=HistoryPolicy.KEEP_LAST, reliability=wanted)
+
+
+OUTPUT_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
+LATCHED_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+WaitSet = rclpy_implementation.WaitSet
+QUIET = PublisherEventCallbacks(use_default_callbacks=False)
+"""For outputs: rclpy looks at each event of each publisher whenever it looks at a node, and none is of interest."""
+
+__all__ = [
+    "LATCHED_QOS",
+    "OUTPUT_QOS",
+    "QUIET",
+    "AccelStamped",
+    "DiagnosticArray",
+    "DiagnosticStatus",
+    "Duration",
+    "ExternalShutdownException",
+    "Float64MultiArray",
+    "FloatingPointRange",
+    "Imu",
+    "InertiaStamped",
+    "IntegerRange",
+    "JointState",
+    "JointTrajectory",
+    "JointTrajectoryPoint",
+    "KeyValue",
+    "MultiArrayDimension",
+    "Node",
+    "ParameterDescriptor",
+    "ParameterUninitializedException",
+    "QoSProfile",
+    "RosParameter",
+    "SetParametersResult",
+    "SignalHandlerOptions",
+    "SingleThreadedExecutor",
+    "String",
+    "SubscriptionEventCallbacks",
+    "Trigger",
+    "TwistStamped",
+    "WaitSet",
+    "WrenchStamped",
+    "rclpy",
+    "sensor_qos",
+]

@@ -1,0 +1,294 @@
+"""The identification node: the load from joint states and wrenches, while the arm moves."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from iparam.bridges.ros2.backend import (
+    LATCHED_QOS,
+    OUTPUT_QOS,
+    QUIET,
+    DiagnosticStatus,
+    Float64MultiArray,
+    Imu,
+    InertiaStamped,
+    JointState,
+    Node,
+    Trigger,
+    WrenchStamped,
+)
+from iparam.bridges.ros2.input_node import InputNode
+from iparam.bridges.ros2.joint_reading import JointReader
+from iparam.bridges.ros2.live_identification import (
+    LiveIdentification,
+    LiveSettings,
+    LoadChange,
+    Processed,
+)
+from iparam.bridges.ros2.messages import (
+    array_message,
+    inertia_message,
+    stamp_of,
+    status_message,
+    vector_of,
+    wrench_message,
+    wrench_of,
+)
+from iparam.bridges.ros2.node_parameters import declare, on_change
+from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter
+from iparam.bridges.ros2.stream_diagnostics import StreamDiagnostics, received_time
+from iparam.bridges.ros2.warm_up import warm_up_identifier
+from iparam.bridges.ros2.wrench_reading import WrenchReader
+from iparam.errors import InputError, IparamError
+from iparam.estimation.online import OnlineSettings
+from iparam.recording.joint_process import JointProcess
+from iparam.regressor.identifiability import PARAMETER_NAMES
+from iparam.robot.loading import load_robot
+
+PARAMETERS = (
+    *ROBOT,
+    *MATCHING,
+    GRAVITY,
+    NodeParameter("method", "rtls", "The recursion.", choices=("rtls", "rls")),
+    NodeParameter(
+        "bias",
+        "estimate",
+        "The sensor's bias: estimated, none, or zeroed with the load on it, at rest in the pose of the first sample.",
+        choices=("estimate", "none", "zeroed"),
+    ),
+    NodeParameter(
+        "wrench_deviation",
+        (0.5, 0.5, 0.5, 0.05, 0.05, 0.05),
+        "Standard deviations of the noise of force and torque [N, N m].",
+        1e-9,
+        1e3,
+        length=6,
+    ),
+    NodeParameter("lag", 25, "Samples by which the estimate runs behind, for better accelerations.", 0, 500),
+    NodeParameter("restart", True, "Start anew when the load changes: grasp or release."),
+    NodeParameter("use_imu", False, "Take the acceleration from an accelerometer at the tool, on the topic imu."),
+    NodeParameter("accelerometer_deviation", 0.05, "Standard deviation of its noise [m/s^2].", 1e-6, 100.0),
+    NodeParameter("autostart", True, "Identify from the start, without a call of ~/start."),
+    NodeParameter(
+        "publish_rate", 50.0, "Estimates a second, at most; 0 publishes every one [Hz].", 0.0, 1e5, read_only=False
+    ),
+    NodeParameter("output", "", "File for the result: .json. Written by ~/save, and at the end.", read_only=False),
+)
+QUALITY = (
+    "samples",
+    "condition_number",
+    "relative_mass_deviation",
+    "physically_consistent",
+    "restarts",
+    "residual_force_rms",
+    "residual_torque_rms",
+)
+QUALITY_RATE = 5.0
+"""Judgements of the estimate a second: they take longer than a sample [Hz]."""
+
+_PHI = ",".join(PARAMETER_NAMES)
+
+
+class IdentificationNode(Node):
+    """Subscribes joint states and wrenches, publishes the load. See docs/ros2.md."""
+
+    def __init__(self) -> None:
+        super().__init__("iparam_identification")
+        values = declare(self, PARAMETERS)
+        self.inputs = InputNode(self, reliable=values["reliable"])
+        self._publish_rate, self._output = values["publish_rate"], values["output"]
+        on_change(self, PARAMETERS, self._change)
+        robot = load_robot(values["robot"], tip=values["tip"] or None)
+        prefix: str = values["joint_prefix"]
+        self._tool = prefix + robot.tool_frame
+        self._joint_reader = JointReader(robot, prefix)
+        self._wrench_reader = WrenchReader(robot, values["wrench_frame"], values["measures"], prefix)
+        online = OnlineSettings(
+            method=values["method"],
+            bias=values["bias"],
+            wrench_deviation=values["wrench_deviation"],
+            accelerometer_deviation=values["accelerometer_deviation"],
+            process=JointProcess(4, values["bandwidth"], values["angle_deviation"]),
+            lag=values["lag"],
+            restart=values["restart"],
+            gravity=values["gravity"],
+        )
+        settings = LiveSettings(online, values["rate"], values["tolerance"], values["hold"], values["use_imu"])
+        self._live = LiveIdentification(robot, settings)
+        if not values["autostart"]:
+            self._live.stop()
+        warm_up_identifier(robot, online)
+        self._saved_samples = 0
+        self._published: int | None = None
+        self._judged: int | None = None
+        self._inertia = self.create_publisher(InertiaStamped, "inertia", OUTPUT_QOS, event_callbacks=QUIET)
+        self._covariance = self.create_publisher(
+            Float64MultiArray, "inertia_covariance", OUTPUT_QOS, event_callbacks=QUIET
+        )
+        self._quality = self.create_publisher(Float64MultiArray, "inertia_quality", OUTPUT_QOS, event_callbacks=QUIET)
+        self._bias = self.create_publisher(WrenchStamped, "sensor_bias", OUTPUT_QOS, event_callbacks=QUIET)
+        self._events = self.create_publisher(DiagnosticStatus, "load_event", LATCHED_QOS, event_callbacks=QUIET)
+        self._diagnostics = StreamDiagnostics(self, self._live.matcher)
+        self.create_timer(1.0, self._report)
+        for name, action in (
+            ("start", self._start),
+            ("stop", self._stop),
+            ("reset", self._reset),
+            ("save", self._save),
+        ):
+            self.create_service(Trigger, f"~/{name}", action)
+        self.inputs.subscribe(JointState, "joint_states", self._joint_state)
+        self.inputs.subscribe(WrenchStamped, "wrench", self._wrench)
+        if values["use_imu"]:
+            self.inputs.subscribe(Imu, "imu", self._imu)
+        self.get_logger().info(f"{robot.name}: identifying what {self._tool} carries")
+
+    def close(self) -> None:
+        """Write the result, if there is a file for it and something new to write."""
+        result = self._live.result()
+        if self._output and result is not None and result.samples != self._saved_samples:
+            self.get_logger().info(self._write())
+
+    def _change(self, name: str, value: Any) -> None:
+        if name == "publish_rate":
+            self._publish_rate = value
+        elif name == "output":
+            folder = os.path.dirname(os.path.abspath(os.path.expanduser(value)))
+            if value and not os.path.isdir(folder):
+                raise InputError(f"the folder {folder} does not exist; create it first")
+            self._output = value
+
+    def _joint_state(self, message: JointState, info: Any) -> None:
+        buffer = self._live.matcher.joints
+        found = self._joint_reader.positions_and_velocities(message.name, message.position, message.velocity)
+        if found is None:
+            buffer.refuse()
+            return
+        q, dq = found
+        if dq is not None and not np.isfinite(dq).all():
+            dq = None  # the positions are still good
+        if buffer.add(stamp_of(message.header, self), q, dq):
+            self._process(received_time(info))
+
+    def _wrench(self, message: WrenchStamped, info: Any) -> None:
+        buffer = self._live.matcher.wrenches
+        try:
+            wrench = self._wrench_reader.to_tool(message.header.frame_id, wrench_of(message))
+        except InputError as error:
+            buffer.refuse()
+            self.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return
+        if buffer.add(stamp_of(message.header, self), wrench):
+            self._process(received_time(info))
+
+    def _imu(self, message: Imu, info: Any) -> None:
+        buffer = self._live.matcher.accelerations
+        if message.header.frame_id not in ("", self._tool):
+            buffer.refuse()
+            text = f"imu is in the frame {message.header.frame_id!r}, not in {self._tool}: left out"
+            self.get_logger().error(text, throttle_duration_sec=5.0)
+            return
+        if buffer.add(stamp_of(message.header, self), vector_of(message.linear_acceleration)):
+            self._process(received_time(info))
+
+    def _process(self, received: int) -> None:
+        for done in self._live.process():
+            if done.change is not None:
+                self._announce(done.change)
+            if done.estimate is not None:
+                self._publish(done)
+            self._diagnostics.processed(received)
+
+    def _publish(self, done: Processed) -> None:
+        estimate = done.estimate
+        if estimate is None or not _due(done.stamp, self._published, self._publish_rate):
+            return
+        self._published = done.stamp
+        self._inertia.publish(inertia_message(done.stamp, self._tool, estimate.parameters))
+        self._covariance.publish(array_message(estimate.covariance_phi, [_PHI, _PHI]))
+        if estimate.sensor_bias is not None:
+            self._bias.publish(wrench_message(done.stamp, self._tool, estimate.sensor_bias))
+        if _due(done.stamp, self._judged, QUALITY_RATE):
+            self._judged = done.stamp
+            self._publish_quality(estimate.restarts)
+
+    def _publish_quality(self, restarts: int) -> None:
+        result = self._live.result()
+        if result is None:
+            return
+        quality = (
+            result.samples,
+            result.condition_number,
+            result.standard_deviation.mass / max(abs(result.mass), 1e-12),
+            result.physically_consistent,
+            restarts,
+            float(np.linalg.norm(result.residual_rms.force)),
+            float(np.linalg.norm(result.residual_rms.torque)),
+        )
+        self._quality.publish(array_message(np.array(quality, dtype=np.float64), [",".join(QUALITY)]))
+
+    def _announce(self, change: LoadChange) -> None:
+        values = {
+            "stamp_ns": change.stamp,
+            "count": change.count,
+            "mass_before_kg": change.mass_before,
+            "mass_after_kg": change.mass_after,
+        }
+        self._events.publish(status_message("load", DiagnosticStatus.OK, change.kind, values))
+        self.get_logger().info(f"load: {change.kind}")
+
+    def _report(self) -> None:
+        live, estimate = self._live, self._live.estimate
+        values: dict[str, object] = {
+            "running": live.running,
+            "used": live.used,
+            "idle": live.idle,
+            "gaps": live.gaps,
+            "restarts": live.restarts,
+            "wrench_rate_hz": live.rate,
+        }
+        if estimate is not None:
+            values |= {"mass_kg": estimate.mass, "mass_deviation_kg": float(estimate.derived_deviation[0])}
+        self._diagnostics.publish(values)
+
+    def _start(self, request: Any, response: Any) -> Any:
+        self._live.start()
+        response.success, response.message = True, "identifying"
+        return response
+
+    def _stop(self, request: Any, response: Any) -> Any:
+        self._live.stop()
+        response.success, response.message = True, "stopped; what is known stays"
+        return response
+
+    def _reset(self, request: Any, response: Any) -> Any:
+        self._live.reset()
+        self._published, self._judged, self._saved_samples = None, None, 0
+        response.success, response.message = True, "forgotten"
+        return response
+
+    def _save(self, request: Any, response: Any) -> Any:
+        try:
+            response.message = self._write()
+            response.success = True
+        except IparamError as error:
+            response.success, response.message = False, str(error)
+        return response
+
+    def _write(self) -> str:
+        if not self._output:
+            raise InputError("there is no file to write to: set the parameter output")
+        result = self._live.result()
+        if result is None:
+            raise IparamError("nothing is known of the load yet: move the arm, and turn the tool")
+        result.save(os.path.expanduser(self._output))
+        self._saved_samples = result.samples
+        return f"{result.mass:.4f} kg from {result.samples} samples written to {self._output}"
+
+
+def _due(stamp: int, before: int | None, rate: float) -> bool:
+    """Whether something that is published ``rate`` times a second [Hz], 0 for always, is due at a stamp [ns]."""
+    return before is None or rate <= 0.0 or not 0 <= stamp - before < 0.999e9 / rate

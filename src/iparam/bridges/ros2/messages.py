@@ -1,0 +1,103 @@
+"""From messages to arrays and back."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.bridges.ros2.backend import (
+    DiagnosticStatus,
+    Duration,
+    Float64MultiArray,
+    InertiaStamped,
+    KeyValue,
+    MultiArrayDimension,
+    Node,
+    WrenchStamped,
+)
+from iparam.spatial.parameters import InertialParameters, inertia_entries
+
+
+def stamp_of(header: Any, node: Node) -> int:
+    """The stamp of a message [ns]; the present time for one that has none."""
+    stamp = header.stamp.sec * 1_000_000_000 + header.stamp.nanosec
+    return stamp if stamp else int(node.get_clock().now().nanoseconds)
+
+
+def write_stamp(header: Any, stamp: int, frame: str) -> None:
+    """Write stamp [ns] and frame into a header."""
+    header.stamp.sec, header.stamp.nanosec = divmod(stamp, 1_000_000_000)
+    header.frame_id = frame
+
+
+def duration_of(seconds: float) -> Duration:
+    """A duration [s], to the nanosecond."""
+    whole, rest = divmod(round(seconds * 1e9), 1_000_000_000)
+    return Duration(sec=int(whole), nanosec=int(rest))
+
+
+def vector_of(vector: Any) -> FloatArray:
+    """(3,) of x, y, z."""
+    return np.array([vector.x, vector.y, vector.z])
+
+
+def write_vector(vector: Any, values: Sequence[float] | FloatArray) -> None:
+    """Write x, y, z."""
+    vector.x, vector.y, vector.z = (float(value) for value in values)
+
+
+def wrench_of(message: WrenchStamped) -> FloatArray:
+    """(6,) [force, torque]."""
+    force, torque = message.wrench.force, message.wrench.torque
+    return np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
+
+
+def wrench_message(stamp: int, frame: str, wrench: FloatArray) -> WrenchStamped:
+    """A wrench (6,) [force, torque]."""
+    message = WrenchStamped()
+    write_stamp(message.header, stamp, frame)
+    write_vector(message.wrench.force, wrench[:3])
+    write_vector(message.wrench.torque, wrench[3:])
+    return message
+
+
+def array_message(values: FloatArray, labels: Sequence[str]) -> Float64MultiArray:
+    """An array, a label for each of its axes."""
+    message = Float64MultiArray()
+    for axis, (size, label) in enumerate(zip(values.shape, labels, strict=True)):
+        stride = int(np.prod(values.shape[axis:]))
+        message.layout.dim.append(MultiArrayDimension(label=label, size=int(size), stride=stride))
+    message.data = array("d", values.ravel())  # of a list, every entry would be checked
+    return message
+
+
+def inertia_message(stamp: int, frame: str, body: InertialParameters) -> InertiaStamped:
+    """A body: the centre of mass in the frame, the inertia about the centre of mass in the frame's axes."""
+    message = InertiaStamped()
+    write_stamp(message.header, stamp, frame)
+    message.inertia.m = float(body.mass)
+    write_vector(message.inertia.com, body.center_of_mass)
+    names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    for name, entry in zip(names, inertia_entries(body.inertia_about_com), strict=True):
+        setattr(message.inertia, name, float(entry))
+    return message
+
+
+def body_of(message: InertiaStamped) -> InertialParameters:
+    """The opposite of `inertia_message`."""
+    part = message.inertia
+    inertia = np.array([[part.ixx, part.ixy, part.ixz], [part.ixy, part.iyy, part.iyz], [part.ixz, part.iyz, part.izz]])
+    return InertialParameters(part.m, vector_of(part.com), inertia)
+
+
+def status_message(name: str, level: bytes, text: str, values: Mapping[str, object]) -> DiagnosticStatus:
+    """A status with its values as text."""
+    pairs = [
+        KeyValue(key=key, value=f"{value:.6g}" if isinstance(value, float) else str(value))
+        for key, value in values.items()
+    ]
+    return DiagnosticStatus(level=level, name=name, message=text, hardware_id="", values=pairs)

@@ -1,0 +1,96 @@
+"""Starting a node: from `iparam ros2 ...` and from the ament package iparam_ros alike."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from importlib import import_module
+from types import FrameType
+
+from iparam.errors import InputError, IparamError, UnknownNameError
+
+NODES = {
+    "kinematics": "iparam.bridges.ros2.kinematics_node:KinematicsNode",
+    "identify": "iparam.bridges.ros2.identification_node:IdentificationNode",
+    "play": "iparam.bridges.ros2.playback_node:PlaybackNode",
+    "compensate": "iparam.bridges.ros2.compensation_node:CompensationNode",
+}
+
+BETWEEN = 0.05
+"""Seconds between two looks at a node's services and timers; its messages are waited for."""
+
+
+def run_node(name: str, arguments: Sequence[str] = ()) -> None:
+    """Run a node until SIGINT or SIGTERM.
+
+    Args:
+        name: a key of `NODES`.
+        arguments: of the command line, e.g. ``["--ros-args", "-p", "frame:=base"]``.
+
+    Raises:
+        MissingExtraError: without ROS 2.
+        InputError: if an argument or a parameter cannot be.
+    """
+    if name not in NODES:
+        raise UnknownNameError("node", name, NODES)
+    from iparam.bridges.ros2.backend import (
+        ExternalShutdownException,
+        SignalHandlerOptions,
+        SingleThreadedExecutor,
+        rclpy,
+    )
+
+    try:
+        # Signals are handled here: the node has to be able to send its last messages.
+        rclpy.init(args=[name, *arguments], signal_handler_options=SignalHandlerOptions.NO)
+    except Exception as error:  # rclpy has several for arguments that it cannot read
+        raise InputError(f"ROS 2 refuses the arguments {' '.join(arguments)!r}: {_first_sentence(error)}") from None
+    stopping = False
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal stopping
+        stopping = True
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    node = None
+    try:
+        module, _, kind = NODES[name].partition(":")
+        node = getattr(import_module(module), kind)()
+        others = SingleThreadedExecutor()
+        others.add_node(node)
+        gc.collect()
+        gc.freeze()  # what has been loaded by now stays: the collector need not look at it while messages come
+        looked = time.monotonic()
+        while not stopping and rclpy.ok():
+            node.inputs.wait(BETWEEN)
+            if time.monotonic() - looked >= BETWEEN:
+                others.spin_once(timeout_sec=0.0)
+                looked = time.monotonic()
+        node.close()
+    except ExternalShutdownException:
+        pass
+    finally:
+        if node is not None:
+            node.inputs.destroy_node()
+            node.destroy_node()
+        rclpy.try_shutdown()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def main(name: str) -> int:
+    """Run a node with the arguments of the process, as an ament executable; its exit code."""
+    try:
+        run_node(name, sys.argv[1:])
+    except IparamError as error:
+        print(f"iparam: error: {error}", file=sys.stderr)
+        return 2 if isinstance(error, InputError | UnknownNameError) else 1
+    return 0
+
+
+def _first_sentence(error: Exception) -> str:
+    text = str(error).partition(", at ")[0]
+    return " ".join(text.split()) or type(error).__name__

@@ -1,0 +1,133 @@
+"""The ament package, as far as it can be checked without colcon and the launch system, which no wheel brings.
+
+The launch files are compiled and read, not run: that every node they start exists with the parameters they give.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import setuptools
+
+PACKAGE = Path(__file__).resolve().parents[3] / "ros2" / "iparam_ros"
+LAUNCH = sorted((PACKAGE / "launch").glob("*.py"))
+NODES = {
+    "kinematics": ("iparam.bridges.ros2.kinematics_node", "iparam_kinematics"),
+    "identify": ("iparam.bridges.ros2.identification_node", "iparam_identification"),
+    "play": ("iparam.bridges.ros2.playback_node", "iparam_playback"),
+    "compensate": ("iparam.bridges.ros2.compensation_node", "iparam_compensation"),
+}
+
+
+@pytest.fixture
+def setup_arguments(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What setup.py passes to setuptools."""
+    found: dict[str, Any] = {}
+    monkeypatch.setattr(setuptools, "setup", lambda **arguments: found.update(arguments))
+    monkeypatch.chdir(PACKAGE)
+    code = compile((PACKAGE / "setup.py").read_text(encoding="utf-8"), "setup.py", "exec")
+    exec(code, {"__name__": "__main__"})  # noqa: S102  our own file
+    return found
+
+
+def parameters_of(executable: str) -> dict[str, Any]:
+    module = importlib.import_module(NODES[executable][0])
+    return {parameter.name: parameter for parameter in module.PARAMETERS}
+
+
+def test_package_xml_names_everything_that_is_imported() -> None:
+    root = ElementTree.parse(PACKAGE / "package.xml").getroot()
+    assert root.get("format") == "3"
+    assert root.findtext("name") == "iparam_ros"
+    assert root.findtext("export/build_type") == "ament_python"
+    named = {entry.text for entry in root.iter("exec_depend")}
+    backend = importlib.import_module("iparam.bridges.ros2.backend")
+    sources = [Path(backend.__file__ or ""), *LAUNCH]
+    imported = {
+        (node.module or "").partition(".")[0] if isinstance(node, ast.ImportFrom) else node.names[0].name
+        for source in sources
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    assert {name for name in imported if name not in sys.stdlib_module_names and name != "iparam"} <= named
+
+
+def test_versions_agree(setup_arguments: dict[str, Any]) -> None:
+    import iparam
+
+    root = ElementTree.parse(PACKAGE / "package.xml").getroot()
+    assert root.findtext("version") == setup_arguments["version"] == iparam.__version__
+
+
+def test_entry_points_are_the_nodes(setup_arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    from iparam.bridges.ros2 import start
+
+    monkeypatch.syspath_prepend(str(PACKAGE))
+    called: list[str] = []
+    monkeypatch.setattr(start, "main", lambda name: called.append(name) or 0)
+    scripts = dict(line.split(" = ") for line in setup_arguments["entry_points"]["console_scripts"])
+    assert set(scripts) == set(start.NODES) == set(NODES)
+    for name, target in scripts.items():
+        module, _, function = target.partition(":")
+        assert getattr(importlib.import_module(module), function)() == 0
+        assert called[-1] == name
+
+
+def test_installed_files_exist(setup_arguments: dict[str, Any]) -> None:
+    listed = [name for _, names in setup_arguments["data_files"] for name in names]
+    assert all((PACKAGE / name).is_file() for name in listed)
+    assert {path.name for path in LAUNCH} <= {Path(name).name for name in listed}
+
+
+@pytest.mark.parametrize("path", LAUNCH, ids=lambda path: path.name)
+def test_launch_files_start_nodes_that_exist(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    compile(tree, path.name, "exec")
+    assert "generate_launch_description" in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    declared = {
+        call.args[0].value
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "DeclareLaunchArgument"
+    }
+    used = set(re.findall(r'LaunchConfiguration\("(\w+)"\)', path.read_text(encoding="utf-8")))
+    assert used == declared
+    started = [call for call in ast.walk(tree) if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Node"]
+    assert started
+    dictionaries = {
+        key.value for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys if key is not None
+    }
+    for call in started:
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        executable = ast.literal_eval(given["executable"])
+        assert ast.literal_eval(given["package"]) == "iparam_ros"
+        assert ast.literal_eval(given["name"]) == NODES[executable][1]
+    known = set().union(
+        *(parameters_of(ast.literal_eval(k.value)) for c in started for k in c.keywords if k.arg == "executable")
+    )
+    assert dictionaries <= known
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "config").glob("*.yaml")), ids=lambda path: path.name)
+def test_parameter_files_hold_parameters_that_exist(path: Path) -> None:
+    yaml = pytest.importorskip("yaml")
+    names = {name: executable for executable, (_, name) in NODES.items()}
+    for node, section in yaml.safe_load(path.read_text(encoding="utf-8")).items():
+        known = parameters_of(names[node])
+        for key, value in section["ros__parameters"].items():
+            known[key].check(value)
+
+
+@pytest.mark.parametrize("executable", NODES)
+def test_every_parameter_is_described_and_its_default_is_allowed(executable: str) -> None:
+    for parameter in parameters_of(executable).values():
+        assert parameter.description.endswith((".", "]", "_")), parameter.name
+        parameter.check(parameter.default)
+        number = isinstance(parameter.default, int | float) and not isinstance(parameter.default, bool)
+        assert not number or abs(parameter.minimum + parameter.maximum) < float("inf"), parameter.name

@@ -1,0 +1,138 @@
+"""The kinematics node against the library and, independently, against Pinocchio on a URDF that others wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import iparam
+
+NODE = "/iparam_kinematics"
+ARRAYS = ("joint_positions", "joint_velocities", "joint_accelerations")
+SAMPLES = 20
+
+
+@pytest.fixture
+def arm(example_robot_urdf: Callable[[str], Path]) -> tuple[Path, iparam.Robot]:
+    path = example_robot_urdf("ur5")
+    return path, iparam.load_robot(path, tip="tool0")
+
+
+def set_parameter(peer: Any, name: str, value: object) -> Any:
+    from rclpy.parameter import Parameter
+    from rclpy.parameter_client import AsyncParameterClient
+
+    client = AsyncParameterClient(peer.node, NODE)
+    peer.until(client.services_are_ready, "no parameter services")
+    future = client.set_parameters([Parameter(name, value=value)])
+    peer.until(future.done, "no answer")
+    return future.result().results[0]
+
+
+def send_states(peer: Any, publishers: list[Any], states: np.ndarray, results: list[Any]) -> None:
+    from std_msgs.msg import Float64MultiArray
+
+    for state in states:
+        before = len(results)
+        for publisher, values in zip(publishers, state, strict=True):
+            publisher.publish(Float64MultiArray(data=values.tolist()))
+        peer.until(lambda before=before: len(results) > before, "no tool0_twist")
+
+
+def test_arrays_in_both_frames(peer: Any, start_node: Callable[..., Any], arm: tuple[Path, iparam.Robot]) -> None:
+    from geometry_msgs.msg import AccelStamped, TwistStamped
+    from std_msgs.msg import Float64MultiArray
+
+    pin = pytest.importorskip("pinocchio")
+    path, robot = arm
+    node = start_node("kinematics", robot=path, tip="tool0")
+    publishers = [peer.publisher(Float64MultiArray, name) for name in ARRAYS]
+    velocities, accelerations, twists = (
+        peer.listen(Float64MultiArray, f"tool0_{name}") for name in ("velocity", "acceleration", "twist")
+    )
+    stamped = (
+        peer.listen(TwistStamped, "tool0_velocity_stamped"),
+        peer.listen(AccelStamped, "tool0_acceleration_stamped"),
+    )
+    peer.connected(*publishers)
+    states = np.random.default_rng(3).uniform(-2.0, 2.0, (2 * SAMPLES, 3, 6))
+    publishers[0].publish(Float64MultiArray(data=[0.0] * 5))  # not this arm's
+    publishers[1].publish(Float64MultiArray(data=[0.0, np.nan, 0.0, 0.0, 0.0, 0.0]))
+    send_states(peer, publishers, states[:SAMPLES], twists)
+    refused = set_parameter(peer, "frame", "world")
+    assert not refused.successful
+    assert refused.reason == "parameter frame must be one of tool, base, got 'world'"
+    assert not set_parameter(peer, "robot", "ur10").successful
+    assert set_parameter(peer, "frame", "base").successful
+    send_states(peer, publishers, states[SAMPLES:], twists)
+    peer.until(lambda: min(len(velocities), len(accelerations), *map(len, stamped)) == 2 * SAMPLES, "all outputs")
+
+    model = pin.buildModelFromUrdf(str(path))
+    data, frame = model.createData(), model.getFrameId("tool0")
+    for k, (q, dq, ddq) in enumerate(states):
+        tool = k < SAMPLES
+        axes = pin.LOCAL if tool else pin.LOCAL_WORLD_ALIGNED
+        pin.forwardKinematics(model, data, q, dq, ddq)
+        velocity = pin.getFrameVelocity(model, data, frame, axes).vector  # [v, omega], as in the topics
+        acceleration = pin.getFrameClassicalAcceleration(model, data, frame, axes).vector
+        reference = np.concatenate([velocity, acceleration])
+        ours = iparam.tool_motion(robot, q, dq, ddq)
+        ours = ours if tool else ours.in_base()
+        whole = np.concatenate(
+            [ours.linear_velocity, ours.angular_velocity, ours.linear_acceleration, ours.angular_acceleration]
+        )
+        np.testing.assert_array_equal(twists[k].data, whole)
+        np.testing.assert_allclose(twists[k].data, reference, rtol=1e-9, atol=1e-9)
+        np.testing.assert_array_equal(np.concatenate([velocities[k].data, accelerations[k].data]), whole)
+        expected_frame = "tool0" if tool else robot.base_frame
+        assert stamped[0][k].header.frame_id == stamped[1][k].header.frame_id == expected_frame
+        linear, angular = stamped[0][k].twist.linear, stamped[1][k].accel.angular
+        assert [linear.x, linear.y, linear.z] == whole[:3].tolist()
+        assert [angular.x, angular.y, angular.z] == whole[9:].tolist()
+    assert twists[0].layout.dim[0].label == "vx,vy,vz,wx,wy,wz,ax,ay,az,alphax,alphay,alphaz"
+    assert node.stop() == 0
+    assert "joint_positions needs 6 finite numbers" in node.text
+
+
+def test_joint_states(
+    peer: Any, start_node: Callable[..., Any], ur5e: iparam.Robot, joint_state: Callable[..., Any]
+) -> None:
+    """Names in any order; velocities as they are; accelerations, which the message lacks, from the filter."""
+    from geometry_msgs.msg import AccelStamped, TwistStamped
+    from sensor_msgs.msg import JointState
+
+    start_node("kinematics", robot="ur5e", rate=500.0)
+    publisher = peer.publisher(JointState, "joint_states")
+    velocities, accelerations = (
+        peer.listen(TwistStamped, "tool0_velocity_stamped", 2000),
+        peer.listen(AccelStamped, "tool0_acceleration_stamped", 2000),
+    )
+    peer.connected(publisher)
+    count, start = 1000, 1_700_000_000_000_000_000
+    t, speed = 0.002 * np.arange(count)[:, None], np.array([1.1, 1.3, 1.7, 2.3, 2.9, 3.1])
+    q, dq, ddq = np.sin(speed * t), speed * np.cos(speed * t), -(speed**2) * np.sin(speed * t)
+    order = [3, 0, 5, 1, 4, 2]
+    names = ("gripper", *(ur5e.joint_names[i] for i in order))
+    for k in range(count):
+        stamp = start + 2_000_000 * k
+        publisher.publish(joint_state(names, stamp, np.append(0.1, q[k][order]), np.append(0.0, dq[k][order])))
+        if k == 500:
+            publisher.publish(joint_state(names, stamp + 1, np.full(7, np.nan), np.full(7, np.nan)))
+            publisher.publish(joint_state(("gripper",), stamp + 2, np.zeros(1)))
+        if k % 20 == 0:
+            peer.drain()
+    peer.until(lambda: len(velocities) == count, "all velocities")
+    truth = iparam.tool_motion(ur5e, q, dq, ddq)
+    found = np.array([[m.twist.linear.x, m.twist.linear.y, m.twist.linear.z] for m in velocities])
+    np.testing.assert_allclose(found, truth.linear_velocity, atol=1e-12)
+    peer.spin(0.5)
+    assert count - 60 < len(accelerations) < count  # while the filter settles there are none
+    rows = np.array([round((m.header.stamp.sec * 10**9 + m.header.stamp.nanosec - start) / 2e6) for m in accelerations])
+    found = np.array([[m.accel.linear.x, m.accel.linear.y, m.accel.linear.z] for m in accelerations])
+    later, reached = rows > 200, truth.linear_acceleration[rows]
+    spread = np.sqrt(np.mean((found - reached)[later] ** 2) / np.mean(reached[later] ** 2))
+    assert spread < 0.15  # the filter is causal, and late by some 20 ms

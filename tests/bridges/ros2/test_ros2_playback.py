@@ -1,0 +1,140 @@
+"""The playback node: plays what passes the check, from the start pose, and stops."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import iparam
+
+NODE = "/iparam_playback"
+DATA = Path(__file__).resolve().parents[2] / "data"
+GOOD, BAD = DATA / "optimized_ur5e.json", DATA / "short_ur5e.json"
+
+
+def test_a_bad_motion_is_refused(start_node: Callable[..., Any], tmp_path: Path) -> None:
+    cell = tmp_path / "cell.json"
+    cell.write_text('{"format": "iparam-cell/1", "ground_height": 0.45}', encoding="utf-8")
+    runs = {
+        "is not valid and is not played: joint acceleration": start_node("play", trajectory=BAD),
+        "is not valid and is not played: ": start_node("play", trajectory=GOOD, cell=cell),
+        "moves 6 joints": start_node("play", trajectory=GOOD, robot=DATA / "sample_robot.urdf"),
+        "nowhere.json": start_node("play", trajectory="nowhere.json"),
+    }
+    for reason, node in runs.items():
+        assert node.process.wait(timeout=60) != 0
+        assert node.text.startswith("iparam: error: ")
+        assert reason in node.text
+        assert len(node.text.splitlines()) == 1
+
+
+def test_a_good_motion_is_played_from_its_start_and_stopped(
+    peer: Any, start_node: Callable[..., Any], ur5e: iparam.Robot, joint_state: Callable[..., Any]
+) -> None:
+    from sensor_msgs.msg import JointState
+    from trajectory_msgs.msg import JointTrajectory
+
+    node = start_node("play", trajectory=GOOD, scale=0.5, rate=50.0, joint_prefix="left_", lead=0.4)
+    names = tuple(f"left_{name}" for name in ur5e.joint_names)
+    joints = peer.publisher(JointState, "joint_states")
+    peer.connected(joints)
+    start = iparam.load_trajectory(GOOD).trajectory.evaluate(0.0).q[0]
+
+    def arm_at(q: np.ndarray, dq: np.ndarray | None = None) -> None:
+        for _ in range(3):
+            joints.publish(joint_state(names, 0, q, dq))
+            peer.spin(0.05)
+
+    assert "nobody listens" in peer.call(f"{NODE}/play").message
+    trajectories = peer.listen(JointTrajectory, "joint_trajectory")
+    peer.spin(0.6)
+    answer = peer.call(f"{NODE}/play")
+    assert not answer.success
+    assert "no message on joint_states" in answer.message
+    arm_at(start + np.array([0.0, 0.0, 0.03, 0.0, 0.0, 0.0]))
+    answer = peer.call(f"{NODE}/play")
+    assert not answer.success
+    assert "elbow_joint is 0.03 rad from the start pose, more than 0.02 rad" in answer.message
+    arm_at(start, np.array([0.0, 0.3, 0.0, 0.0, 0.0, 0.0]))
+    answer = peer.call(f"{NODE}/play")
+    assert not answer.success
+    assert "shoulder_lift_joint moves at 0.3 rad/s" in answer.message
+    assert trajectories == []
+
+    arm_at(start + 0.01, np.zeros(6))
+    answer = peer.call(f"{NODE}/play")
+    assert answer.success, answer.message
+    peer.until(lambda: trajectories, "a trajectory")
+    played = trajectories[0]
+    assert tuple(played.joint_names) == names
+    motion = iparam.load_trajectory(GOOD).trajectory.sample(50.0)
+    assert len(played.points) == motion.num_samples == 501
+    times = [point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec for point in played.points]
+    np.testing.assert_allclose(times, motion.time + 0.4, atol=1e-9)
+    for key, half in (
+        ("positions", start + 0.5 * (motion.q - start)),
+        ("velocities", 0.5 * motion.dq),
+        ("accelerations", 0.5 * motion.ddq),
+    ):
+        np.testing.assert_allclose([getattr(point, key) for point in played.points], half, atol=1e-12)
+    assert "call ~/stop first" in peer.call(f"{NODE}/play").message
+
+    speed = np.array([0.4, 0.0, -0.8, 0.0, 0.0, 0.0])
+    arm_at(start, speed)
+    assert peer.call(f"{NODE}/stop").success
+    peer.until(lambda: len(trajectories) == 2, "a hold trajectory")
+    (hold,) = trajectories[1].points
+    np.testing.assert_allclose(hold.positions, start + 0.125 * speed)  # slowing down evenly over 0.25 s
+    assert list(hold.velocities) == [0.0] * 6
+
+    # Ctrl-C in the middle of a motion stops the arm, too: the controller would play on.
+    arm_at(start, np.zeros(6))
+    assert peer.call(f"{NODE}/play").success
+    peer.until(lambda: len(trajectories) == 3, "the second play")
+    arm_at(start, speed)
+    assert node.stop() == 0
+    peer.until(lambda: len(trajectories) == 4, "a hold trajectory at the end")
+    assert len(trajectories[3].points) == 1
+
+
+def test_parameter_errors_are_one_line(start_node: Callable[..., Any]) -> None:
+    runs = {
+        "parameter frame must be one of tool, base, got 'world'": start_node("kinematics", frame="world"),
+        "out of range Min: 0.0": start_node("identify", rate=-1.0),
+        "Write 500.0 and not 500.": start_node("identify", rate=500),
+        "unknown wrench_frame 'elbow'": start_node("compensate", wrench_frame="elbow"),
+    }
+    for reason, node in runs.items():
+        assert node.process.wait(timeout=60) == 2, node.text
+        assert node.text.startswith("iparam: error: ")
+        assert reason in node.text
+        assert len(node.text.splitlines()) == 1
+
+
+def test_a_misspelt_parameter_is_mentioned(start_node: Callable[..., Any], peer: Any) -> None:
+    node = start_node("kinematics", fram="base")
+    peer.until(lambda: "motion of tool0" in node.text, "the node")
+    assert "there is no parameter fram; did you mean frame?" in node.text
+    assert node.stop() == 0
+
+
+def test_without_ros_the_extra_is_named(ros_environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "rclpy.py").write_text("raise ImportError('No module named rclpy', name='rclpy')\n", encoding="utf-8")
+    path = f"{tmp_path}:{ros_environment['PYTHONPATH']}"
+    done = subprocess.run(
+        [sys.executable, "-m", "iparam", "ros2", "kinematics"],
+        env={**ros_environment, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "rclpy (a sourced ROS 2 installation brings it, too)" in done.stderr
+    assert "pip install 'iparam[ros2]'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
