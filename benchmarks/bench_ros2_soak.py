@@ -4,7 +4,8 @@
 
 This process publishes joint states and wrenches, the node is another one with its default (best-effort) inputs. Latency
 is what the node reports on /diagnostics: from the moment that the middleware received the message that completed a
-sample until the sample was processed and, where due, published. Its windows are 5000 samples long, 10 s.
+sample until the sample was processed and, where due, published. Its windows are 5000 samples long, 10 s. How late this
+process wakes from its own sleeps says how much of that is the machine's.
 """
 
 from __future__ import annotations
@@ -95,12 +96,13 @@ def soak(pid: int, minutes: float) -> list[tuple[str, str]]:
         executor.spin_once(timeout_sec=0.1)
     count, sizes, stalls = round(60.0 * minutes / PERIOD), [], 0
     begin, first, busy = time.monotonic(), time.time_ns(), processor_time(pid)
-    due = begin
+    due, wakes = begin, np.zeros(count)
     for k in range(count):
         state, measured = cycle[k % len(cycle)]
         wait = due - time.monotonic()
         if wait > 0.0:
             time.sleep(wait)
+        wakes[k] = time.monotonic() - due
         if wait < -PERIOD:  # an arm's driver that was held up does not send what it missed in one go
             stalls, due = stalls + 1, due - wait
         due += PERIOD
@@ -131,6 +133,10 @@ def soak(pid: int, minutes: float) -> list[tuple[str, str]]:
         ("latency p50", f"{np.median(middle):.2f} ms"),
         ("latency p99, median and worst of the 10 s windows", f"{np.median(high):.2f} ms, {max(high):.2f} ms"),
         ("latency, largest", f"{float(last['latency_ever_ms']):.1f} ms"),
+        (
+            "for comparison: how late the publisher itself woke up, p50, p99, largest",
+            f"{1e3 * np.median(wakes):.2f} ms, {1e3 * np.percentile(wakes, 99):.2f} ms, {1e3 * wakes.max():.1f} ms",
+        ),
         ("the publisher was held up by more than a period", f"{stalls} times; {count / spent:.1f} Hz"),
         ("the node's share of a core", f"{busy:.2f}"),
         ("memory of the node after 10 s, at the end", f"{warm:.1f} MB, {sizes[-1]:.1f} MB"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from iparam.arrays import FloatArray
+from iparam.estimation import kernels
 
 FAST = 1.0 / 15.0
 SLOW = 1.0 / 500.0
@@ -16,8 +17,6 @@ WARM_UP = 50
 
 BLOCK = 25
 """Samples whose scores are added up to see errors that last."""
-
-_UNIT = np.eye(6)
 
 
 class ChangeDetector:
@@ -33,6 +32,8 @@ class ChangeDetector:
         self._gram = np.zeros((num_unknowns, num_unknowns))
         self._squares = np.zeros((num_unknowns, num_unknowns))
         self._information = np.zeros((num_unknowns, num_unknowns))
+        self._nothing = np.zeros((num_unknowns, num_unknowns))
+        self._rows, self._weighted = np.zeros((6, num_unknowns)), np.zeros((6, num_unknowns + 1))
         self.inflation = 1.0
 
     def changed(
@@ -41,30 +42,27 @@ class ChangeDetector:
         """Take in the innovation of one sample; whether the load has changed.
 
         Args:
-            whiten: (6, 6) root of the inverse covariance of a wrench sample.
+            whiten: (6, 6) lower triangular root of the inverse covariance of a wrench sample.
             A: (6, 10) its regressor.
             y: (6,) its wrench.
             parameters: (p,) the estimate before it.
             covariance: (p, p) of that estimate, or None if unknown.
         """
-        design = A if len(parameters) == A.shape[1] else np.concatenate([A, _UNIT], axis=1)
-        rows = whiten @ design
-        innovation = whiten @ y - rows @ parameters
-        spread = _UNIT if covariance is None else _UNIT + rows @ covariance @ rows.T
-        weighted = np.linalg.solve(spread, np.concatenate([innovation[:, None], rows], axis=1))
-        square = float(innovation @ weighted[:, 0]) / 6.0
+        known = self._nothing if covariance is None else covariance
+        square = kernels.weigh_innovation(whiten, A, y, parameters, known, self._rows, self._weighted)
         self._count += 1
         self._fast += FAST * (square - self._fast)
         if self._count > WARM_UP and self._fast > THRESHOLD * max(self._slow, 1.0):
             return True
         self._slow += max(SLOW, 1.0 / (self._count + 1.0)) * (square - self._slow)
-        self._accumulate(rows, weighted)
+        self._accumulate()
         return False
 
-    def _accumulate(self, rows: FloatArray, weighted: FloatArray) -> None:
+    def _accumulate(self) -> None:
         """Compare the scatter of block sums of scores with that of independent samples."""
-        self._score += rows.T @ weighted[:, 0]
-        self._gram += rows.T @ weighted[:, 1:]
+        sums = self._rows.T @ self._weighted
+        self._score += sums[:, 0]
+        self._gram += sums[:, 1:]
         if self._count % BLOCK:
             return
         if self._count > 2 * WARM_UP:

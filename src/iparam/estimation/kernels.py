@@ -292,3 +292,70 @@ def score_squares(design, weighted_residual, constant, out):
     for i in range(p):
         for j in range(i):
             out[j, i] = out[i, j]
+
+
+@compiled
+def weigh_innovation(whiten, A, y, parameters, covariance, rows, weighted):
+    """Mean square of the innovation of one sample, each of its six parts weighing as the others know it.
+
+    Args:
+        whiten: (6, 6) lower triangular root of the inverse covariance of a sample.
+        A: (6, 10) its regressor.
+        y: (6,) its wrench.
+        parameters: (p,) the estimate before it; with p = 16 the bias is in it.
+        covariance: (p, p) of that estimate.
+        rows: (6, p) output, the whitened design.
+        weighted: (6, p + 1) output, S^-1 [innovation, rows] with S = 1 + rows covariance rows'.
+    """
+    p, known = parameters.shape[0], A.shape[1]
+    spread, part = np.zeros((6, 6)), np.zeros(p)
+    for i in range(6):
+        innovation = 0.0
+        for j in range(p):
+            total = 0.0
+            if j < known:
+                for k in range(i + 1):
+                    total += whiten[i, k] * A[k, j]
+            else:
+                total = whiten[i, j - known]
+            rows[i, j] = total
+            weighted[i, j + 1] = total
+            innovation -= total * parameters[j]
+        for k in range(i + 1):
+            innovation += whiten[i, k] * y[k]
+        weighted[i, 0] = innovation
+    for i in range(6):
+        for j in range(p):
+            total = 0.0
+            for k in range(p):
+                total += rows[i, k] * covariance[k, j]
+            part[j] = total
+        for k in range(6):
+            total = 1.0 if i == k else 0.0
+            for j in range(p):
+                total += part[j] * rows[k, j]
+            spread[i, k] = total
+    square = 0.0
+    for i in range(6):  # Cholesky's factor in place, and the forward substitution beside it
+        for j in range(i):
+            total = spread[i, j]
+            for k in range(j):
+                total -= spread[i, k] * spread[j, k]
+            spread[i, j] = total / spread[j, j]
+        total = spread[i, i]
+        for k in range(i):
+            total -= spread[i, k] * spread[i, k]
+        spread[i, i] = np.sqrt(total)
+        for column in range(p + 1):
+            total = weighted[i, column]
+            for k in range(i):
+                total -= spread[i, k] * weighted[k, column]
+            weighted[i, column] = total / spread[i, i]
+        square += weighted[i, 0] * weighted[i, 0]
+    for i in range(5, -1, -1):
+        for column in range(p + 1):
+            total = weighted[i, column]
+            for k in range(i + 1, 6):
+                total -= spread[k, i] * weighted[k, column]
+            weighted[i, column] = total / spread[i, i]
+    return square / 6.0

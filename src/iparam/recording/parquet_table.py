@@ -68,7 +68,9 @@ def read_parquet_table(contents: bytes, source: str) -> tuple[Table, dict[str, A
     values = np.empty((table.num_rows, table.num_columns))
     empty = np.zeros(values.shape, dtype=bool)
     for i, column in enumerate(table.columns):
-        values[:, i] = column.cast(pyarrow.float64()).to_numpy()
+        if column.type != pyarrow.float64():  # a cast loads pyarrow.compute, which takes longer than the file
+            column = column.cast(pyarrow.float64())
+        values[:, i] = column.to_numpy()
         if column.null_count:
             empty[:, i] = column.is_null().to_numpy()
     others = [name for name in schema.names if name not in numeric]
