@@ -71,8 +71,8 @@ class Run(PlannedMotionOptions, HostOption):
         from iparam.bridges.ur.recorder import ArmRecorder
         from iparam.bridges.ur.recorder_settings import RecorderSettings
         from iparam.bridges.ur.run_guard import GuardLimits
-        from iparam.bridges.ur.scaled_motion import ScaledMotion
         from iparam.bridges.ur.spill_file import SpillFile
+        from iparam.trajectory.scaled_motion import ScaledMotion
 
         check_recording_file(self.output)
         if not (np.isfinite(self.approach_speed) and 0.0 < self.approach_speed <= 1.0):

@@ -19,7 +19,6 @@ from iparam.bridges.bag.decoding import (
     decode_joints,
     decode_wrenches,
 )
-from iparam.bridges.bag.frames import BASE, SensorFrame, sensor_frame
 from iparam.bridges.bag.joint_order import JointOrder, find_order, joint_values, messages_of_arm
 from iparam.bridges.bag.plausibility import wrench_remarks
 from iparam.bridges.bag.provenance import Provenance
@@ -35,6 +34,7 @@ from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
 from iparam.sensing.force_torque import force_torque_sensor, force_torque_sensors
+from iparam.sensing.sensor_frame import BASE, SensorFrame, sensor_frame
 from iparam.sensing.wrench_source import BaseFrameWrench, SensorWrench
 
 NOTHING = "none"

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
-from iparam.bridges.ur.scaled_motion import ScaledMotion
 from iparam.errors import InputError, IparamError
 from iparam.excitation.geometry import PayloadBox
 from iparam.excitation.setup import PlanningLimits, planning_problem
@@ -19,6 +18,7 @@ from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
 from iparam.spatial.parameters import InertialParameters
 from iparam.trajectory import JointMotion, Trajectory, load_trajectory
+from iparam.trajectory.scaled_motion import ScaledMotion
 
 AT_REST = 0.02
 """Joint velocity up to which an arm stands still, for all that its encoders say [rad/s]."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.bag.frames import SensorFrame, rigid_frames
 from iparam.errors import InputError, UnknownNameError
 from iparam.robot.model import Robot
+from iparam.sensing.sensor_frame import SensorFrame, rigid_frames
 from iparam.sensing.wrench_source import Measures
 from iparam.spatial.transforms import inverse_transform
 

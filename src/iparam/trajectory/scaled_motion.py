@@ -9,7 +9,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
-from iparam.trajectory import Trajectory
+from iparam.trajectory.trajectory import Trajectory
 
 
 @dataclass(frozen=True, eq=False)
