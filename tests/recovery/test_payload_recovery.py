@@ -67,7 +67,7 @@ def test_the_intervals_of_a_zeroed_sensor_hold(run, payloads, ur5e) -> None:
     ideal, truth = run(name).recording, payloads[name].parameters.phi
     rest, deviation = ideal.signal("wrench").values[0], np.array([0.5] * 3 + [0.05] * 3)
     squares = []
-    for seed in range(16):
+    for seed in range(12):
         random = np.random.default_rng(seed)
         wrench, angles = ideal.signal("wrench"), ideal.signal("q")
         zero = rest + deviation * random.standard_normal((50, 6)).mean(axis=0)
