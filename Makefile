@@ -1,6 +1,6 @@
 # Everything runs in .venv, made on first use and renewed only when pyproject.toml or requirements.lock change.
 PYTHON ?= python3
-JOBS ?= 3
+JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
@@ -20,8 +20,7 @@ demo: $(READY_RUN)  ## install what a user needs, run iparam demo
 	$(BIN)/iparam demo
 
 test: lint  ## lint, types, import layers, then all tests
-	@# One more than two cores: a third of the time is spent waiting for arms and nodes that run in real time. A linear
-	@# algebra library that starts threads of its own would only make all of them wait.
+	@# A linear algebra library that starts threads of its own would only make all of them wait.
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 lint: $(READY_DEV)  ## ruff, mypy, import-linter
