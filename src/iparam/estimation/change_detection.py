@@ -60,9 +60,7 @@ class ChangeDetector:
 
     def _accumulate(self) -> None:
         """Compare the scatter of block sums of scores with that of independent samples."""
-        sums = self._rows.T @ self._weighted
-        self._score += sums[:, 0]
-        self._gram += sums[:, 1:]
+        kernels.add_scores(self._rows, self._weighted, self._score, self._gram)
         if self._count % BLOCK:
             return
         if self._count > 2 * WARM_UP:

@@ -10,6 +10,7 @@ SWEEPS = 30  # of Jacobi rotations; two or three are enough
 ORTHOGONAL = 1e-15  # cosine of two columns that counts as 0
 UNDERFLOW = 1e-280  # sum of squares whose inverse is no longer a number
 NOTHING = 1e-32  # square of a column, relative to the largest, that counts as 0
+DETERMINED = 1e-10  # part of a column, relative, that those before it must leave for it to count as determined
 
 
 @compiled
@@ -83,6 +84,36 @@ def least_squares_solution(r, out):
     """Solve the leading triangle of r (p + 1, p + 1) for its last column. False if it is singular."""
     p = out.shape[0]
     return back_substitute(r, p, r[:, p], out)
+
+
+@compiled
+def is_determined(r):
+    """Whether a triangular factor r (p + 1, p + 1), y last, determines its p unknowns."""
+    for j in range(r.shape[0] - 1):
+        square = 0.0
+        for i in range(j + 1):
+            square += r[i, j] * r[i, j]
+        if not r[j, j] * r[j, j] > DETERMINED * DETERMINED * square:  # NaN fails too
+            return False
+    return True
+
+
+@compiled
+def whitened_rows(whiten, A, y, exact, out):
+    """Write out (6, exact + 11) = ``whiten`` (6, 6) times [bias, A, y] of a sample, the bias in ``exact`` columns."""
+    known = A.shape[1]
+    for i in range(6):
+        for j in range(exact):
+            out[i, j] = whiten[i, j]
+        for j in range(known):
+            total = 0.0
+            for k in range(6):
+                total += whiten[i, k] * A[k, j]
+            out[i, exact + j] = total
+        total = 0.0
+        for k in range(6):
+            total += whiten[i, k] * y[k]
+        out[i, exact + known] = total
 
 
 @compiled
@@ -263,6 +294,23 @@ def total_least_squares_solution(r, exact, noise, out):
 
 
 @compiled
+def solve_total_svd(values, vectors, exact, noise, triangle, out):
+    """`total_least_squares_solution` of diag(values) vectors', whose ``triangle`` is written, too.
+
+    Returns:
+        The least ratio; negative if the samples do not determine a solution.
+    """
+    triangle_of_svd(values, vectors, triangle)
+    if not is_determined(triangle):
+        return -1.0
+    ratio = total_least_squares_solution(triangle, exact, noise, out)
+    for i in range(out.shape[0]):
+        if not np.isfinite(out[i]):
+            return -1.0
+    return ratio
+
+
+@compiled
 def block_score_sums(design, weighted_residual, size, out):
     """Write out (B, p) = sums over blocks of ``size`` samples of design' (N, 6, p) times weighted residual (N, 6)."""
     count, channels, p = design.shape
@@ -359,3 +407,60 @@ def weigh_innovation(whiten, A, y, parameters, covariance, rows, weighted):
                 total -= spread[k, i] * weighted[k, column]
             weighted[i, column] = total / spread[i, i]
     return square / 6.0
+
+
+@compiled
+def add_scores(rows, weighted, score, gram):
+    """Add rows' (6, p) times weighted (6, p + 1) to the score (p,), first column, and to the gram (p, p), the others."""
+    for c in range(6):
+        for i in range(score.shape[0]):
+            entry = rows[c, i]
+            score[i] += entry * weighted[c, 0]
+            for j in range(score.shape[0]):
+                gram[i, j] += entry * weighted[c, j + 1]
+
+
+@compiled
+def predict_and_correct(state, transition, gain, q, predicted, innovation):
+    """One step of a steady Kalman filter of n angles with m derivatives each.
+
+    Args:
+        state: (m, n) the estimate, changed in place.
+        transition: (m, m) upper triangular, over the step.
+        gain: (m,).
+        q: (n,) measured.
+        predicted: (3, n) output, the first three rows of the state before the correction.
+        innovation: (n,) output.
+    """
+    order, count = state.shape
+    for k in range(count):
+        for i in range(order):
+            total = 0.0
+            for j in range(i, order):  # upwards: the entries below are still the old ones
+                total += transition[i, j] * state[j, k]
+            state[i, k] = total
+        for i in range(3):
+            predicted[i, k] = state[i, k]
+        innovation[k] = q[k] - state[0, k]
+        for i in range(order):
+            state[i, k] += gain[i] * innovation[k]
+
+
+@compiled
+def add_innovations(predicted, gains, innovations, oldest, units, out):
+    """Write out (3, n) = units (3,) times the prediction (3, n) plus gains (3, L) times the innovations since.
+
+    ``innovations`` (L, n) is a ring; ``oldest`` is the place of the one that belongs to the prediction.
+    """
+    length, count = innovations.shape
+    for i in range(3):
+        for k in range(count):
+            out[i, k] = predicted[i, k]
+    for step in range(length):
+        place = (oldest + step) % length
+        for i in range(3):
+            for k in range(count):
+                out[i, k] += gains[i, step] * innovations[place, k]
+    for i in range(3):
+        for k in range(count):
+            out[i, k] *= units[i]

@@ -14,6 +14,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
+from iparam.estimation import kernels
 from iparam.recording.joint_process import JointProcess
 
 SETTLED = 1e-13
@@ -64,11 +65,12 @@ class LaggedKalmanFilter:
         unit = process.noise * self._units[:3]
         self.covariance = np.broadcast_to(scaled * np.outer(unit, unit), (num_joints, 3, 3)).copy()
         self._state = np.zeros((process.order, num_joints))
-        self._times = np.zeros(lag + 1)
+        self._times = [0.0] * (lag + 1)
         self._predicted = np.zeros((lag + 1, 3, num_joints))
         self._innovations = np.zeros((lag + 1, num_joints))
         self._count = 0
         self._step, self._transition = -1.0, np.eye(process.order)
+        self._still = np.eye(process.order)  # the first sample has no step before it
         steady = self._transition_over(process.omega * period)
         decay = np.abs(np.linalg.eigvals(steady - np.outer(steady @ gain, np.eye(process.order)[0]))).max()
         self.settling = int(np.ceil(np.log(FORGOTTEN) / np.log(decay)))
@@ -88,20 +90,18 @@ class LaggedKalmanFilter:
                 raise InputError(f"time must be later than that of the sample before, got a step of {elapsed!r} s")
             if abs(elapsed - self._step) > 1e-6 * elapsed:
                 self._step, self._transition = elapsed, self._transition_over(self._process.omega * elapsed)
-            self._state = self._transition @ self._state
         slot = self._count % len(self._times)
-        innovation = q - self._state[0]
         self._times[slot] = time
-        self._predicted[slot] = self._state[:3]
-        self._innovations[slot] = innovation
-        self._state = self._state + self._gain[:, None] * innovation
+        predicted, innovations = self._predicted, self._innovations
+        transition = self._transition if self._count else self._still
+        kernels.predict_and_correct(self._state, transition, self._gain, q, predicted[slot], innovations[slot])
         self._count += 1
         if self._count <= self._lag:
             return None
-        oldest = self._count % len(self._times) if self._lag else slot
-        order = (oldest + np.arange(self._lag + 1)) % len(self._times)
-        motion = (self._predicted[oldest] + self._gains @ self._innovations[order]) * self._units[:3, None]
-        return LaggedMotion(float(self._times[oldest]), motion[0], motion[1], motion[2])
+        oldest = self._count % len(self._times)
+        motion = np.empty((3, len(q)))
+        kernels.add_innovations(predicted[oldest], self._gains, innovations, oldest, self._units, motion)
+        return LaggedMotion(self._times[oldest], motion[0], motion[1], motion[2])
 
     def _transition_over(self, h: float) -> FloatArray:
         lags = self._powers[None, :] - self._powers[:, None]
@@ -136,4 +136,4 @@ def _steady_gains(order: int, h: float, lag: int) -> tuple[FloatArray, FloatArra
         gains.append(cross[:, 0] / (P[0, 0] + 1.0))
         covariance -= np.outer(cross[:, 0], cross[:, 0]) / (P[0, 0] + 1.0)
         cross = cross @ closed.T
-    return gain, np.array(gains).T[:3], covariance[:3, :3]
+    return gain, np.ascontiguousarray(np.array(gains).T[:3]), covariance[:3, :3]

@@ -179,10 +179,8 @@ class OnlineIdentifier:
         """
         angles, measured = as_float_array(q, "q", (self._n,)), as_float_array(wrench, "wrench", (6,))
         proper = None if accelerometer is None else as_float_array(accelerometer, "accelerometer", (3,))
-        if self._offset is None:
-            resting = self.settings.bias == "zeroed"
-            robot, gravity = self._robot, self.settings.gravity
-            self._offset = resting_regressor(robot, angles, gravity) if resting else np.zeros((6, NUM_PARAMETERS))
+        if self._offset is None and self.settings.bias == "zeroed":
+            self._offset = resting_regressor(self._robot, angles, self.settings.gravity)
         motion = self._filter.step(float(time), angles)
         self._waiting.append((measured, proper))
         if motion is None:
@@ -200,7 +198,8 @@ class OnlineIdentifier:
                 return None
         self._state.update(A, y)
         self._moments.add(A, y)
-        self._pull += (self._whiten @ A).T
+        if self._offset is not None:
+            self._pull += (self._whiten @ A).T
         return self._estimate(motion.time)
 
     def _start(self) -> None:

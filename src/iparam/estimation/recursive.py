@@ -20,16 +20,6 @@ from iparam.estimation.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.uncertainty import Scores, estimate_covariance
 from iparam.estimation.weighted_fit import residuals, weighted_fit
 
-DETERMINED = 1e-10
-"""Part of a column, relative, that the columns before it must leave for it to count as determined."""
-
-
-def is_determined(factor: FloatArray) -> bool:
-    """Whether a triangular factor (p + 1, p + 1), y last, determines its p unknowns."""
-    squares = np.einsum("ij,ij->j", factor, factor)
-    return bool((factor.diagonal() ** 2 > DETERMINED**2 * squares)[:-1].all())
-
-
 class RecursiveLeastSquaresState:
     """All samples so far as one triangular factor: exact, and free of the drift of a recursion for a covariance.
 
@@ -64,7 +54,7 @@ class RecursiveLeastSquaresState:
     def solution(self) -> FloatArray | None:
         """(p,) phi and bias; None before the samples determine them."""
         found = np.empty(len(self.factor) - 1)
-        return found if is_determined(self.factor) and kernels.least_squares_solution(self.factor, found) else None
+        return found if kernels.is_determined(self.factor) and kernels.least_squares_solution(self.factor, found) else None
 
     @property
     def parameters(self) -> FloatArray:

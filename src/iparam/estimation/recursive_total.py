@@ -14,7 +14,6 @@ from iparam.estimation.estimate import Estimate
 from iparam.estimation.incremental_svd import IncrementalSVD
 from iparam.estimation.noise_model import constant_weights
 from iparam.estimation.problem import NUM_PARAMETERS, PayloadProblem
-from iparam.estimation.recursive import is_determined
 from iparam.estimation.total_least_squares import Errors, error_gram, solve_total, total_covariance, total_weights
 
 
@@ -32,6 +31,7 @@ class RecursiveTotalLeastSquaresState:
         self.svd = IncrementalSVD(self._exact + NUM_PARAMETERS + 1)
         self.samples = 0
         self._noise, self._whiten = noise, np.ascontiguousarray(whiten)  # the caller may let the noise grow
+        self._rows = np.zeros((6, self.svd.num_columns))
         self._triangle = np.zeros((self.svd.num_columns,) * 2)
         self._solution = np.zeros(self._exact + NUM_PARAMETERS)
         self._order = np.roll(np.arange(len(self._solution)), -self._exact)  # phi first, then the bias
@@ -40,10 +40,8 @@ class RecursiveTotalLeastSquaresState:
     def update(self, A_k: FloatArray, y_k: FloatArray) -> None:
         """Take in one sample, A_k (6, 10) and y_k (6,), or a block, (b, 6, 10) and (b, 6), and solve."""
         if A_k.ndim == 2:
-            rows = np.empty((6, self.svd.num_columns))
-            rows[:, : self._exact] = self._whiten[:, : self._exact]
-            np.matmul(self._whiten, A_k, out=rows[:, self._exact : -1])
-            rows[:, -1] = self._whiten @ y_k
+            rows = self._rows
+            kernels.whitened_rows(self._whiten, A_k, y_k, self._exact, rows)
             self.samples += 1
         else:
             block = np.empty((len(A_k), 6, self.svd.num_columns))
@@ -53,13 +51,14 @@ class RecursiveTotalLeastSquaresState:
             rows = block.reshape(-1, self.svd.num_columns)
             self.samples += len(A_k)
         self.svd.append_unchecked(rows)
-        kernels.triangle_of_svd(self.svd.values, self.svd.vectors, self._triangle)
-        self._ratio = kernels.total_least_squares_solution(self._triangle, self._exact, self._noise, self._solution)
+        self._ratio = kernels.solve_total_svd(
+            self.svd.values, self.svd.vectors, self._exact, self._noise, self._triangle, self._solution
+        )
 
     @property
     def solution(self) -> FloatArray | None:
         """(p,) phi and bias; None before the samples determine them."""
-        if self._ratio < 0.0 or not is_determined(self._triangle) or not np.isfinite(self._solution).all():
+        if self._ratio < 0.0:
             return None
         return np.concatenate([self._solution[self._exact :], self._solution[: self._exact]])
 
@@ -88,7 +87,7 @@ class RecursiveTotalLeastSquaresState:
     @property
     def variance(self) -> float:
         """Mean square of the whitened residuals: 1 if they are as large as expected."""
-        phi = np.append(self._solution[self._exact :], -1.0)
+        phi = np.array([*self._solution[self._exact :].tolist(), -1.0])
         freedom = max(6 * self.samples - len(self._solution), 1)
         return max(self._ratio * float(phi @ self._noise @ phi) / freedom, 1e-300)
 

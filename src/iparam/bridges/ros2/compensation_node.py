@@ -11,7 +11,6 @@ from iparam.bridges.ros2.backend import (
     OUTPUT_QOS,
     QUIET,
     InertiaStamped,
-    JointState,
     Node,
     WrenchStamped,
 )
@@ -19,11 +18,12 @@ from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.joint_motion_filter import JointMotionFilter
 from iparam.bridges.ros2.joint_reading import JointReader
 from iparam.bridges.ros2.live_compensation import LiveCompensation
-from iparam.bridges.ros2.messages import body_of, stamp_of, wrench_message, wrench_of
+from iparam.bridges.ros2.messages import body_of, wrench_message, wrench_of
 from iparam.bridges.ros2.node_parameters import declare
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter
+from iparam.bridges.ros2.sample_input import SampleInput
 from iparam.bridges.ros2.sample_matcher import SampleMatcher
-from iparam.bridges.ros2.stream_diagnostics import StreamDiagnostics, received_time
+from iparam.bridges.ros2.stream_diagnostics import StreamDiagnostics
 from iparam.bridges.ros2.wrench_reading import WrenchReader
 from iparam.errors import InputError, IparamError
 from iparam.estimation.estimate import Estimate
@@ -58,7 +58,6 @@ class CompensationNode(Node):
         robot = load_robot(values["robot"], tip=values["tip"] or None)
         prefix: str = values["joint_prefix"]
         self._tool = prefix + robot.tool_frame
-        self._joint_reader = JointReader(robot, prefix)
         self._wrench_reader = WrenchReader(robot, values["wrench_frame"], values["measures"], prefix)
         motion = JointMotionFilter(robot.num_joints, values["bandwidth"], values["angle_deviation"], values["rate"])
         pose = values["zero_pose"]
@@ -73,7 +72,6 @@ class CompensationNode(Node):
             zero_pose=pose or None,
         )
         self._subtract_bias: bool = values["subtract_bias"]
-        self._frame = ""
         if values["result"]:
             self._load(values["result"])
         else:
@@ -85,8 +83,15 @@ class CompensationNode(Node):
         self._publisher = self.create_publisher(WrenchStamped, "wrench_compensated", OUTPUT_QOS, event_callbacks=QUIET)
         self._diagnostics = StreamDiagnostics(self, self._live.matcher)
         self.create_timer(1.0, self._report)
-        self.inputs.subscribe(JointState, "joint_states", self._joint_state)
-        self.inputs.subscribe(WrenchStamped, "wrench", self._wrench)
+        self._input = SampleInput(
+            self,
+            self.inputs,
+            self._live.matcher,
+            JointReader(robot, prefix),
+            self._wrench_reader,
+            tool=self._tool,
+            process=self._process,
+        )
 
     def close(self) -> None:
         """Nothing is left to do."""
@@ -112,34 +117,10 @@ class CompensationNode(Node):
         except IparamError as error:
             self.get_logger().error(f"sensor_bias: {error}", throttle_duration_sec=5.0)
 
-    def _joint_state(self, message: JointState, info: Any) -> None:
-        buffer = self._live.matcher.joints
-        found = self._joint_reader.positions_and_velocities(message.name, message.position, message.velocity)
-        if found is None:
-            buffer.refuse()
-            return
-        q, dq = found
-        if dq is not None and not np.isfinite(dq).all():
-            dq = None
-        if buffer.add(stamp_of(message.header, self), q, dq):
-            self._process(received_time(info))
-
-    def _wrench(self, message: WrenchStamped, info: Any) -> None:
-        buffer = self._live.matcher.wrenches
-        try:
-            wrench = self._wrench_reader.to_tool(message.header.frame_id, wrench_of(message))
-        except InputError as error:
-            buffer.refuse()
-            self.get_logger().error(str(error), throttle_duration_sec=5.0)
-            return
-        self._frame = message.header.frame_id
-        if buffer.add(stamp_of(message.header, self), wrench):
-            self._process(received_time(info))
-
     def _process(self, received: int) -> None:
         for done in self._live.process():
             left = self._wrench_reader.from_tool(done.wrench)
-            self._publisher.publish(wrench_message(done.stamp, self._frame, left))
+            self._publisher.publish(wrench_message(done.stamp, self._input.wrench_frame, left))
             self._diagnostics.processed(received)
 
     def _report(self) -> None:

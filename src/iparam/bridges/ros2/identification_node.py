@@ -13,9 +13,7 @@ from iparam.bridges.ros2.backend import (
     QUIET,
     DiagnosticStatus,
     Float64MultiArray,
-    Imu,
     InertiaStamped,
-    JointState,
     Node,
     Trigger,
     WrenchStamped,
@@ -31,15 +29,13 @@ from iparam.bridges.ros2.live_identification import (
 from iparam.bridges.ros2.messages import (
     array_message,
     inertia_message,
-    stamp_of,
     status_message,
-    vector_of,
     wrench_message,
-    wrench_of,
 )
 from iparam.bridges.ros2.node_parameters import declare, on_change
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter
-from iparam.bridges.ros2.stream_diagnostics import StreamDiagnostics, received_time
+from iparam.bridges.ros2.sample_input import SampleInput
+from iparam.bridges.ros2.stream_diagnostics import StreamDiagnostics
 from iparam.bridges.ros2.warm_up import warm_up_identifier
 from iparam.bridges.ros2.wrench_reading import WrenchReader
 from iparam.errors import InputError, IparamError
@@ -104,8 +100,6 @@ class IdentificationNode(Node):
         robot = load_robot(values["robot"], tip=values["tip"] or None)
         prefix: str = values["joint_prefix"]
         self._tool = prefix + robot.tool_frame
-        self._joint_reader = JointReader(robot, prefix)
-        self._wrench_reader = WrenchReader(robot, values["wrench_frame"], values["measures"], prefix)
         online = OnlineSettings(
             method=values["method"],
             bias=values["bias"],
@@ -140,10 +134,16 @@ class IdentificationNode(Node):
             ("save", self._save),
         ):
             self.create_service(Trigger, f"~/{name}", action)
-        self.inputs.subscribe(JointState, "joint_states", self._joint_state)
-        self.inputs.subscribe(WrenchStamped, "wrench", self._wrench)
-        if values["use_imu"]:
-            self.inputs.subscribe(Imu, "imu", self._imu)
+        SampleInput(
+            self,
+            self.inputs,
+            self._live.matcher,
+            JointReader(robot, prefix),
+            WrenchReader(robot, values["wrench_frame"], values["measures"], prefix),
+            tool=self._tool,
+            process=self._process,
+            accelerometer=values["use_imu"],
+        )
         self.get_logger().info(f"{robot.name}: identifying what {self._tool} carries")
 
     def close(self) -> None:
@@ -160,39 +160,6 @@ class IdentificationNode(Node):
             if value and not os.path.isdir(folder):
                 raise InputError(f"the folder {folder} does not exist; create it first")
             self._output = value
-
-    def _joint_state(self, message: JointState, info: Any) -> None:
-        buffer = self._live.matcher.joints
-        found = self._joint_reader.positions_and_velocities(message.name, message.position, message.velocity)
-        if found is None:
-            buffer.refuse()
-            return
-        q, dq = found
-        if dq is not None and not np.isfinite(dq).all():
-            dq = None  # the positions are still good
-        if buffer.add(stamp_of(message.header, self), q, dq):
-            self._process(received_time(info))
-
-    def _wrench(self, message: WrenchStamped, info: Any) -> None:
-        buffer = self._live.matcher.wrenches
-        try:
-            wrench = self._wrench_reader.to_tool(message.header.frame_id, wrench_of(message))
-        except InputError as error:
-            buffer.refuse()
-            self.get_logger().error(str(error), throttle_duration_sec=5.0)
-            return
-        if buffer.add(stamp_of(message.header, self), wrench):
-            self._process(received_time(info))
-
-    def _imu(self, message: Imu, info: Any) -> None:
-        buffer = self._live.matcher.accelerations
-        if message.header.frame_id not in ("", self._tool):
-            buffer.refuse()
-            text = f"imu is in the frame {message.header.frame_id!r}, not in {self._tool}: left out"
-            self.get_logger().error(text, throttle_duration_sec=5.0)
-            return
-        if buffer.add(stamp_of(message.header, self), vector_of(message.linear_acceleration)):
-            self._process(received_time(info))
 
     def _process(self, received: int) -> None:
         for done in self._live.process():

@@ -34,30 +34,36 @@ class InputNode(Node):
             enable_rosout=False,
         )
         self._qos = sensor_qos(reliable)
-        self._inputs: list[tuple[Any, Callable[[Any, Any], None]]] = []
+        self._inputs: list[tuple[Any, type, bool, Callable[[Any, Any], None]]] = []
         self._waiting: Any = None
 
     def subscribe(
-        self, kind: type, topic: str, callback: Callable[[Any, Any], None], qos: QoSProfile | None = None
+        self,
+        kind: type,
+        topic: str,
+        callback: Callable[[Any, Any], None],
+        qos: QoSProfile | None = None,
+        *,
+        raw: bool = False,
     ) -> None:
-        """Call ``callback`` with each message of a topic and what rclpy knows about its way."""
+        """Call ``callback`` with each message of a topic, ``raw`` as bytes, and what rclpy knows about its way."""
         events = SubscriptionEventCallbacks(use_default_callbacks=False)
         quality = self._qos if qos is None else qos
-        subscription = self.create_subscription(kind, topic, callback, quality, event_callbacks=events)
-        self._inputs.append((subscription, callback))
+        subscription = self.create_subscription(kind, topic, callback, quality, event_callbacks=events, raw=raw)
+        self._inputs.append((subscription.handle, kind, raw, callback))
         context: Any = self.context.handle
         self._waiting = WaitSet(len(self._inputs), 0, 0, 0, 0, 0, context)
 
     def wait(self, timeout: float) -> None:
         """Wait for messages, at most ``timeout`` [s], and call back for those that have come."""
         self._waiting.clear_entities()
-        for subscription, _ in self._inputs:
-            self._waiting.add_subscription(subscription.handle)
+        for handle, _, _, _ in self._inputs:
+            self._waiting.add_subscription(handle)
         self._waiting.wait(round(timeout * 1e9))
         for _ in range(MOST):
             found = False
-            for subscription, callback in self._inputs:
-                taken = subscription.handle.take_message(subscription.msg_type, False)
+            for handle, kind, raw, callback in self._inputs:
+                taken = handle.take_message(kind, raw)
                 if taken is not None:
                     found = True
                     callback(*taken)

@@ -24,7 +24,7 @@ class JointReader:
         self._known: dict[tuple[str, ...], NDArray[np.int64] | None] = {}
 
     def positions_and_velocities(
-        self, names: Sequence[str], position: Sequence[float], velocity: Sequence[float]
+        self, names: Sequence[str], position: Sequence[float] | FloatArray, velocity: Sequence[float] | FloatArray
     ) -> tuple[FloatArray, FloatArray | None] | None:
         """Angles q (n,) and velocities dq (n,), None where there are none; None if the message is about other joints.
 
@@ -34,8 +34,8 @@ class JointReader:
         columns = self._columns(tuple(names))
         if columns is None or len(position) != count:
             return None
-        q = np.array(position, dtype=np.float64)[columns]
-        return q, np.array(velocity, dtype=np.float64)[columns] if len(velocity) == count else None
+        q = np.asarray(position, dtype=np.float64)[columns]
+        return q, np.asarray(velocity, dtype=np.float64)[columns] if len(velocity) == count else None
 
     def _columns(self, names: tuple[str, ...]) -> NDArray[np.int64] | None:
         if names not in self._known:

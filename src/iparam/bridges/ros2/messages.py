@@ -24,7 +24,11 @@ from iparam.spatial.parameters import InertialParameters, inertia_entries
 
 def stamp_of(header: Any, node: Node) -> int:
     """The stamp of a message [ns]; the present time for one that has none."""
-    stamp = header.stamp.sec * 1_000_000_000 + header.stamp.nanosec
+    return stamp_or_now(header.stamp.sec * 1_000_000_000 + header.stamp.nanosec, node)
+
+
+def stamp_or_now(stamp: int, node: Node) -> int:
+    """A stamp [ns]; the present time for one that is 0, which means that there is none."""
     return stamp if stamp else int(node.get_clock().now().nanoseconds)
 
 

@@ -19,7 +19,7 @@ NODES = {
     "compensate": "iparam.bridges.ros2.compensation_node:CompensationNode",
 }
 
-BETWEEN = 0.05
+BETWEEN = 0.1
 """Seconds between two looks at a node's services and timers; its messages are waited for."""
 
 
