@@ -411,7 +411,7 @@ def weigh_innovation(whiten, A, y, parameters, covariance, rows, weighted):
 
 @compiled
 def add_scores(rows, weighted, score, gram):
-    """Add rows' (6, p) times weighted (6, p + 1) to the score (p,), first column, and to the gram (p, p), the others."""
+    """Add rows' (6, p) times weighted (6, p + 1) to the score (p,), the first column, and to the gram (p, p)."""
     for c in range(6):
         for i in range(score.shape[0]):
             entry = rows[c, i]

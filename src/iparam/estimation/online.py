@@ -13,7 +13,7 @@ from iparam.errors import InputError, UnknownNameError
 from iparam.estimation.change_detection import ChangeDetector
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.lagged_filter import LaggedKalmanFilter, LaggedMotion
-from iparam.estimation.online_result import WrenchMoments, online_result
+from iparam.estimation.online_result import OnlineQuality, WrenchMoments, online_quality, online_result
 from iparam.estimation.problem import NUM_PARAMETERS
 from iparam.estimation.recording_problem import Bias
 from iparam.estimation.recursive import RecursiveLeastSquaresState
@@ -162,6 +162,12 @@ class OnlineIdentifier:
         if self._present is None or self._covariance is None:
             return None
         return online_result(self.settings.method, self._present, self._covariance, self._moments)
+
+    def quality(self) -> OnlineQuality | None:
+        """How good the present estimate is, or None while there is none; cheaper than `result`."""
+        if self._present is None or self._covariance is None:
+            return None
+        return online_quality(self._present, self._covariance, self._moments, self.restarts)
 
     def step(
         self, time: float, q: ArrayLike, wrench: ArrayLike, accelerometer: ArrayLike | None = None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from iparam.arrays import FloatArray, frozen
 from iparam.estimation.assembly import estimate_of, precision_warnings
 from iparam.estimation.estimate import Estimate, Wrench
 from iparam.estimation.problem import NUM_PARAMETERS
-from iparam.spatial.consistency import check_consistency
+from iparam.spatial.consistency import check_consistency, is_physically_consistent
 
 BLOCK = 32
 """Samples that are folded into the sums together: a product of matrices costs less than many of vectors."""
@@ -56,6 +58,43 @@ class WrenchMoments:
         """Of the stacked regressor in SI units; 3e7 also stands for more, which squares of the entries cannot tell."""
         values = np.linalg.eigvalsh(self._sums[:, :NUM_PARAMETERS, :NUM_PARAMETERS].sum(axis=0))
         return float(np.sqrt(values[-1] / max(values[0], 1e-15 * values[-1], 1e-300)))
+
+
+class OnlineQuality(NamedTuple):
+    """How good an on-line estimate is, in numbers that are quick to get.
+
+    Attributes:
+        samples: since the start or the last change of load.
+        condition_number: of the stacked regressor in SI units.
+        relative_mass_deviation: standard deviation of the mass over the mass.
+        physically_consistent: whether a body of positive density can have these parameters.
+        restarts: changes of load so far.
+        residual_force_rms, residual_torque_rms: of what is left of a wrench, all three components [N, N m].
+    """
+
+    samples: int
+    condition_number: float
+    relative_mass_deviation: float
+    physically_consistent: bool
+    restarts: int
+    residual_force_rms: float
+    residual_torque_rms: float
+
+
+def online_quality(
+    parameters: FloatArray, covariance: FloatArray, moments: WrenchMoments, restarts: int
+) -> OnlineQuality:
+    """The quality of the present estimate; arguments as in `online_result`, and the changes of load so far."""
+    squares = moments.residual_squares(parameters) / max(moments.samples, 1)
+    return OnlineQuality(
+        moments.samples,
+        moments.condition_number,
+        float(np.sqrt(max(covariance[0, 0], 0.0))) / max(abs(float(parameters[0])), 1e-12),
+        bool(is_physically_consistent(parameters[:NUM_PARAMETERS])),
+        restarts,
+        float(np.sqrt(squares[:3].sum())),
+        float(np.sqrt(squares[3:].sum())),
+    )
 
 
 def online_result(method: str, parameters: FloatArray, covariance: FloatArray, moments: WrenchMoments) -> Estimate:

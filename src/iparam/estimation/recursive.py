@@ -20,6 +20,7 @@ from iparam.estimation.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.uncertainty import Scores, estimate_covariance
 from iparam.estimation.weighted_fit import residuals, weighted_fit
 
+
 class RecursiveLeastSquaresState:
     """All samples so far as one triangular factor: exact, and free of the drift of a recursion for a covariance.
 
@@ -54,7 +55,9 @@ class RecursiveLeastSquaresState:
     def solution(self) -> FloatArray | None:
         """(p,) phi and bias; None before the samples determine them."""
         found = np.empty(len(self.factor) - 1)
-        return found if kernels.is_determined(self.factor) and kernels.least_squares_solution(self.factor, found) else None
+        return (
+            found if kernels.is_determined(self.factor) and kernels.least_squares_solution(self.factor, found) else None
+        )
 
     @property
     def parameters(self) -> FloatArray:

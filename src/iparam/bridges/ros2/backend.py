@@ -8,7 +8,7 @@ try:
     import rclpy
     from builtin_interfaces.msg import Duration
     from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-    from geometry_msgs.msg import AccelStamped, InertiaStamped, TwistStamped, WrenchStamped
+    from geometry_msgs.msg import AccelStamped, Inertia, InertiaStamped, TwistStamped, WrenchStamped
     from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
     from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
     from rclpy.exceptions import ParameterUninitializedException
@@ -55,6 +55,7 @@ __all__ = [
     "Float64MultiArray",
     "FloatingPointRange",
     "Imu",
+    "Inertia",
     "InertiaStamped",
     "IntegerRange",
     "JointState",

@@ -18,7 +18,7 @@ from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.joint_motion_filter import JointMotionFilter
 from iparam.bridges.ros2.joint_reading import JointReader
 from iparam.bridges.ros2.live_compensation import LiveCompensation
-from iparam.bridges.ros2.messages import body_of, wrench_message, wrench_of
+from iparam.bridges.ros2.messages import body_of, wrench_of, write_wrench
 from iparam.bridges.ros2.node_parameters import declare
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter
 from iparam.bridges.ros2.sample_input import SampleInput
@@ -81,6 +81,7 @@ class CompensationNode(Node):
         rest = np.zeros(robot.num_joints)
         wrench_regressor(robot, rest, rest, rest)  # loads the compiled code before the first message
         self._publisher = self.create_publisher(WrenchStamped, "wrench_compensated", OUTPUT_QOS, event_callbacks=QUIET)
+        self._message = WrenchStamped()
         self._diagnostics = StreamDiagnostics(self, self._live.matcher)
         self.create_timer(1.0, self._report)
         self._input = SampleInput(
@@ -120,7 +121,8 @@ class CompensationNode(Node):
     def _process(self, received: int) -> None:
         for done in self._live.process():
             left = self._wrench_reader.from_tool(done.wrench)
-            self._publisher.publish(wrench_message(done.stamp, self._input.wrench_frame, left))
+            write_wrench(self._message, done.stamp, self._input.wrench_frame, left)
+            self._publisher.publish(self._message)
             self._diagnostics.processed(received)
 
     def _report(self) -> None:

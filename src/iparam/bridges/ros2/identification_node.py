@@ -5,33 +5,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numpy as np
-
-from iparam.bridges.ros2.backend import (
-    LATCHED_QOS,
-    OUTPUT_QOS,
-    QUIET,
-    DiagnosticStatus,
-    Float64MultiArray,
-    InertiaStamped,
-    Node,
-    Trigger,
-    WrenchStamped,
-)
+from iparam.bridges.ros2.backend import LATCHED_QOS, QUIET, DiagnosticStatus, Node, Trigger
 from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.joint_reading import JointReader
-from iparam.bridges.ros2.live_identification import (
-    LiveIdentification,
-    LiveSettings,
-    LoadChange,
-    Processed,
-)
-from iparam.bridges.ros2.messages import (
-    array_message,
-    inertia_message,
-    status_message,
-    wrench_message,
-)
+from iparam.bridges.ros2.live_identification import LiveIdentification, LiveSettings, LoadChange, Processed
+from iparam.bridges.ros2.load_publisher import LoadPublisher
+from iparam.bridges.ros2.messages import status_message
 from iparam.bridges.ros2.node_parameters import declare, on_change
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter
 from iparam.bridges.ros2.sample_input import SampleInput
@@ -41,7 +20,6 @@ from iparam.bridges.ros2.wrench_reading import WrenchReader
 from iparam.errors import InputError, IparamError
 from iparam.estimation.online import OnlineSettings
 from iparam.recording.joint_process import JointProcess
-from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.robot.loading import load_robot
 
 PARAMETERS = (
@@ -73,19 +51,8 @@ PARAMETERS = (
     ),
     NodeParameter("output", "", "File for the result: .json. Written by ~/save, and at the end.", read_only=False),
 )
-QUALITY = (
-    "samples",
-    "condition_number",
-    "relative_mass_deviation",
-    "physically_consistent",
-    "restarts",
-    "residual_force_rms",
-    "residual_torque_rms",
-)
 QUALITY_RATE = 5.0
 """Judgements of the estimate a second: they take longer than a sample [Hz]."""
-
-_PHI = ",".join(PARAMETER_NAMES)
 
 
 class IdentificationNode(Node):
@@ -118,12 +85,7 @@ class IdentificationNode(Node):
         self._saved_samples = 0
         self._published: int | None = None
         self._judged: int | None = None
-        self._inertia = self.create_publisher(InertiaStamped, "inertia", OUTPUT_QOS, event_callbacks=QUIET)
-        self._covariance = self.create_publisher(
-            Float64MultiArray, "inertia_covariance", OUTPUT_QOS, event_callbacks=QUIET
-        )
-        self._quality = self.create_publisher(Float64MultiArray, "inertia_quality", OUTPUT_QOS, event_callbacks=QUIET)
-        self._bias = self.create_publisher(WrenchStamped, "sensor_bias", OUTPUT_QOS, event_callbacks=QUIET)
+        self._load = LoadPublisher(self, self._tool)
         self._events = self.create_publisher(DiagnosticStatus, "load_event", LATCHED_QOS, event_callbacks=QUIET)
         self._diagnostics = StreamDiagnostics(self, self._live.matcher)
         self.create_timer(1.0, self._report)
@@ -174,28 +136,12 @@ class IdentificationNode(Node):
         if estimate is None or not _due(done.stamp, self._published, self._publish_rate):
             return
         self._published = done.stamp
-        self._inertia.publish(inertia_message(done.stamp, self._tool, estimate.parameters))
-        self._covariance.publish(array_message(estimate.covariance_phi, [_PHI, _PHI]))
-        if estimate.sensor_bias is not None:
-            self._bias.publish(wrench_message(done.stamp, self._tool, estimate.sensor_bias))
+        self._load.estimate(done.stamp, estimate)
         if _due(done.stamp, self._judged, QUALITY_RATE):
             self._judged = done.stamp
-            self._publish_quality(estimate.restarts)
-
-    def _publish_quality(self, restarts: int) -> None:
-        result = self._live.result()
-        if result is None:
-            return
-        quality = (
-            result.samples,
-            result.condition_number,
-            result.standard_deviation.mass / max(abs(result.mass), 1e-12),
-            result.physically_consistent,
-            restarts,
-            float(np.linalg.norm(result.residual_rms.force)),
-            float(np.linalg.norm(result.residual_rms.torque)),
-        )
-        self._quality.publish(array_message(np.array(quality, dtype=np.float64), [",".join(QUALITY)]))
+            quality = self._live.quality()
+            if quality is not None:
+                self._load.quality(quality)
 
     def _announce(self, change: LoadChange) -> None:
         values = {

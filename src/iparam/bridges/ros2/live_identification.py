@@ -12,6 +12,7 @@ from iparam.bridges.ros2.stamped_buffer import PeriodEstimate
 from iparam.errors import InputError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.online import OnlineEstimate, OnlineIdentifier, OnlineSettings
+from iparam.estimation.online_result import OnlineQuality
 from iparam.recording.synchronization import MAX_GAP
 from iparam.robot.model import Robot
 
@@ -122,6 +123,10 @@ class LiveIdentification:
     def result(self) -> Estimate | None:
         """The present estimate, as `iparam identify payload` writes it; None while there is none."""
         return None if self._identifier is None else self._identifier.result()
+
+    def quality(self) -> OnlineQuality | None:
+        """How good the present estimate is; None while there is none."""
+        return None if self._identifier is None else self._identifier.quality()
 
     def process(self) -> list[Processed]:
         """Use the samples that have become complete."""

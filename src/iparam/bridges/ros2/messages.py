@@ -13,6 +13,7 @@ from iparam.bridges.ros2.backend import (
     DiagnosticStatus,
     Duration,
     Float64MultiArray,
+    Inertia,
     InertiaStamped,
     KeyValue,
     MultiArrayDimension,
@@ -51,7 +52,7 @@ def vector_of(vector: Any) -> FloatArray:
 
 def write_vector(vector: Any, values: Sequence[float] | FloatArray) -> None:
     """Write x, y, z."""
-    vector.x, vector.y, vector.z = (float(value) for value in values)
+    vector.x, vector.y, vector.z = map(float, values)
 
 
 def wrench_of(message: WrenchStamped) -> FloatArray:
@@ -60,13 +61,11 @@ def wrench_of(message: WrenchStamped) -> FloatArray:
     return np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
 
 
-def wrench_message(stamp: int, frame: str, wrench: FloatArray) -> WrenchStamped:
-    """A wrench (6,) [force, torque]."""
-    message = WrenchStamped()
+def write_wrench(message: WrenchStamped, stamp: int, frame: str, wrench: FloatArray) -> None:
+    """Write stamp [ns], frame and a wrench (6,) [force, torque]."""
     write_stamp(message.header, stamp, frame)
-    write_vector(message.wrench.force, wrench[:3])
-    write_vector(message.wrench.torque, wrench[3:])
-    return message
+    force, torque = message.wrench.force, message.wrench.torque
+    force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench.tolist()
 
 
 def array_message(values: FloatArray, labels: Sequence[str]) -> Float64MultiArray:
@@ -75,24 +74,25 @@ def array_message(values: FloatArray, labels: Sequence[str]) -> Float64MultiArra
     for axis, (size, label) in enumerate(zip(values.shape, labels, strict=True)):
         stride = int(np.prod(values.shape[axis:]))
         message.layout.dim.append(MultiArrayDimension(label=label, size=int(size), stride=stride))
-    message.data = array("d", values.ravel())  # of a list, every entry would be checked
+    write_values(message, values)
     return message
 
 
-def inertia_message(stamp: int, frame: str, body: InertialParameters) -> InertiaStamped:
-    """A body: the centre of mass in the frame, the inertia about the centre of mass in the frame's axes."""
-    message = InertiaStamped()
-    write_stamp(message.header, stamp, frame)
-    message.inertia.m = float(body.mass)
-    write_vector(message.inertia.com, body.center_of_mass)
-    names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-    for name, entry in zip(names, inertia_entries(body.inertia_about_com), strict=True):
-        setattr(message.inertia, name, float(entry))
-    return message
+def write_values(message: Float64MultiArray, values: FloatArray) -> None:
+    """Write the numbers of an array whose shape the message has already."""
+    message.data = array("d", values.tobytes())  # of a list, every entry would be checked
+
+
+def write_body(inertia: Inertia, body: InertialParameters) -> None:
+    """Write a body: the centre of mass in the frame, the inertia about the centre of mass in the frame's axes."""
+    inertia.m = float(body.mass)
+    write_vector(inertia.com, body.center_of_mass)
+    values = inertia_entries(body.inertia_about_com).tolist()
+    inertia.ixx, inertia.ixy, inertia.ixz, inertia.iyy, inertia.iyz, inertia.izz = values
 
 
 def body_of(message: InertiaStamped) -> InertialParameters:
-    """The opposite of `inertia_message`."""
+    """The opposite of `write_body`."""
     part = message.inertia
     inertia = np.array([[part.ixx, part.ixy, part.ixz], [part.ixy, part.iyy, part.iyz], [part.ixz, part.iyz, part.izz]])
     return InertialParameters(part.m, vector_of(part.com), inertia)
