@@ -151,6 +151,7 @@ def soak(process: subprocess.Popen[bytes], minutes: float) -> list[tuple[str, st
         ("lost by the stamps: joint states, wrenches", f"{last['joint_states.lost']}, {last['wrench.lost']}"),
         ("samples matched, unmatched", f"{last['matched']}, {last['unmatched']}"),
         ("latency p50", f"{np.median(middle):.2f} ms"),
+        ("latency p99, all samples", f"{float(last['latency_ever_p99_ms']):.1f} ms"),
         ("latency p99, median and worst of the 10 s windows", f"{np.median(high):.2f} ms, {max(high):.2f} ms"),
         (
             f"the same, of windows in which the host took less than {100 * CALM:g} % of the cores",

@@ -1,10 +1,16 @@
-"""`LatencyWindow`: how long samples took, of the latest ones, in bounded memory."""
+"""`LatencyWindow`: how long samples took, the latest ones and all so far, in bounded memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+
+BIN = 1e-4
+"""Resolution of the percentile of all samples [s]."""
+
+BINS = 10_000
+"""Beyond the last one, at 1 s, it is the largest value."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,7 @@ class LatencyWindow:
     def __init__(self, size: int = 5_000) -> None:
         self._values = np.zeros(size)
         self._count = 0
+        self._bins = np.zeros(BINS, dtype=np.int64)
         self.largest_ever = 0.0
 
     def add(self, latency: float) -> None:
@@ -39,7 +46,16 @@ class LatencyWindow:
         value = max(latency, 0.0)
         self._values[self._count % self._values.size] = value
         self._count += 1
+        self._bins[min(int(value / BIN), BINS - 1)] += 1
         self.largest_ever = max(self.largest_ever, value)
+
+    @property
+    def percentile_99_ever(self) -> float:
+        """Of all samples so far, rounded up to `BIN` [s]; 0 without samples."""
+        if not self._count:
+            return 0.0
+        place = int(np.searchsorted(np.cumsum(self._bins), 0.99 * self._count))
+        return self.largest_ever if place == BINS - 1 else min((place + 1) * BIN, self.largest_ever)
 
     @property
     def summary(self) -> LatencySummary:

@@ -48,6 +48,7 @@ class StreamDiagnostics:
             "latency_p50_ms": 1e3 * summary.median,
             "latency_p99_ms": 1e3 * summary.percentile_99,
             "latency_max_ms": 1e3 * summary.largest,
+            "latency_ever_p99_ms": 1e3 * self.latency.percentile_99_ever,
             "latency_ever_ms": 1e3 * self.latency.largest_ever,
             **values,
         }
