@@ -1,6 +1,7 @@
-"""The ament package, as far as it can be checked without colcon and the launch system, which no wheel brings.
+"""The ament package: built by colcon, its executables started.
 
-The launch files are compiled and read, not run: that every node they start exists with the parameters they give.
+The launch files are compiled and read, not run, because no wheel brings the launch system: that every node they start
+exists with the parameters they give.
 """
 
 from __future__ import annotations
@@ -8,6 +9,9 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import shutil
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -131,3 +135,58 @@ def test_every_parameter_is_described_and_its_default_is_allowed(executable: str
         parameter.check(parameter.default)
         number = isinstance(parameter.default, int | float) and not isinstance(parameter.default, bool)
         assert not number or abs(parameter.minimum + parameter.maximum) < float("inf"), parameter.name
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace in which colcon has built the package."""
+    folder = tmp_path_factory.mktemp("workspace")
+    shutil.copytree(PACKAGE, folder / "src" / PACKAGE.name)
+    colcon = Path(sys.executable).with_name("colcon")
+    run = subprocess.run([colcon, "build"], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return folder
+
+
+def start(workspace: Path, environment: dict[str, str], executable: str, *arguments: str) -> subprocess.Popen[str]:
+    """What ``ros2 run iparam_ros EXECUTABLE`` does after the workspace has been sourced."""
+    script = '. install/setup.sh && exec "$@"'
+    path = workspace / "install" / "iparam_ros" / "lib" / "iparam_ros" / executable
+    return subprocess.Popen(
+        ["sh", "-c", script, "sh", path, *arguments], cwd=workspace, env=environment, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_colcon_installs_what_ros_looks_for(workspace: Path) -> None:
+    share = workspace / "install" / "iparam_ros" / "share"
+    assert (share / "ament_index" / "resource_index" / "packages" / "iparam_ros").is_file()
+    assert (share / "iparam_ros" / "package.xml").is_file()
+    assert {path.name for path in (share / "iparam_ros" / "launch").iterdir()} == {path.name for path in LAUNCH}
+    installed = (workspace / "install" / "iparam_ros" / "lib" / "iparam_ros").iterdir()
+    assert {path.name for path in installed} == set(NODES)
+
+
+def test_an_installed_executable_is_a_node(workspace: Path, ros_environment: dict[str, str], peer: Any) -> None:
+    from sensor_msgs.msg import JointState
+
+    arguments = ("--ros-args", "-p", "frame:=base", "-r", "__node:=from_colcon")
+    process = start(workspace, ros_environment, "kinematics", *arguments)
+    try:
+        publisher = peer.publisher(JointState, "joint_states")
+        peer.connected(publisher)
+        assert "from_colcon" in peer.node.get_node_names()
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+    assert process.returncode == 0, error
+
+
+@pytest.mark.parametrize("executable", NODES)
+def test_an_installed_executable_refuses_bad_parameters(
+    workspace: Path, ros_environment: dict[str, str], executable: str
+) -> None:
+    process = start(workspace, ros_environment, executable, "--ros-args", "-p", "robot:=nobody")
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 2, error
+    assert "iparam: error: " in error
+    assert "Traceback" not in error
