@@ -16,7 +16,7 @@ from iparam.estimation.lagged_filter import LaggedKalmanFilter, LaggedMotion
 from iparam.estimation.online_result import OnlineQuality, WrenchMoments, online_quality, online_result
 from iparam.estimation.problem import NUM_PARAMETERS
 from iparam.estimation.recording_problem import Bias
-from iparam.estimation.recursive import RecursiveLeastSquaresState
+from iparam.estimation.recursive import RecursiveLeastSquaresState, RecursiveState
 from iparam.estimation.recursive_total import RecursiveTotalLeastSquaresState
 from iparam.estimation.regressor_uncertainty import covariance_root, sample_error_gram, write_linear_acceleration
 from iparam.recording.joint_process import JointProcess
@@ -211,7 +211,7 @@ class OnlineIdentifier:
     def _start(self) -> None:
         bias = self.settings.bias == "estimate"
         self._errors = np.zeros((NUM_PARAMETERS + 1, NUM_PARAMETERS + 1))
-        self._state: RecursiveTotalLeastSquaresState | RecursiveLeastSquaresState
+        self._state: RecursiveState
         if self.settings.method == "rtls":
             self._state = RecursiveTotalLeastSquaresState(self._errors, self._whiten, bias)
         else:

@@ -5,6 +5,7 @@ All of them keep a bounded summary of the past, so a sample costs the same whene
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +22,49 @@ from iparam.estimation.uncertainty import Scores, estimate_covariance
 from iparam.estimation.weighted_fit import residuals, weighted_fit
 
 
-class RecursiveLeastSquaresState:
+class RecursiveState(ABC):
+    """What is known after the samples so far.
+
+    Attributes:
+        samples: how many there were.
+    """
+
+    samples: int
+
+    @abstractmethod
+    def update(self, A_k: FloatArray, y_k: FloatArray) -> None:
+        """Take in one sample, A_k (6, 10) and y_k (6,), or a block, (b, 6, 10) and (b, 6)."""
+
+    @property
+    @abstractmethod
+    def solution(self) -> FloatArray | None:
+        """(p,) phi and bias; None before the samples determine them."""
+
+    @property
+    @abstractmethod
+    def inverse_information(self) -> FloatArray:
+        """(p, p) the covariance if the residuals are as large as expected."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """Mean square of the whitened residuals: 1 if they are as large as expected."""
+
+    @property
+    def parameters(self) -> FloatArray:
+        """`solution`, or IdentificationError before there is one."""
+        found = self.solution
+        if found is None:
+            raise IdentificationError(f"{self.samples} samples do not yet determine the parameters")
+        return found
+
+    @property
+    def covariance(self) -> FloatArray:
+        """(p, p) of the solution if the samples' errors are independent, scaled by the residuals."""
+        return self.inverse_information * self.variance
+
+
+class RecursiveLeastSquaresState(RecursiveState):
     """All samples so far as one triangular factor: exact, and free of the drift of a recursion for a covariance.
 
     Args:
@@ -40,7 +83,7 @@ class RecursiveLeastSquaresState:
         self._sample[0, :, NUM_PARAMETERS:] = np.eye(6)[:, : 6 * bias]
 
     def update(self, A_k: FloatArray, y_k: FloatArray) -> None:
-        """Take in one sample, A_k (6, 10) and y_k (6,), or a block, (b, 6, 10) and (b, 6)."""
+        """See `RecursiveState`."""
         if A_k.ndim == 2:
             design = self._sample
             design[0, :, :NUM_PARAMETERS] = A_k
@@ -53,34 +96,20 @@ class RecursiveLeastSquaresState:
 
     @property
     def solution(self) -> FloatArray | None:
-        """(p,) phi and bias; None before the samples determine them."""
+        """See `RecursiveState`."""
         found = np.empty(len(self.factor) - 1)
-        return (
-            found if kernels.is_determined(self.factor) and kernels.least_squares_solution(self.factor, found) else None
-        )
-
-    @property
-    def parameters(self) -> FloatArray:
-        """`solution`, or IdentificationError before there is one."""
-        found = self.solution
-        if found is None:
-            raise IdentificationError(f"{self.samples} samples do not yet determine the parameters")
-        return found
-
-    @property
-    def covariance(self) -> FloatArray:
-        """(p, p) of the solution if the samples' errors are independent, scaled by the residuals."""
-        return self.inverse_information * self.variance
+        solved = kernels.is_determined(self.factor) and kernels.least_squares_solution(self.factor, found)
+        return found if solved else None
 
     @property
     def inverse_information(self) -> FloatArray:
-        """(p, p) the covariance if the residuals are as large as expected."""
+        """See `RecursiveState`."""
         inverse = np.linalg.inv(self.factor[:-1, :-1])
         return np.asarray(inverse @ inverse.T)
 
     @property
     def variance(self) -> float:
-        """Mean square of the whitened residuals: 1 if they are as large as expected."""
+        """See `RecursiveState`."""
         freedom = max(6 * self.samples - len(self.factor) + 1, 1)
         return max(float(self.factor[-1, -1]) ** 2 / freedom, 1e-300)
 

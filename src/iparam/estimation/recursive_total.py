@@ -9,15 +9,15 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation import kernels
 from iparam.estimation.assembly import assemble_estimate
-from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.incremental_svd import IncrementalSVD
 from iparam.estimation.noise_model import constant_weights
 from iparam.estimation.problem import NUM_PARAMETERS, PayloadProblem
+from iparam.estimation.recursive import RecursiveState
 from iparam.estimation.total_least_squares import Errors, error_gram, solve_total, total_covariance, total_weights
 
 
-class RecursiveTotalLeastSquaresState:
+class RecursiveTotalLeastSquaresState(RecursiveState):
     """The SVD of the whitened [bias, A, y] of all samples so far: at most 17 values and 17 x 17 vectors.
 
     Args:
@@ -38,7 +38,7 @@ class RecursiveTotalLeastSquaresState:
         self._ratio = -1.0
 
     def update(self, A_k: FloatArray, y_k: FloatArray) -> None:
-        """Take in one sample, A_k (6, 10) and y_k (6,), or a block, (b, 6, 10) and (b, 6), and solve."""
+        """See `RecursiveState`."""
         if A_k.ndim == 2:
             rows = self._rows
             kernels.whitened_rows(self._whiten, A_k, y_k, self._exact, rows)
@@ -57,27 +57,14 @@ class RecursiveTotalLeastSquaresState:
 
     @property
     def solution(self) -> FloatArray | None:
-        """(p,) phi and bias; None before the samples determine them."""
+        """See `RecursiveState`."""
         if self._ratio < 0.0:
             return None
         return np.concatenate([self._solution[self._exact :], self._solution[: self._exact]])
 
     @property
-    def parameters(self) -> FloatArray:
-        """`solution`, or IdentificationError before there is one."""
-        found = self.solution
-        if found is None:
-            raise IdentificationError(f"{self.samples} samples do not yet determine the parameters")
-        return found
-
-    @property
-    def covariance(self) -> FloatArray:
-        """(p, p) of the solution if the samples' errors are independent, scaled by the residuals."""
-        return self.inverse_information * self.variance
-
-    @property
     def inverse_information(self) -> FloatArray:
-        """(p, p) the covariance if the residuals are as large as expected."""
+        """See `RecursiveState`."""
         p, exact = len(self._solution), self._exact
         gram = self._triangle[:p, :p].T @ self._triangle[:p, :p]
         gram[exact:, exact:] -= self._ratio * self._noise[:-1, :-1]
@@ -86,7 +73,7 @@ class RecursiveTotalLeastSquaresState:
 
     @property
     def variance(self) -> float:
-        """Mean square of the whitened residuals: 1 if they are as large as expected."""
+        """See `RecursiveState`."""
         phi = np.array([*self._solution[self._exact :].tolist(), -1.0])
         freedom = max(6 * self.samples - len(self._solution), 1)
         return max(self._ratio * float(phi @ self._noise @ phi) / freedom, 1e-300)

@@ -15,7 +15,7 @@ from iparam.trajectory.blend import BlendedTrajectory
 from iparam.trajectory.fourier import FourierTrajectory
 from iparam.trajectory.integrated_fourier import IntegratedFourierTrajectory
 from iparam.trajectory.json_section import JsonSection
-from iparam.trajectory.spline import QuinticSpline, SepticSpline
+from iparam.trajectory.spline import QuinticSpline, SepticSpline, WaypointSpline
 from iparam.trajectory.spline_fourier import SplineFourierTrajectory
 from iparam.trajectory.trajectory import Trajectory
 from iparam.trajectory.windowed_fourier import WindowedFourierTrajectory
@@ -106,7 +106,7 @@ def _read_blended(document: JsonSection, family: Family) -> Trajectory:
     return BlendedTrajectory(inner, document.section("config").number("blend_time"))
 
 
-def _spline_entries(kind: type[QuinticSpline | SepticSpline]) -> dict[str, str]:
+def _spline_entries(kind: type[WaypointSpline]) -> dict[str, str]:
     return {field.name: field.name for field in dataclasses.fields(kind) if field.init}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,11 +24,8 @@ def _at_rest() -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class QuinticSpline(Trajectory):
-    """Pieces of degree 5 through the waypoints: position to fourth derivative are continuous.
-
-    Of all motions through the waypoints with these ends it has the least integral of squared jerk. It rests at both
-    ends unless told otherwise. End values are one number for all joints or one each.
+class WaypointSpline(Trajectory):
+    """Polynomials through waypoints, with given derivatives at both ends; a subclass says how many.
 
     Attributes:
         times: (m,) increasing, from 0, m >= 2 [s].
@@ -46,86 +44,58 @@ class QuinticSpline(Trajectory):
     duration: float = field(init=False)
     _pieces: PolynomialPieces = field(init=False, repr=False)
 
+    _given: ClassVar[tuple[str, ...]] = ("velocity", "acceleration")  # at the ends, by the order of the derivative
+
     def __post_init__(self) -> None:
         _check_waypoints(self)
-        _check_ends(self, ("velocity", "acceleration"))
+        _check_ends(self, self._given)
 
     @property
     def num_joints(self) -> int:
         """n, the number of joints."""
         return int(self.waypoints.shape[1])
 
-    def time_scaled(self, factor: float) -> QuinticSpline:
+    def time_scaled(self, factor: float) -> Self:
         """The same path, ``factor`` times as slow."""
         slower = positive_number(factor, "factor")
-        return dataclasses.replace(
-            self,
-            times=self.times * slower,
-            start_velocity=self.start_velocity / slower,
-            end_velocity=self.end_velocity / slower,
-            start_acceleration=self.start_acceleration / slower**2,
-            end_acceleration=self.end_acceleration / slower**2,
-        )
+        ends = {
+            name: getattr(self, name) / slower**order
+            for order, kind in enumerate(self._given, 1)
+            for name in (f"start_{kind}", f"end_{kind}")
+        }
+        return dataclasses.replace(self, times=self.times * slower, **ends)
 
     def _derivatives(self, times: FloatArray) -> FloatArray:
         return self._pieces.derivatives(times)
 
 
 @dataclass(frozen=True, eq=False)
-class SepticSpline(Trajectory):
+class QuinticSpline(WaypointSpline):
+    """Pieces of degree 5 through the waypoints: position to fourth derivative are continuous.
+
+    Of all motions through the waypoints with these ends it has the least integral of squared jerk. It rests at both
+    ends unless told otherwise. End values are one number for all joints or one each.
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class SepticSpline(WaypointSpline):
     """Pieces of degree 7 through the waypoints: position to sixth derivative are continuous.
 
     Of all motions through the waypoints with these ends it has the least integral of squared snap. It rests at both
     ends, jerk included, unless told otherwise. End values are one number for all joints or one each.
 
     Attributes:
-        times: (m,) increasing, from 0, m >= 2 [s].
-        waypoints: (m, n) [rad].
-        start_velocity, end_velocity: (n,) [rad/s].
-        start_acceleration, end_acceleration: (n,) [rad/s^2].
         start_jerk, end_jerk: (n,) [rad/s^3].
-        duration: the last of the times [s].
     """
 
-    times: FloatArray
-    waypoints: FloatArray
-    start_velocity: FloatArray = field(default_factory=_at_rest)
-    end_velocity: FloatArray = field(default_factory=_at_rest)
-    start_acceleration: FloatArray = field(default_factory=_at_rest)
-    end_acceleration: FloatArray = field(default_factory=_at_rest)
     start_jerk: FloatArray = field(default_factory=_at_rest)
     end_jerk: FloatArray = field(default_factory=_at_rest)
-    duration: float = field(init=False)
-    _pieces: PolynomialPieces = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        _check_waypoints(self)
-        _check_ends(self, ("velocity", "acceleration", "jerk"))
-
-    @property
-    def num_joints(self) -> int:
-        """n, the number of joints."""
-        return int(self.waypoints.shape[1])
-
-    def time_scaled(self, factor: float) -> SepticSpline:
-        """The same path, ``factor`` times as slow."""
-        slower = positive_number(factor, "factor")
-        return dataclasses.replace(
-            self,
-            times=self.times * slower,
-            start_velocity=self.start_velocity / slower,
-            end_velocity=self.end_velocity / slower,
-            start_acceleration=self.start_acceleration / slower**2,
-            end_acceleration=self.end_acceleration / slower**2,
-            start_jerk=self.start_jerk / slower**3,
-            end_jerk=self.end_jerk / slower**3,
-        )
-
-    def _derivatives(self, times: FloatArray) -> FloatArray:
-        return self._pieces.derivatives(times)
+    _given: ClassVar[tuple[str, ...]] = ("velocity", "acceleration", "jerk")
 
 
-def _check_waypoints(spline: QuinticSpline | SepticSpline) -> None:
+def _check_waypoints(spline: WaypointSpline) -> None:
     times = as_float_array(spline.times, "times")
     if times.ndim != 1 or not 2 <= times.size <= MAX_WAYPOINTS:
         raise InputError(f"times must have shape (m,) with m between 2 and {MAX_WAYPOINTS}, got {times.shape}")
@@ -148,7 +118,7 @@ def _check_waypoints(spline: QuinticSpline | SepticSpline) -> None:
     object.__setattr__(spline, "waypoints", bounded(waypoints, "waypoints"))
 
 
-def _check_ends(spline: QuinticSpline | SepticSpline, kinds: tuple[str, ...]) -> None:
+def _check_ends(spline: WaypointSpline, kinds: tuple[str, ...]) -> None:
     for name in (f"{end}_{kind}" for kind in kinds for end in ("start", "end")):
         object.__setattr__(spline, name, _one_each(getattr(spline, name), name, spline.num_joints))
     start, end = (np.stack([getattr(spline, f"{side}_{kind}") for kind in kinds]) for side in ("start", "end"))
