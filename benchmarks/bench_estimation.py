@@ -3,7 +3,7 @@
 A UR5e moves a 2 kg box of 10 x 15 x 20 cm for 10 s along an optimised trajectory in MuJoCo; the noise of the preset
 ``ur5e`` is then drawn anew for every seed.
 
-    python benchmarks/bench_estimation.py [--seeds 400] [--part accuracy|errors|speed|drift]
+    python benchmarks/bench_estimation.py [--seeds 400] [--part accuracy|errors|bias|speed|drift]
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 from concurrent.futures import ProcessPoolExecutor
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -138,6 +138,47 @@ def errors_in_regressor(seeds: int) -> None:
     print_table(title, header, rows)
 
 
+def fit_both_biases(preset: str, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    recording, robot = noisy(noise_preset(preset), seed), iparam.load_robot("ur5e")
+    delay = None if preset == "harsh" else 0.0
+    found = [identify_payload(recording, robot, delay=delay, bias=bias) for bias in ("estimate", "drifting")]
+    return [(estimate.phi, estimate.standard_deviation.phi) for estimate in found]
+
+
+def drifting_bias(seeds: int) -> None:
+    """The preset ``harsh``, whose bias walks by 0.3 N and 0.02 N m in a second, and one whose bias does not."""
+    truth, rows = PAYLOAD.parameters.phi, []
+    for preset in ("harsh", "ur5e"):
+        with ProcessPoolExecutor() as pool:
+            found = np.array(list(pool.map(partial(fit_both_biases, preset), range(seeds), chunksize=2)))
+        for k, name in enumerate(("estimate", "drifting")):
+            errors, spread = found[:, k, 0] - truth, found[:, k, 1]
+            covered = 100 * np.mean(np.abs(errors) <= 1.959964 * spread, axis=0)
+            rmse = np.sqrt(np.mean(errors**2, axis=0))
+            stated = np.sqrt(np.mean(spread**2, axis=0))
+            rows.append(
+                [
+                    preset,
+                    name,
+                    f"{1e3 * rmse[0]:.2f}",
+                    f"{rmse[0] / stated[0]:.2f}",
+                    f"{covered[0]:.0f}",
+                    f"{covered[1:4].min():.0f} to {covered[1:4].max():.0f}",
+                    f"{covered[4:].min():.0f} to {covered[4:].max():.0f}",
+                ]
+            )
+    header = [
+        "noise",
+        "bias",
+        "RMSE of m, g",
+        "over the stated sd",
+        "95 % of m cover %",
+        "of mx my mz",
+        "of the inertia",
+    ]
+    print_table(f"A bias that drifts, default method, {seeds} seeds", header, rows)
+
+
 def speed() -> None:
     robot, recording = iparam.load_robot("ur5e"), noisy(UR5E, 0)
     problem = problem_from_recording(recording, robot)
@@ -208,12 +249,14 @@ def drift() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=400)
-    parser.add_argument("--part", choices=("accuracy", "errors", "speed", "drift"), default=None)
+    parser.add_argument("--part", choices=("accuracy", "errors", "bias", "speed", "drift"), default=None)
     options = parser.parse_args()
     if options.part in (None, "accuracy"):
         accuracy(options.seeds)
     if options.part in (None, "errors"):
         errors_in_regressor(max(options.seeds // 8, 4))
+    if options.part in (None, "bias"):
+        drifting_bias(max(options.seeds // 2, 4))
     if options.part in (None, "speed"):
         speed()
     if options.part in (None, "drift"):

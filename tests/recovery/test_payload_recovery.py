@@ -39,6 +39,19 @@ def test_noisy_sensors(run, payloads, ur5e, preset: str) -> None:
     assert estimate.physically_consistent
 
 
+def test_the_intervals_of_a_drifting_sensor_hold(run, payloads, ur5e) -> None:
+    """All faults of the preset at once; with a constant bias the rms of these is 2.5."""
+    truth = payloads["box of 2 kg"].parameters.phi
+    scores = []
+    for seed in range(8):
+        recording = noise_preset("harsh").apply(run("box of 2 kg").recording, seed)
+        estimate = identify_payload(recording, ur5e, delay=None, bias="drifting")
+        scores.append((estimate.phi - truth)[:4] / estimate.standard_deviation.phi[:4])
+        assert estimate.physically_consistent
+    assert np.sqrt(np.mean(np.square(scores))) < 1.5
+    assert np.abs(scores).max() < 4.0
+
+
 @pytest.mark.parametrize("source", [SetPointMotion(), AccelerometerMotion()], ids=lambda source: type(source).__name__)
 def test_other_sources_of_motion(run, payloads, ur5e, source) -> None:
     name = "box of 2 kg"

@@ -63,13 +63,13 @@ def assemble_estimate(
         found.append(
             "The residuals are correlated in time, which the standard deviations account for (variance "
             f"{inflation:.1f} times that of independent samples): the motion, or the load, is not quite what the model "
-            "assumes."
+            "assumes, or the sensor's bias drifts."
         )
     return estimate_of(
         method,
         phi,
         phi_covariance,
-        condition_number=_condition_number(problem.A.reshape(-1, NUM_PARAMETERS)),
+        condition_number=condition_number(problem.A),
         residual_norm=float(np.linalg.norm(left)),
         residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),
         sensor_bias=Wrench(frozen(parameters[10:13]), frozen(parameters[13:16])) if problem.bias else None,
@@ -121,7 +121,9 @@ def estimate_of(
     )
 
 
-def _condition_number(rows: FloatArray) -> float:
+def condition_number(A: FloatArray) -> float:
+    """Of the stacked regressors A (N, 6, 10), in SI units."""
+    rows = A.reshape(-1, NUM_PARAMETERS)
     values = np.linalg.eigvalsh(rows.T @ rows)
     if values[0] > 1e-8 * values[-1]:
         return float(np.sqrt(values[-1] / values[0]))

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from iparam.arrays import frozen
 from iparam.errors import InputError, UnknownNameError
-from iparam.estimation.estimate import Estimate
+from iparam.estimation.assembly import condition_number
+from iparam.estimation.estimate import Estimate, Wrench
 from iparam.estimation.estimator import Estimator
-from iparam.estimation.recording_problem import Bias, problem_from_recording
+from iparam.estimation.problem import PayloadProblem
+from iparam.estimation.recording_problem import problem_from_recording
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 from iparam.robot.motion_input import STANDARD_GRAVITY
@@ -20,6 +24,9 @@ from iparam.sensing.wrench_source import WrenchSource
 
 if TYPE_CHECKING:
     from iparam.spatial.parameters import InertialParameters
+
+PayloadBias = Literal["estimate", "none", "zeroed", "drifting"]
+"""The sensor's bias as in `problem_from_recording`, or one that walks during the run (`iparam.estimation.drift`)."""
 
 METHODS = ("consistent", "ls", "wls", "tls", "rls", "riv", "rtls", "robust", "logchol")
 DEFAULT_METHOD = "consistent"
@@ -32,7 +39,7 @@ def identify_payload(
     *,
     motion: MotionSource | ToolMotionEstimate | None = None,
     wrench: WrenchSource | None = None,
-    bias: Bias = "estimate",
+    bias: PayloadBias = "estimate",
     delay: float | None = 0.0,
     wrench_covariance: ArrayLike | None = None,
     zero_pose: ArrayLike | None = None,
@@ -45,10 +52,15 @@ def identify_payload(
         recording: of a motion that excites the load.
         robot: the arm, its name or its URDF's path; None takes the recording's.
         method: one of `METHODS`, or an estimator.
-        motion, wrench, bias, wrench_covariance, zero_pose, gravity: see `problem_from_recording`.
+        motion, wrench, wrench_covariance, zero_pose, gravity: see `problem_from_recording`.
+        bias: of the sensor. "drifting" also estimates how it walks, channel by channel: right for a sensor that is not
+            warm yet, at the price of wider intervals. Errors of another kind that last for some tenths of a second are
+            taken for drift, too.
         delay: by how much the wrench lags behind the joint angles [s]; None estimates it.
         prior: a guess of the load, for method "logchol".
     """
+    if bias not in get_args(PayloadBias):
+        raise UnknownNameError("treatment of the bias", bias, get_args(PayloadBias))
     arm = _robot(recording, robot)
     estimator = make_estimator(method, prior) if isinstance(method, str) else method
     warnings: tuple[str, ...] = ()
@@ -64,15 +76,30 @@ def identify_payload(
         arm,
         motion=motion,
         wrench=wrench,
-        bias=bias,
+        bias="estimate" if bias == "drifting" else bias,
         delay=delay,
         wrench_covariance=wrench_covariance,
         zero_pose=zero_pose,
         instruments=method == "riv",
         gravity=gravity,
     )
-    estimate = estimator.fit(problem)
+    estimate = _fit_drifting(estimator, problem) if bias == "drifting" else estimator.fit(problem)
     return dataclasses.replace(estimate, warnings=(*warnings, *estimate.warnings)) if warnings else estimate
+
+
+def _fit_drifting(estimator: Estimator, problem: PayloadProblem) -> Estimate:
+    from iparam.estimation.drift import find_drift, without_drift
+
+    drift = find_drift(problem)
+    if drift is None:
+        return estimator.fit(problem)
+    estimate = estimator.fit(without_drift(problem, drift))
+    bias = np.mean(problem.y - problem.A @ estimate.phi, axis=0)
+    return dataclasses.replace(
+        estimate,
+        sensor_bias=Wrench(frozen(bias[:3]), frozen(bias[3:])),
+        condition_number=condition_number(problem.A),
+    )
 
 
 def make_estimator(method: str, prior: InertialParameters | None = None) -> Estimator:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from iparam.errors import IparamError, UnknownNameError
 from iparam.estimation.estimate import Estimate
-from iparam.estimation.identify import METHODS, identify_payload
-from iparam.estimation.recording_problem import Bias
+from iparam.estimation.identify import METHODS, PayloadBias, identify_payload
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 from iparam.sensing.motion import ToolMotionEstimate
@@ -34,7 +33,7 @@ def compare_methods(
     methods: Iterable[str] = METHODS,
     *,
     motion: ToolMotionEstimate | None = None,
-    bias: Bias = "estimate",
+    bias: PayloadBias = "estimate",
     delay: float = 0.0,
 ) -> MethodComparison:
     """Identify with each of ``methods``; one that cannot is noted, not raised.
