@@ -77,11 +77,14 @@ def test_a_load_of_two_kilograms(runs: Any, truth: Any, robot: iparam.Robot, fri
 
 
 @pytest.mark.recovery
-def test_wrist_and_joints_together(runs: Any, truth: Any, robot: iparam.Robot) -> None:
-    loaded = noise_preset("ur5e").apply(runs[1], 0)
+@pytest.mark.parametrize(("noise", "bias", "delay"), [("ur5e", "estimate", 0.0), ("harsh", "drifting", None)])
+def test_wrist_and_joints_together(
+    runs: Any, truth: Any, robot: iparam.Robot, noise: str, bias: Any, delay: float | None
+) -> None:
+    loaded = noise_preset(noise).apply(runs[1], 0)
     bare, carrying = (measured(run, truth.gains, seed) for seed, run in enumerate(runs[:2]))
     torque = identify_payload_from_torque(bare, carrying, robot, drive_gains=truth.gains).estimate
-    wrist = identify_payload(loaded, robot)
+    wrist = identify_payload(loaded, robot, bias=bias, delay=delay)
     fused = fuse_estimates([wrist, torque])
     assert not any("do not agree" in warning for warning in fused.warnings)
     for one in (wrist, torque):
