@@ -7,11 +7,12 @@ import pytest
 
 import iparam
 from iparam.bridges.ur.rtde_fields import OUTPUT_TYPES, Recipe
-from iparam.bridges.ur.twin_arm import HOME, PERIOD, TwinArm
+from iparam.bridges.ur.twin_arm import HOME, TwinArm
 from iparam.bridges.ur.twin_control_script import ControlScript
 from iparam.bridges.ur.twin_controller import DRIVE_GAINS, TwinController
 from iparam.bridges.ur.twin_dashboard import Dashboard
 from iparam.bridges.ur.twin_load import KnownLoad
+from iparam.bridges.ur.twin_motion import PERIOD
 from iparam.bridges.ur.twin_program import Program
 from iparam.bridges.ur.twin_urscript import ScriptReader
 from iparam.errors import InputError

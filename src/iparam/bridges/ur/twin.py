@@ -14,10 +14,11 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.bridges.ur.rtde_packets import RTDE_PORT
-from iparam.bridges.ur.twin_arm import HOME, PERIOD, ArmSample, TwinArm
+from iparam.bridges.ur.twin_arm import HOME, ArmSample, TwinArm
 from iparam.bridges.ur.twin_controller import TwinController
 from iparam.bridges.ur.twin_dashboard import Dashboard
 from iparam.bridges.ur.twin_faults import CLOCK_JUMP, GARBAGE, Fault, FaultKind
+from iparam.bridges.ur.twin_motion import PERIOD
 from iparam.bridges.ur.twin_rtde import InputOwners, RtdeSession
 from iparam.bridges.ur.twin_sockets import Connection, SocketServer
 from iparam.bridges.ur.twin_urscript import ScriptReader

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from iparam.arrays import FloatArray, as_float_array
-from iparam.bridges.ur.twin_motion import Brake, Hold, Motion, SetPoint
+from iparam.bridges.ur.twin_motion import PERIOD, Brake, Hold, Motion, SetPoint
 from iparam.errors import InputError
 from iparam.robot.dynamics import inverse_dynamics, mass_matrix
 from iparam.robot.model import Robot
@@ -16,9 +16,6 @@ from iparam.simulation import ComputedTorque, Motors, MujocoSimulator, Payload
 from iparam.simulation.collision_check import MujocoCollisionCheck
 from iparam.simulation.mujoco_backend import require_mujoco
 from iparam.spatial.parameters import InertialParameters
-
-PERIOD = 0.002
-"""Of the controller of an e-Series arm [s]."""
 
 STEPS = 4
 """Of the physics in one period."""

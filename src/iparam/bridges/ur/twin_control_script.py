@@ -14,11 +14,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.ur.twin_arm import PERIOD
 from iparam.bridges.ur.twin_controller import STOP_DECELERATION, TwinController
 from iparam.bridges.ur.twin_kinematics import pose_matrix
 from iparam.bridges.ur.twin_load import KnownLoad
-from iparam.bridges.ur.twin_motion import MoveJ, SpeedJ
+from iparam.bridges.ur.twin_motion import PERIOD, MoveJ, SpeedJ
 from iparam.bridges.ur.twin_program import Program, ProgramError
 
 READY, DONE = 1, 2  # what the program writes into its first output register

@@ -32,10 +32,10 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.bridges.ur.rtde_fields import INPUT_TYPES, OUTPUT_TYPES, RtdeType, Value
 from iparam.bridges.ur.rtde_packets import ControllerVersion
-from iparam.bridges.ur.twin_arm import PERIOD, ArmSample, TwinArm
+from iparam.bridges.ur.twin_arm import ArmSample, TwinArm
 from iparam.bridges.ur.twin_kinematics import TwinKinematics, cross, pose_matrix
 from iparam.bridges.ur.twin_load import ForceReading, KnownLoad
-from iparam.bridges.ur.twin_motion import ServoJ, SetPoint
+from iparam.bridges.ur.twin_motion import PERIOD, ServoJ, SetPoint
 from iparam.bridges.ur.twin_program import Program, ProgramError
 from iparam.bridges.ur.twin_sensors import LiveSensors
 from iparam.errors import IparamError

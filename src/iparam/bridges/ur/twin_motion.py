@@ -12,6 +12,9 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 
+PERIOD = 0.002
+"""Of the controller of an e-Series arm [s]."""
+
 LARGEST_ACCELERATION = 40.0
 """Of the set points under servoj and speedj; what the drives of an arm of this size reach [rad/s^2]."""
 
@@ -111,18 +114,25 @@ class ServoJ(Motion):
     """Follow a target that is replaced all the time, as the maker describes URScript's servoj.
 
     The set point is projected forward by ``lookahead_time`` [s] with its own speed, and accelerates by ``gain`` [1/s^2]
-    times its distance from the target. A target that moves evenly is followed ``lookahead_time`` late.
+    times its distance from the target. A target that moves evenly is followed ``lookahead_time`` late. A controller
+    decides on the acceleration once in its period: deciding in between, with a target that stands still until the next
+    one comes, would make the arm shake at the rate of its samples.
     """
 
     def __init__(self, target: FloatArray, lookahead_time: float, gain: float) -> None:
         self.target, self.lookahead_time, self.gain = target, lookahead_time, gain
+        self._ddq = np.zeros_like(target)
+        self._left = 0.0  # of the period [s]
 
     def advance(self, now: SetPoint, step: float) -> SetPoint:
         """The next set point."""
-        wanted = self.gain * (self.target - now.q - self.lookahead_time * now.dq)
-        ddq = np.clip(wanted, -LARGEST_ACCELERATION, LARGEST_ACCELERATION)
-        dq = now.dq + step * ddq
-        return SetPoint(now.q + step * dq, dq, ddq)
+        if self._left < 0.5 * step:
+            wanted = self.gain * (self.target - now.q - self.lookahead_time * now.dq)
+            self._ddq = np.clip(wanted, -LARGEST_ACCELERATION, LARGEST_ACCELERATION)
+            self._left = PERIOD
+        self._left -= step
+        dq = now.dq + step * self._ddq
+        return SetPoint(now.q + 0.5 * step * (now.dq + dq), dq, self._ddq)
 
 
 class SpeedJ(Motion):

@@ -18,8 +18,8 @@ from iparam.bridges.ur.rtde_packets import (
     requested_protocol,
     setup_answer,
 )
-from iparam.bridges.ur.twin_arm import PERIOD
 from iparam.bridges.ur.twin_controller import VERSION, TwinController
+from iparam.bridges.ur.twin_motion import PERIOD
 
 LARGEST_RECIPE = 255
 RATE = 1.0 / PERIOD
