@@ -56,7 +56,7 @@ def test_the_ratios_found_have_the_largest_restricted_likelihood(
 ) -> None:
     """The likelihood from dense matrices, each of the ratios halved and doubled."""
     monkeypatch.setattr(bias_drift, "ROUNDS", 4)
-    monkeypatch.setattr(bias_drift, "NARROWINGS", 20)
+    monkeypatch.setattr(bias_drift, "PRECISION", 1e-4)
     problem = walking(make_problem(samples=240), 3)
     found = find_drift(problem)
     assert found is not None

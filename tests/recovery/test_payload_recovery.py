@@ -40,7 +40,7 @@ def test_noisy_sensors(run, payloads, ur5e, preset: str) -> None:
 
 
 def test_the_intervals_of_a_drifting_sensor_hold(run, payloads, ur5e) -> None:
-    """All faults of the preset at once; with a constant bias the rms of these is 2.5."""
+    """All faults of the preset at once; with a constant bias the rms of these is 2.7."""
     truth = payloads["box of 2 kg"].parameters.phi
     scores = []
     for seed in range(8):

@@ -70,7 +70,6 @@ class LaggedKalmanFilter:
         self._innovations = np.zeros((lag + 1, num_joints))
         self._count = 0
         self._step, self._transition = -1.0, np.eye(process.order)
-        self._still = np.eye(process.order)  # the first sample has no step before it
         steady = self._transition_over(process.omega * period)
         decay = np.abs(np.linalg.eigvals(steady - np.outer(steady @ gain, np.eye(process.order)[0]))).max()
         self.settling = int(np.ceil(np.log(FORGOTTEN) / np.log(decay)))
@@ -93,8 +92,8 @@ class LaggedKalmanFilter:
         slot = self._count % len(self._times)
         self._times[slot] = time
         predicted, innovations = self._predicted, self._innovations
-        transition = self._transition if self._count else self._still
-        kernels.predict_and_correct(self._state, transition, self._gain, q, predicted[slot], innovations[slot])
+        # The first sample has no step before it, but then a state at rest stays what it is under any transition.
+        kernels.predict_and_correct(self._state, self._transition, self._gain, q, predicted[slot], innovations[slot])
         self._count += 1
         if self._count <= self._lag:
             return None

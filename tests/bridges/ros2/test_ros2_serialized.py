@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -74,11 +75,17 @@ def test_accelerations(stamp: tuple[int, int], frame: str, values: list[float]) 
     np.testing.assert_array_equal(found.values, values)
 
 
-def test_the_other_order_of_bytes() -> None:
-    data = b"\x00\x00\x00\x00" + (5).to_bytes(4, "big") + (7).to_bytes(4, "big")
-    data += (2).to_bytes(4, "big") + b"a\0" + b"\0\0" + np.arange(6, dtype=">f8").tobytes()
-    found = read_wrench(data)
+@pytest.mark.parametrize(("code", "order", "name"), [(b"\x00\x00", ">", "big"), (b"\x00\x01", "<", "little")])
+def test_both_orders_of_bytes(code: bytes, order: str, name: Literal["big", "little"]) -> None:
+    """Put together byte by byte: rclpy writes the order of this machine only."""
+    head = code + b"\0\0" + (5).to_bytes(4, name) + (7).to_bytes(4, name) + (2).to_bytes(4, name) + b"a\0" + b"\0\0"
+    found = read_wrench(head + np.arange(6, dtype=order + "f8").tobytes())
     assert (found.stamp, found.frame, found.values.tolist()) == (5_000_000_007, "a", [0, 1, 2, 3, 4, 5])
+    joint = (1).to_bytes(4, name) + (2).to_bytes(4, name) + b"j\0" + b"\0\0"
+    numbers = (1).to_bytes(4, name) + np.array([0.5], dtype=order + "f8").tobytes() + bytes(8)
+    state = JointStateDecoder()(head + joint + numbers)
+    assert (state.stamp, state.names, state.position.tolist()) == (5_000_000_007, ("j",), [0.5])
+    assert not state.velocity.size
 
 
 @given(joint_states, st.data())

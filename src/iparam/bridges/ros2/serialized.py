@@ -49,7 +49,8 @@ class JointStateDecoder:
     """Reads joint states; the names, which hardly ever change, are read once."""
 
     def __init__(self) -> None:
-        self._named = b"\x00"  # what is between the stamp and the positions in the latest message: frame and names
+        self._named = b""  # what is between the stamp and the positions in the latest message: frame and names
+        self._order = ""  # of its bytes
         self._names: tuple[str, ...] = ()
 
     def __call__(self, data: bytes) -> JointStateMessage:
@@ -60,7 +61,7 @@ class JointStateDecoder:
         """
         try:
             order = _order(data)
-            if not data.startswith(self._named, _BODY + 8):
+            if order != self._order or not data.startswith(self._named, _BODY + 8):
                 self._read_names(data, order)
             position, at = _sequence(data, _BODY + 8 + len(self._named), order)
             velocity, _ = _sequence(data, at, order)
@@ -76,7 +77,7 @@ class JointStateDecoder:
         for _ in range(count):
             name, at = _string(data, at, order)
             names.append(name)
-        self._named, self._names = data[_BODY + 8 : at], tuple(names)
+        self._named, self._order, self._names = data[_BODY + 8 : at], order, tuple(names)
 
 
 def read_wrench(data: bytes) -> StampedNumbers:

@@ -15,13 +15,14 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.estimation.drift import kernels
-from iparam.estimation.problem import NUM_PARAMETERS, PayloadProblem
+from iparam.estimation.problem import PayloadProblem
 
 RATIOS = np.logspace(-5.0, 3.0, 9)
 """Variances that a walk gains in a second, in those of a block's noise, between which the best one is sought."""
 
 ROUNDS = 2
-NARROWINGS = 8
+PRECISION = 0.05
+"""Of the logarithm of a ratio."""
 
 ENOUGH = 1000
 """Samples are averaged in blocks as long as more than that many are left: a walk is slow."""
@@ -117,8 +118,8 @@ class _Search:
     def __init__(self, A: FloatArray, y: FloatArray, steps: FloatArray) -> None:
         self._steps = steps
         self._freedom = len(A) - 1
-        self._designs = [np.ascontiguousarray(A[:, channel]) for channel in range(6)]
-        self._values = [np.ascontiguousarray(y[:, channel]) for channel in range(6)]
+        self._rows = [np.column_stack([A[:, channel], y[:, channel]]) for channel in range(6)]
+        self._white = np.empty_like(self._rows[0])
         self.ratio = np.zeros(6)
         self._grams = np.stack([self._gram(channel, 0.0)[0] for channel in range(6)])
         self.variance = np.maximum(self._grams[:, -1, -1] / self._freedom, 1e-300)
@@ -161,9 +162,9 @@ class _Search:
         return total[:-1, :-1], total[:-1, -1], float(total[-1, -1])
 
     def _gram(self, channel: int, ratio: float) -> tuple[FloatArray, float]:
-        out = np.empty((NUM_PARAMETERS + 1, NUM_PARAMETERS + 1))
-        logarithms = kernels.whitened_gram(self._designs[channel], self._values[channel], self._steps, ratio, out)
-        return out, float(logarithms)
+        """(11, 11) of a channel's whitened [A, y], and the logarithms of what they were divided by, added up."""
+        logarithms = kernels.whiten_channel(self._rows[channel], self._steps, ratio, self._white)
+        return self._white.T @ self._white, float(logarithms)
 
     def _deviance(
         self, channel: int, others: tuple[FloatArray, FloatArray, float], ratio: float
@@ -183,20 +184,9 @@ class _Search:
 
 
 def _minimum(function: Callable[[float], float], grid: FloatArray) -> float:
-    """Where a function is least: the best point of an even grid, then golden sections between its neighbours."""
-    values = [function(float(point)) for point in grid]
-    best = int(np.argmin(values))
-    low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, len(grid) - 1)])
-    golden = 0.5 * (np.sqrt(5.0) - 1.0)
-    left, right = high - golden * (high - low), low + golden * (high - low)
-    at_left, at_right = function(left), function(right)
-    for _ in range(NARROWINGS):
-        if at_left > at_right:
-            low, left, at_left = left, right, at_right
-            right = low + golden * (high - low)
-            at_right = function(right)
-        else:
-            high, right, at_right = right, left, at_left
-            left = high - golden * (high - low)
-            at_left = function(left)
-    return 0.5 * (low + high)
+    """Where a function is least: around the best point of an even grid."""
+    from scipy.optimize import minimize_scalar
+
+    best = int(np.argmin([function(float(point)) for point in grid]))
+    bounds = (grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
+    return float(minimize_scalar(function, bounds=bounds, method="bounded", options={"xatol": PRECISION}).x)

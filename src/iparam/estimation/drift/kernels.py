@@ -1,4 +1,4 @@
-"""Compiled loops over a sensor channel whose bias walks: each predicts a sample from those before it.
+"""A compiled loop over a sensor channel whose bias walks: it predicts each sample from those before it.
 
 The bias is a random walk under white noise of variance 1; ``ratio`` is the variance that it gains in a second. Nothing
 is known of its first value, so the first sample only starts the prediction. Dividing what a sample adds to its
@@ -14,50 +14,18 @@ from iparam.robot.kernels.steps import compiled
 
 
 @compiled
-def whitened_gram(design, y, steps, ratio, out):
-    """Write out (p + 1, p + 1), the Gram matrix of the whitened [design (N, p), y (N,)].
+def whiten_channel(series, steps, ratio, out):
+    """Write out (N, m), the whitened columns of series (N, m); the first row, of which nothing is left, becomes 0.
 
     Returns:
-        The sum of the logarithms of the variances that they were divided by.
+        The sum of the logarithms of the variances that the rows were divided by.
     """
-    count, p = design.shape
-    level, new = np.empty(p + 1), np.empty(p + 1)
-    for j in range(p):
-        level[j] = design[0, j]
-    level[p] = y[0]
-    for i in range(p + 1):
-        for j in range(p + 1):
-            out[i, j] = 0.0
-    variance, logarithms = 1.0, 0.0
-    for k in range(1, count):
-        variance += ratio * steps[k - 1]
-        total = variance + 1.0
-        gain = variance / total
-        for j in range(p):
-            new[j] = design[k, j] - level[j]
-        new[p] = y[k] - level[p]
-        for i in range(p + 1):
-            scaled = new[i] / total
-            for j in range(i + 1):
-                out[i, j] += scaled * new[j]
-            level[i] += gain * new[i]
-        variance /= total
-        logarithms += np.log(total)
-    for i in range(p + 1):
-        for j in range(i):
-            out[j, i] = out[i, j]
-    return logarithms
-
-
-@compiled
-def whiten_channel(series, steps, ratio, out):
-    """Write out (N, m), the whitened columns of series (N, m); the first row, of which nothing is left, becomes 0."""
     count, columns = series.shape
     level = np.empty(columns)
     for j in range(columns):
         level[j] = series[0, j]
         out[0, j] = 0.0
-    variance = 1.0
+    variance, logarithms = 1.0, 0.0
     for k in range(1, count):
         variance += ratio * steps[k - 1]
         total = variance + 1.0
@@ -67,3 +35,5 @@ def whiten_channel(series, steps, ratio, out):
             out[k, j] = scale * new
             level[j] += gain * new
         variance /= total
+        logarithms += np.log(total)
+    return logarithms
