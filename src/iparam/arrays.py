@@ -53,7 +53,10 @@ def _all_finite(array: FloatArray) -> bool:
 
 
 def frozen(array: ArrayLike) -> FloatArray:
-    """A read-only float64 copy, for the fields of frozen values."""
+    """A read-only float64 copy, for the fields of frozen values; one that is read-only already is taken as it is."""
+    given = array if isinstance(array, np.ndarray) and array.base is None else None
+    if given is not None and given.dtype == _FLOAT64 and given.flags.c_contiguous and not given.flags.writeable:
+        return given
     copy = np.array(array, dtype=np.float64, order="C")
     copy.flags.writeable = False
     return copy

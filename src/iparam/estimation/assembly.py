@@ -73,7 +73,7 @@ def assemble_estimate(
         residual_norm=float(np.linalg.norm(left)),
         residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),
         sensor_bias=Wrench(frozen(parameters[10:13]), frozen(parameters[13:16])) if problem.bias else None,
-        samples=problem.num_samples,
+        samples=problem.num_samples * problem.averaged,
         data_share=None if data_share is None else frozen(data_share),
         warnings=found,
         status=status,

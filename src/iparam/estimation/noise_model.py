@@ -80,7 +80,7 @@ def residual_weights(problem: PayloadProblem, residual: FloatArray, phi: FloatAr
     if problem.uncertainty is None:
         return constant_weights(base)
     motion = problem.uncertainty.wrench_covariance(phi)
-    mean = motion.mean(axis=0)
+    mean = problem.uncertainty.mean(motion)
     if (np.diag(mean) < NEGLIGIBLE * np.diag(total)).all():
         return constant_weights(base)
     if problem.wrench_covariance is None:  # what the motion explains is not the sensor's; keep at least a tenth

@@ -25,6 +25,7 @@ class PayloadProblem:
         wrench_covariance: (6, 6) of the noise of one wrench sample; None estimates it from the residuals.
         uncertainty: errors of the regressors; None where nothing is known of them.
         instruments: (N, 6, 10) regressors of the same motion whose errors are independent of those of A; or None.
+        averaged: how many successive samples of the recording each of the N is the mean of.
         warnings: what was found on the way here.
     """
 
@@ -35,6 +36,7 @@ class PayloadProblem:
     wrench_covariance: FloatArray | None = None
     uncertainty: RegressorUncertainty | None = None
     instruments: FloatArray | None = None
+    averaged: int = 1
     warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError, UnknownNameError
 from iparam.estimation.errors import IdentificationError
-from iparam.estimation.problem import PayloadProblem
+from iparam.estimation.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.regressor_uncertainty import regressor_uncertainty
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
@@ -30,6 +30,15 @@ them is not used; on motions of 1.5 s and 10 s it would narrow no standard devia
 """
 
 LEAST_SAMPLES = 4
+
+MOST_SAMPLES = 100_000
+"""Samples from which on successive ones are averaged: the model is linear in the load, so it holds for means, too, and
+they tell as much as long as the motion hardly changes within one."""
+
+LONGEST_MEAN = 0.02
+"""The longest time that a mean is taken over [s]: a fifth of a period of the fastest motion of an arm, 10 Hz."""
+
+_PART = 20_000  # samples whose regressors are held at a time
 
 
 def problem_from_recording(
@@ -76,52 +85,107 @@ def problem_from_recording(
             f"only {np.count_nonzero(rows)} wrench samples lie within the recorded motion; at least {LEAST_SAMPLES} "
             "are needed, and hundreds for a usable estimate"
         )
-    times = measured.time[rows]
-    at = motion_at(whole, times - delay)
+    size = _averaged(measured.time[rows])
+    count = np.count_nonzero(rows) // size
+    times = measured.time[rows][: count * size].reshape(count, size)
+    middles = _means(times.ravel(), size)
     offset = None
     if bias == "zeroed":
         pose = whole.q[0] if zero_pose is None else as_float_array(zero_pose, "zero_pose", (robot.num_joints,))
         offset = resting_regressor(robot, pose, gravity)
 
     def regressors(of: ToolMotionEstimate) -> FloatArray:
-        matrices = of.regressor(robot, gravity)
-        return matrices if offset is None else offset_compensated_regressor(matrices, offset)
+        """Their means (count, 6, 10)."""
+        means, each = np.empty((count, 6, NUM_PARAMETERS)), max(1, _PART // size)
+        for start in range(0, count, each):
+            part = times[start : start + each]
+            matrices = motion_at(of, part.ravel() - delay).regressor(robot, gravity)
+            means[start : start + each] = _means(matrices, size)
+        return means if offset is None else offset_compensated_regressor(means, offset)
 
     warnings = [*recording.warnings, *whole.warnings]
     if not rows.all():
         warnings.append(f"{np.count_nonzero(~rows)} wrench samples lie outside the recorded motion and were left out")
     second = _second_motion(recording, robot, source) if instruments else None
+    covariance = None if wrench_covariance is None else as_float_array(wrench_covariance, "wrench_covariance") / size
     return PayloadProblem(
-        A=regressors(at),
-        y=measured.values[rows],
-        time=times,
+        A=regressors(whole),
+        y=_means(measured.values[rows][: count * size], size),
+        time=middles,
         bias=bias != "none",
-        wrench_covariance=None if wrench_covariance is None else as_float_array(wrench_covariance, "wrench_covariance"),
-        uncertainty=regressor_uncertainty(robot, at, gravity),
-        instruments=None if second is None else regressors(motion_at(second, times - delay)),
+        wrench_covariance=covariance,
+        uncertainty=regressor_uncertainty(robot, motion_at(whole, middles - delay), gravity),
+        instruments=None if second is None else regressors(second),
+        averaged=size,
         warnings=tuple(dict.fromkeys(warnings)),
     )
+
+
+def _averaged(times: FloatArray) -> int:
+    """How many successive samples to take the mean of."""
+    within = int(LONGEST_MEAN / float(np.median(np.diff(times))) + 0.01)
+    return max(1, min(-(-times.size // MOST_SAMPLES), within))
+
+
+def _means(values: FloatArray, size: int) -> FloatArray:
+    """(N, ...) of every ``size`` successive ones of values (N size, ...)."""
+    return values if size == 1 else np.asarray(values.reshape(-1, size, *values.shape[1:]).mean(axis=1))
 
 
 def motion_at(motion: ToolMotionEstimate, times: FloatArray) -> ToolMotionEstimate:
     """The motion at other times within it, or at its ends beyond it: Hermite curves through q, dq and ddq."""
     if motion.time.shape == times.shape and (motion.time == times).all():
         return motion
+    parts = [_part_at(motion, times[start : start + _PART]) for start in range(0, times.size, _PART)]
+    if len(parts) == 1:
+        return parts[0]
+    measured = [part.linear_acceleration_minus_gravity for part in parts]
+    return dataclasses.replace(
+        motion,
+        time=times,
+        q=np.concatenate([part.q for part in parts]),
+        dq=np.concatenate([part.dq for part in parts]),
+        ddq=np.concatenate([part.ddq for part in parts]),
+        linear_acceleration_minus_gravity=None
+        if motion.linear_acceleration_minus_gravity is None
+        else np.concatenate([part for part in measured if part is not None]),
+    )
+
+
+def _part_at(motion: ToolMotionEstimate, times: FloatArray) -> ToolMotionEstimate:
     from scipy.interpolate import CubicHermiteSpline
 
     inside = np.clip(times, motion.time[0], motion.time[-1])
-    q = CubicHermiteSpline(motion.time, motion.q, motion.dq)(inside)
-    dq = CubicHermiteSpline(motion.time, motion.dq, motion.ddq)(inside)
-    ddq = CubicHermiteSpline(motion.time, motion.ddq, np.gradient(motion.ddq, motion.time, axis=0))(inside)
-    middle = 0.5 * (motion.time[1:] + motion.time[:-1])
+    near = _around(motion, float(inside[0]), float(inside[-1]))
+    middle = 0.5 * (near.time[1:] + near.time[:-1])
     nearest = np.searchsorted(middle, inside)
-    covariance, acceleration = motion.covariance, motion.linear_acceleration_minus_gravity
-    if covariance is not None and covariance.ndim == 4:
-        covariance = covariance[nearest]
+    if (near.time[nearest] == inside).all():
+        q, dq, ddq = near.q[nearest], near.dq[nearest], near.ddq[nearest]
+    else:
+        q = CubicHermiteSpline(near.time, near.q, near.dq)(inside)
+        dq = CubicHermiteSpline(near.time, near.dq, near.ddq)(inside)
+        ddq = CubicHermiteSpline(near.time, near.ddq, np.gradient(near.ddq, near.time, axis=0))(inside)
+    acceleration = near.linear_acceleration_minus_gravity
     if acceleration is not None:  # measured values are not blended: that would change their noise
         acceleration = acceleration[nearest]
-    return ToolMotionEstimate(
-        times, q, dq, ddq, covariance, acceleration, motion.linear_acceleration_noise, motion.warnings
+    return dataclasses.replace(motion, time=times, q=q, dq=dq, ddq=ddq, linear_acceleration_minus_gravity=acceleration)
+
+
+def _around(motion: ToolMotionEstimate, start: float, stop: float) -> ToolMotionEstimate:
+    """The samples of a motion from ``start`` to ``stop`` [s], and two on either side."""
+    first = max(0, int(np.searchsorted(motion.time, start)) - 2)
+    last = min(motion.num_samples, int(np.searchsorted(motion.time, stop, "right")) + 2)
+    if last - first == motion.num_samples:
+        return motion
+    part = slice(first, last)
+    acceleration = motion.linear_acceleration_minus_gravity
+    return dataclasses.replace(
+        motion,
+        time=motion.time[part],
+        q=motion.q[part],
+        dq=motion.dq[part],
+        ddq=motion.ddq[part],
+        linear_acceleration_minus_gravity=None if acceleration is None else acceleration[part],
     )
 
 

@@ -19,6 +19,8 @@ from iparam.robot.motion_input import STANDARD_GRAVITY
 from iparam.sensing.motion import ToolMotionEstimate
 
 MOST_KEPT = 500
+"""Samples of a motion for which the factors are kept: half of them spread over time, half over the way that the joints
+go, so that a short motion within a long rest has its share."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +29,7 @@ class RegressorUncertainty:
 
     Attributes:
         num_samples: N.
-        kept: (M,) indices of the samples that the factors belong to, increasing.
+        kept: (M,) indices of the samples that the factors belong to, increasing; each stands for those nearest to it.
         factors: (M, r, 6, 10) D, each times an independent number of variance 1.
     """
 
@@ -48,11 +50,20 @@ class RegressorUncertainty:
         effect = self.factors @ phi
         return np.asarray(np.swapaxes(effect, 1, 2) @ effect)
 
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """(M,) how many samples each of the kept ones stands for; N in all."""
+        middle = 0.5 * (self.kept[1:] + self.kept[:-1])
+        edges = [0, *np.ceil(middle).astype(np.int64).tolist(), self.num_samples]
+        return np.diff(edges)
+
     def at_all_samples(self, values: FloatArray) -> FloatArray:
         """Values (M, ...) at the kept samples, repeated for all N."""
-        middle = 0.5 * (self.kept[1:] + self.kept[:-1])
-        nearest = np.searchsorted(middle, np.arange(self.num_samples))
-        return np.asarray(values[nearest])
+        return np.repeat(values, self.counts, axis=0)
+
+    def mean(self, values: FloatArray) -> FloatArray:
+        """The mean over all samples of values (M, ...) at the kept ones."""
+        return np.asarray(np.average(values, axis=0, weights=self.counts))
 
     def gram(self, weights: FloatArray) -> FloatArray:
         """(10, 10) expected sum over all samples of dA' W dA.
@@ -62,8 +73,9 @@ class RegressorUncertainty:
         """
         root = np.linalg.cholesky(weights)  # W = L L'
         weighted = np.swapaxes(root, -1, -2)[..., None, :, :] @ self.factors
+        weighted = weighted * np.sqrt(self.counts)[:, None, None, None]
         rows = weighted.reshape(-1, 10)
-        return np.asarray(rows.T @ rows) * (self.num_samples / self.kept.size)
+        return np.asarray(rows.T @ rows)
 
 
 def regressor_uncertainty(
@@ -75,14 +87,13 @@ def regressor_uncertainty(
     from iparam.regressor.wrench import wrench_regressor_derivatives
 
     count = motion.num_samples
-    kept = np.unique(np.linspace(0, count - 1, min(count, MOST_KEPT)).round().astype(np.int64))
+    kept = _kept_samples(motion)
     parts = []
     measured = motion.linear_acceleration_minus_gravity is not None
     if motion.covariance is not None:
         slopes = wrench_regressor_derivatives(robot, motion.q[kept], motion.dq[kept], motion.ddq[kept], gravity)
         stacked = np.stack([slopes.by_q, slopes.by_dq, slopes.by_ddq], axis=2)  # (M, n, 3, 6, 10)
-        covariance = motion.covariance if motion.covariance.ndim == 3 else motion.covariance[kept]
-        root = covariance_root(np.broadcast_to(covariance, (kept.size, motion.num_joints, 3, 3)))
+        root = covariance_root(np.asarray(motion.covariance_at(motion.time[kept])))
         if measured:
             _clear_linear_acceleration(stacked)
         parts.append(np.einsum("mnij,mniab->mnjab", root, stacked).reshape(kept.size, -1, 6, 10))
@@ -92,6 +103,15 @@ def regressor_uncertainty(
             write_linear_acceleration(each[axis], sigma * np.eye(3)[axis])
         parts.append(np.broadcast_to(each, (kept.size, 3, 6, 10)))
     return RegressorUncertainty(count, kept, np.concatenate(parts, axis=1))
+
+
+def _kept_samples(motion: ToolMotionEstimate) -> NDArray[np.int64]:
+    count = motion.num_samples
+    if count <= MOST_KEPT:
+        return np.arange(count)
+    way = np.cumsum(np.abs(np.diff(motion.q, axis=0, prepend=motion.q[:1])).sum(axis=1))
+    gone = np.linspace(0.0, 1.0, count) + way / max(float(way[-1]), 1e-12)
+    return np.unique(np.searchsorted(gone, np.linspace(gone[0], gone[-1], MOST_KEPT)).clip(0, count - 1))
 
 
 def sample_error_gram(

@@ -19,7 +19,8 @@ class FilteredMotion:
         q: (T, n) [rad].
         dq: (T, n) [rad/s].
         ddq: (T, n) [rad/s^2].
-        covariance: (T, n, 3, 3) of (q, dq, ddq) for each sample and joint, or None where the filter gives none.
+        covariance: (K, n, 3, 3) of (q, dq, ddq) for each joint, or None where the filter gives none.
+        covariance_time: (K,) the samples' times that it belongs to, all of them or fewer [s]; None with it.
     """
 
     time: FloatArray
@@ -27,6 +28,7 @@ class FilteredMotion:
     dq: FloatArray
     ddq: FloatArray
     covariance: FloatArray | None = None
+    covariance_time: FloatArray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "time", frozen(as_float_array(self.time, "time")))
@@ -37,8 +39,10 @@ class FilteredMotion:
                 raise InputError(f"{name} must have shape ({self.time.size}, n), got {values.shape}")
             object.__setattr__(self, name, frozen(values))
         if self.covariance is not None:
-            covariance = as_float_array(self.covariance, "covariance", (*shape, 3, 3))
+            at = frozen(self.time if self.covariance_time is None else self.covariance_time)
+            covariance = as_float_array(self.covariance, "covariance", (at.size, shape[1], 3, 3))
             object.__setattr__(self, "covariance", frozen(covariance))
+            object.__setattr__(self, "covariance_time", at)
 
     @property
     def num_joints(self) -> int:

@@ -19,6 +19,9 @@ from iparam.arrays import FloatArray
 START_VARIANCE = 1e6
 """Variance of what is not known about the first state, in those of a sample: wide, and free of rounding trouble."""
 
+PART = 20_000
+"""Samples whose filtered states are held at a time."""
+
 REST_VARIANCE = 1e-4
 """Variance of a scaled derivative of a joint at rest: next to nothing, and yet no certainty."""
 
@@ -33,6 +36,8 @@ class JointProcess:
         noise: standard deviation of one angle sample [rad].
         starts_at_rest, ends_at_rest: whether all derivatives are zero at the first or last sample: an arm that stood
             still before, or stays where it is.
+        shares: pairs of a time [s] and the share of the bandwidth that the joint has from then on, in order of time:
+            where it moves less, or rests, less passes. Empty: the whole bandwidth throughout.
     """
 
     order: int
@@ -40,6 +45,7 @@ class JointProcess:
     noise: float
     starts_at_rest: bool = False
     ends_at_rest: bool = False
+    shares: tuple[tuple[float, float], ...] = ()
 
     @property
     def omega(self) -> float:
@@ -50,6 +56,13 @@ class JointProcess:
         """Of the white noise that drives derivative m, for samples ``period`` apart [rad^2 / s^(2 m - 1)]."""
         return float(self.noise**2 * period * self.omega ** (2 * self.order))
 
+    def share_at(self, time: FloatArray) -> FloatArray:
+        """The share of the bandwidth (T,) that passes at times (T,) [s]."""
+        if not self.shares:
+            return np.ones(time.size)
+        starts, shares = np.array(self.shares).T
+        return np.asarray(shares[np.maximum(np.searchsorted(starts, time, "right") - 1, 0)])
+
 
 @dataclass(frozen=True, eq=False)
 class SmoothedJoint:
@@ -57,7 +70,7 @@ class SmoothedJoint:
 
     Attributes:
         means: (T, d) q, dq, ... [rad, rad/s, ...].
-        covariances: (T, d, d) of them.
+        covariances: (V, d, d) of them, of all T samples or of those that were asked for.
     """
 
     means: FloatArray
@@ -65,7 +78,7 @@ class SmoothedJoint:
 
 
 def smooth_joint(
-    time: FloatArray, angle: FloatArray, process: JointProcess, depth: int = 3, exact: bool = True
+    time: FloatArray, angle: FloatArray, process: JointProcess, depth: int = 3, exact: bool = True, every: int = 1
 ) -> SmoothedJoint:
     """Run filter and smoother over one joint's samples.
 
@@ -75,40 +88,58 @@ def smooth_joint(
         process: the model.
         depth: how many of q, dq, ddq, ... to return, at most the order.
         exact: False stops a little early where covariances approach their limits: for comparing models.
+        every: give the covariance of every that many samples only.
     """
     from iparam.recording import kernels
 
-    tolerance = kernels.SETTLED if exact else kernels.NEARLY_SETTLED
-    passed = _run_forward(time, angle, process, tolerance)
-    m = process.order
+    m, series = process.order, _Series(time, angle, process, exact)
+    # What the filter writes is needed once more on the way back, and is too much to keep for a long series: keep the
+    # state before each part, and filter each again.
+    states = [series.start()]
+    for part in series.parts[:-1]:
+        state = states[-1].copy()
+        series.forward(part, state)
+        states.append(state)
     adjoint, information = np.zeros(m), np.zeros((m, m))
-    if process.ends_at_rest:
-        last = passed.slots[-1]
-        gain, covariance = passed.gains[last, :m], passed.covariances[last]
-        state = passed.predicted[-1] + gain * passed.innovations[-1]
-        spread = covariance - np.outer(gain, covariance[0]) + REST_VARIANCE * np.eye(m)
-        information[1:, 1:] = np.linalg.inv(spread[1:, 1:])
-        adjoint[1:] = information[1:, 1:] @ state[1:]
-    means, variances = np.empty((time.size, depth)), np.empty((time.size, depth, depth))
-    kernels.backward(*passed, adjoint, information, tolerance, means, variances)
+    means, variances = np.empty((time.size, depth)), np.empty((-(-time.size // every), depth, depth))
+    for part, state in zip(reversed(series.parts), reversed(states), strict=True):
+        passed = series.forward(part, state)
+        if process.ends_at_rest and part.stop == time.size:
+            spread = state.p + REST_VARIANCE * np.eye(m)
+            information[1:, 1:] = np.linalg.inv(spread[1:, 1:])
+            adjoint[1:] = information[1:, 1:] @ state.x[1:]
+        kernels.backward(
+            series.steps[part],
+            *passed,
+            adjoint,
+            information,
+            series.tolerance,
+            part.start,
+            every,
+            means[part],
+            variances,
+        )
     return _in_units(means, variances, process)
 
 
-def filter_joint(time: FloatArray, angle: FloatArray, process: JointProcess) -> SmoothedJoint:
+def filter_joint(time: FloatArray, angle: FloatArray, process: JointProcess, every: int = 1) -> SmoothedJoint:
     """The causal estimate of (q, dq, ddq): each sample sees only itself and those before. Arguments as above."""
-    from iparam.recording import kernels
-
-    passed = _run_forward(time, angle, process, kernels.SETTLED)
-    gains, covariances = passed.gains[: passed.slots[-1] + 1, :3], passed.covariances[: passed.slots[-1] + 1]
-    means = passed.predicted[:, :3] + gains[passed.slots] * passed.innovations[:, None]
-    variances = covariances[:, :3, :3] - gains[:, :, None] * covariances[:, None, 0, :3]
-    return _in_units(means, variances[passed.slots], process)
+    series = _Series(time, angle, process, exact=True)
+    state = series.start()
+    means, variances = np.empty((time.size, 3)), np.empty((-(-time.size // every), 3, 3))
+    for part in series.parts:
+        passed = series.forward(part, state)
+        gains, covariances = passed.gains[: passed.slots[-1] + 1, :3], passed.covariances[: passed.slots[-1] + 1]
+        means[part] = passed.predicted[:, :3] + gains[passed.slots] * passed.innovations[:, None]
+        after = covariances[:, :3, :3] - gains[:, :, None] * covariances[:, None, 0, :3]
+        wanted = np.arange(-(-part.start // every) * every, part.stop, every)
+        variances[wanted // every] = after[passed.slots[wanted - part.start]]
+    return _in_units(means, variances, process)
 
 
 class _Forward(NamedTuple):
     """The outputs of the forward kernel, in the order of the backward kernel's arguments; all scaled."""
 
-    steps: FloatArray
     innovations: FloatArray
     slots: NDArray[np.int64]
     gains: FloatArray
@@ -116,22 +147,50 @@ class _Forward(NamedTuple):
     covariances: FloatArray
 
 
-def _run_forward(time: FloatArray, angle: FloatArray, process: JointProcess, tolerance: float) -> _Forward:
-    from iparam.recording import kernels
+class _State(NamedTuple):
+    """What the filter knows after a sample, or before the first: scaled mean (m,) and covariance (m, m)."""
 
-    m, omega, count = process.order, process.omega, time.size
-    start, start_variances = _start(time, angle, process)
-    intensity = omega * float(np.median(np.diff(time)))
-    passed = _Forward(
-        omega * np.diff(time),
-        np.empty(count),
-        np.empty(count, dtype=np.int64),
-        np.empty((count, m + 1)),
-        np.empty((count, m)),
-        np.empty((count, m, m)),
-    )
-    kernels.forward(passed.steps, angle / process.noise, start, start_variances, intensity, tolerance, *passed[1:])
-    return passed
+    x: FloatArray
+    p: FloatArray
+
+    def copy(self) -> _State:
+        return _State(self.x.copy(), self.p.copy())
+
+
+class _Series:
+    """One joint's samples in the units of its model, in parts of bounded size."""
+
+    def __init__(self, time: FloatArray, angle: FloatArray, process: JointProcess, exact: bool) -> None:
+        from iparam.recording import kernels
+
+        self._time, self._angle, self._process = time, angle, process
+        self.tolerance = kernels.SETTLED if exact else kernels.NEARLY_SETTLED
+        self.steps = process.omega * np.diff(time, prepend=time[0])
+        self._intensities = (
+            process.omega * float(np.median(np.diff(time))) * process.share_at(time) ** (2 * process.order)
+        )
+        self.parts = [slice(first, min(first + PART, time.size)) for first in range(0, time.size, PART)]
+
+    def start(self) -> _State:
+        """What is known before the first sample."""
+        mean, variances = _start(self._time, self._angle, self._process)
+        return _State(mean, np.diag(variances))
+
+    def forward(self, part: slice, state: _State) -> _Forward:
+        """Filter a part; ``state``, before it, becomes the one after it."""
+        from iparam.recording import kernels
+
+        m, count = self._process.order, part.stop - part.start
+        passed = _Forward(
+            np.empty(count),
+            np.empty(count, dtype=np.int64),
+            np.empty((count, m + 1)),
+            np.empty((count, m)),
+            np.empty((count, m, m)),
+        )
+        y = self._angle[part] / self._process.noise
+        kernels.forward(self.steps[part], y, self._intensities[part], *state, self.tolerance, *passed)
+        return passed
 
 
 def _in_units(means: FloatArray, variances: FloatArray, process: JointProcess) -> SmoothedJoint:

@@ -23,6 +23,9 @@ from iparam.recording.joint_process import (
 from iparam.recording.process_choice import LEAST_SAMPLES, choose_causal_processes, choose_processes
 from iparam.robot.batching import get_num_threads
 
+MOST_COVARIANCES = 20_000
+"""Samples of a run for which the covariance is given; of a longer run it is that of every second, third, ... sample."""
+
 
 class JointEstimate(NamedTuple):
     """What the filter knows after a sample: q [rad], dq [rad/s] and ddq [rad/s^2], each (n,)."""
@@ -41,7 +44,7 @@ def kalman_smooth(time: ArrayLike, q: ArrayLike, processes: Sequence[JointProces
         processes: the motion models, one a joint; None chooses them from the data (`choose_processes`).
 
     Returns:
-        The motion at ``time``, with the posterior covariance of (q, dq, ddq).
+        The motion at ``time``, with the posterior covariance of (q, dq, ddq); of a long run, that of some samples.
     """
     stamps, angles = checked_angles(time, q, LEAST_SAMPLES)
     models = _models(processes, angles.shape[1]) if processes is not None else choose_processes(stamps, angles)
@@ -164,17 +167,20 @@ class JointKalmanFilter:
 
 
 def _each_joint(
-    work: Callable[[FloatArray, FloatArray, JointProcess], SmoothedJoint],
-    time: FloatArray,
-    q: FloatArray,
-    models: Sequence[JointProcess],
+    work: Callable[..., SmoothedJoint], time: FloatArray, q: FloatArray, models: Sequence[JointProcess]
 ) -> FilteredMotion:
-    columns = [np.ascontiguousarray(column) for column in q.T]
-    with ThreadPoolExecutor(max_workers=min(get_num_threads(), len(columns))) as pool:
-        joints = list(pool.map(lambda column, model: work(time, column, model), columns, models))
-    means = np.stack([joint.means for joint in joints], axis=1)
-    covariance = np.stack([joint.covariances for joint in joints], axis=1)
-    return FilteredMotion(time, means[..., 0], means[..., 1], means[..., 2], covariance)
+    every = -(-time.size // MOST_COVARIANCES)
+    motion = np.empty((3, *q.shape))
+    covariance = np.empty((-(-time.size // every), q.shape[1], 3, 3))
+
+    def one(joint: int) -> None:
+        smoothed = work(time, np.ascontiguousarray(q[:, joint]), models[joint], every=every)
+        motion[:, :, joint] = smoothed.means.T
+        covariance[:, joint] = smoothed.covariances
+
+    with ThreadPoolExecutor(max_workers=min(get_num_threads(), q.shape[1])) as pool:
+        list(pool.map(one, range(q.shape[1])))
+    return FilteredMotion(time, motion[0], motion[1], motion[2], covariance, time[::every])
 
 
 def _models(processes: Sequence[JointProcess], num_joints: int) -> Sequence[JointProcess]:

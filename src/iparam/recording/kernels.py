@@ -13,7 +13,7 @@ import numpy as np
 
 from iparam.robot.kernels.steps import compiled
 
-SAME_STEP = 1e-9  # relative difference up to which two time steps share their matrices
+SAME_STEP = 1e-9  # relative difference up to which two time steps count as one: the rounding of stamps, not jitter
 SETTLED = 1e-12  # relative change below which a covariance is taken for its limit
 NEARLY_SETTLED = 1e-7  # the same where models are only compared: scores then differ by as little, in half the time
 
@@ -63,13 +63,15 @@ def largest_change(a, b):
 
 
 @compiled
-def forward(steps, y, start, start_variances, intensity, tolerance, innovations, slots, gains, predicted, covariances):
-    """Kalman filter over y (T,), with ``steps`` (T - 1,) between the samples, all scaled.
+def forward(steps, y, intensities, x, p, tolerance, innovations, slots, gains, predicted, covariances):
+    """Kalman filter over y (T,), all scaled. Called again with the next samples, it goes on where it was.
 
     Args:
-        steps, y: the scaled data.
-        start, start_variances: (m,) prior of the first state.
-        intensity: of the process noise.
+        steps: (T,) the time step before each sample; 0 before the first of all.
+        y: (T,) the samples.
+        intensities: (T,) of the process noise during each step.
+        x, p: (m,) and (m, m) the state after the sample before, or the prior where steps[0] is 0. Changed: the state
+            after the last sample.
         tolerance: relative change below which a covariance is taken for its limit.
         innovations: (T,) output.
         slots: (T,) output, the row of gains and covariances that belongs to each sample.
@@ -78,18 +80,16 @@ def forward(steps, y, start, start_variances, intensity, tolerance, innovations,
         covariances: (T, m, m) output, of the predicted states, by slot.
     """
     count, m = predicted.shape
-    f, work, p = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m))
-    x, step, shared, settled, slot = start.copy(), -1.0, -1.0, False, -1
-    for i in range(m):
-        p[i, i] = start_variances[i]
+    f, work = np.zeros((m, m)), np.zeros((m, m))
+    step, driven, settled, slot = -1.0, -1.0, False, -1
     for k in range(count):
-        if k > 0:
-            h = steps[k - 1]
-            if h != step:
+        h = steps[k]
+        if h > 0.0:
+            if abs(h - step) > SAME_STEP * h:
                 write_transition(h, f)
-                step = h
-            if abs(h - shared) > SAME_STEP * h:
-                shared, settled = h, False
+                step, settled = h, False
+            if intensities[k] != driven:
+                driven, settled = intensities[k], False
             for i in range(m):
                 total = 0.0
                 for j in range(i, m):
@@ -98,11 +98,11 @@ def forward(steps, y, start, start_variances, intensity, tolerance, innovations,
         if not settled:
             slot += 1
             c = covariances[slot]
-            if k == 0:
-                c[:] = p
+            if h > 0.0:
+                predict_covariance(f, step, driven, p, c, work)
+                settled = slot > 0 and largest_change(c, covariances[slot - 1]) < tolerance
             else:
-                predict_covariance(f, step, intensity, p, c, work)
-                settled = largest_change(c, covariances[slot - 1]) < tolerance
+                c[:] = p
             gain = gains[slot]
             gain[m] = c[0, 0] + 1.0
             for i in range(m):
@@ -121,21 +121,37 @@ def forward(steps, y, start, start_variances, intensity, tolerance, innovations,
 
 @compiled
 def backward(
-    steps, innovations, slots, gains, predicted, covariances, adjoint, information, tolerance, means, variances
+    steps,
+    innovations,
+    slots,
+    gains,
+    predicted,
+    covariances,
+    adjoint,
+    information,
+    tolerance,
+    first,
+    every,
+    means,
+    variances,
 ):
-    """Bryson-Frazier smoother over what `forward` wrote.
+    """Bryson-Frazier smoother over what `forward` wrote. Called again with the samples before, it goes on.
 
     Args:
         steps, innovations, slots, gains, predicted, covariances: as in `forward`.
-        adjoint: (m,) and information: (m, m), of what is known after the last sample; zeros if nothing is. Changed.
+        adjoint: (m,) and information: (m, m), of what is known after the last sample; zeros if nothing is. Changed: of
+            what is known after the sample before the first.
         tolerance: as in `forward`.
+        first: number of the first sample in the whole series.
+        every: of every how many samples of the whole series the covariance is wanted.
         means: (T, d) output, the first d states.
-        variances: (T, d, d) output, their covariances.
+        variances: (V, d, d) output, the covariances of those samples of the whole series.
     """
     count, m = predicted.shape
     depth = means.shape[1]
     f, work, previous, turned = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m)), np.zeros(m)
-    step, shared, settled = -1.0, -1.0, False
+    smoothed = np.zeros((depth, depth))
+    step, settled = -1.0, False
     for k in range(count - 1, -1, -1):
         gain, c = gains[slots[k]], covariances[slots[k]]
         correct_adjoint(gain, innovations[k], adjoint)
@@ -144,27 +160,27 @@ def backward(
             for j in range(m):
                 total -= c[i, j] * adjoint[j]
             means[k, i] = total
-        if settled:
-            variances[k] = variances[k + 1]
-        else:
+        if not settled:
             correct_information(gain, information, turned)
-            write_smoothed(c, information, work, variances[k])
-        if k == 0:
+            write_smoothed(c, information, work, smoothed)
+        if (first + k) % every == 0:
+            variances[(first + k) // every] = smoothed
+        h = steps[k]
+        if h == 0.0:
             break
-        h = steps[k - 1]
-        if h != step:
+        same = k > 0 and slots[k] == slots[k - 1]
+        if abs(h - step) > SAME_STEP * h:
             write_transition(h, f)
-            step = h
+            step, settled = h, False
+        settled = settled and same
         for j in range(m - 1, -1, -1):
             total = 0.0
             for i in range(j + 1):
                 total += f[i, j] * adjoint[i]
             adjoint[j] = total
-        if abs(h - shared) > SAME_STEP * h or slots[k] != slots[k - 1]:
-            shared, settled = h, False
         if not settled:
             pull_back(f, information, work)
-            settled = slots[k] == slots[k - 1] and largest_change(information, previous) < tolerance
+            settled = same and largest_change(information, previous) < tolerance
             previous[:] = information
 
 

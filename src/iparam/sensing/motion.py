@@ -22,7 +22,8 @@ class ToolMotionEstimate:
     Attributes:
         time: (T,) strictly increasing [s].
         q, dq, ddq: (T, n) joint positions, velocities and accelerations [rad, rad/s, rad/s^2].
-        covariance: of (q, dq, ddq), (T, n, 3, 3) for each sample or (n, 3, 3) for all; None where unknown.
+        covariance: of (q, dq, ddq), (K, n, 3, 3) at K times or (n, 3, 3) for all; None where unknown.
+        covariance_time: (K,) those times, increasing [s]; if not given, all T.
         linear_acceleration_minus_gravity: (T, 3) of tool0's origin, in tool0 [m/s^2], as an accelerometer there
             measures it; None to take it from the joints.
         linear_acceleration_noise: (3,) standard deviation of it [m/s^2]; None with it.
@@ -34,6 +35,7 @@ class ToolMotionEstimate:
     dq: FloatArray
     ddq: FloatArray
     covariance: FloatArray | None = None
+    covariance_time: FloatArray | None = None
     linear_acceleration_minus_gravity: FloatArray | None = None
     linear_acceleration_noise: FloatArray | None = None
     warnings: tuple[str, ...] = ()
@@ -45,8 +47,12 @@ class ToolMotionEstimate:
         object.__setattr__(self, "time", frozen(time))
         shape = (time.size, *np.shape(self.q)[1:])
         n = shape[-1]
+        if self.covariance is not None and np.ndim(self.covariance) == 4:
+            at = time if self.covariance_time is None else as_float_array(self.covariance_time, "covariance_time")
+            object.__setattr__(self, "covariance_time", frozen(at))
+        known = () if self.covariance_time is None else np.shape(self.covariance_time)
         allowed: dict[str, tuple[tuple[int, ...], ...]] = dict.fromkeys(("q", "dq", "ddq"), (shape,))
-        allowed["covariance"] = ((*shape, 3, 3), (n, 3, 3))
+        allowed["covariance"] = ((*known, n, 3, 3), (n, 3, 3))
         allowed["linear_acceleration_minus_gravity"] = ((time.size, 3),)
         allowed["linear_acceleration_noise"] = ((3,),)
         for name, shapes in allowed.items():
@@ -70,6 +76,14 @@ class ToolMotionEstimate:
     def num_joints(self) -> int:
         """n, the number of joints."""
         return int(self.q.shape[1])
+
+    def covariance_at(self, times: FloatArray) -> FloatArray | None:
+        """(M, n, 3, 3) the covariance known nearest to each of ``times`` (M,) [s]; None where it is not known."""
+        if self.covariance is None or self.covariance_time is None:
+            known = self.covariance
+            return None if known is None else np.broadcast_to(known, (times.size, *known.shape))
+        middle = 0.5 * (self.covariance_time[1:] + self.covariance_time[:-1])
+        return np.asarray(self.covariance[np.searchsorted(middle, times)])
 
     def regressor(self, robot: Robot, gravity: ArrayLike = STANDARD_GRAVITY) -> FloatArray:
         """The wrench regressors (T, 6, 10), with the measured linear acceleration where there is one.

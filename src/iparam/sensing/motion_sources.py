@@ -124,16 +124,12 @@ class AccelerometerMotion:
         rest = self.joints.motion(recording, robot)
         samples = align(recording, ["accelerometer"], times=rest.time)
         kept = np.isin(rest.time, samples.time)
-        covariance = rest.covariance
-        if covariance is not None and covariance.ndim == 4:
-            covariance = covariance[kept]
         return dataclasses.replace(
             rest,
             time=samples.time,
             q=rest.q[kept],
             dq=rest.dq[kept],
             ddq=rest.ddq[kept],
-            covariance=covariance,
             linear_acceleration_minus_gravity=samples["accelerometer"],
             linear_acceleration_noise=white_noise_level(accelerometer.values),
             warnings=(*rest.warnings, *samples.warnings),
@@ -160,7 +156,7 @@ def _joint_signal(recording: Recording, robot: Robot, name: str) -> Signal:
 
 
 def _estimate(motion: FilteredMotion) -> ToolMotionEstimate:
-    return ToolMotionEstimate(motion.time, motion.q, motion.dq, motion.ddq, motion.covariance)
+    return ToolMotionEstimate(motion.time, motion.q, motion.dq, motion.ddq, motion.covariance, motion.covariance_time)
 
 
 def _bandwidth(angles: Signal) -> float:
