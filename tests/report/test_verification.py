@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
+import iparam
 from iparam.errors import InputError
-from iparam.estimation import Estimate
+from iparam.estimation import Estimate, IdentificationError
+from iparam.recording import Recording
 from iparam.report import verify_estimate
+from iparam.sensing.noise import noise_preset
+
+DATA = Path(__file__).resolve().parents[1] / "data"
 
 
 def heavier(estimate: Estimate, factor: float) -> Estimate:
@@ -61,6 +68,46 @@ def test_a_signal_without_noise_needs_no_perfect_prediction(run: Any, other_run:
     found = verify_estimate(run.estimate, other_run.recording, run.robot, wrench_noise=np.zeros(6))
     floor = 1e-3 * np.repeat([found.signal[:3].max(), found.signal[3:].max()], 3)
     assert found.by_noise == pytest.approx(found.rms / floor)
+
+
+def still(run: Any, seconds: float = 4.0) -> Recording:
+    """The arm holds its first pose."""
+    count = round(100 * seconds)
+    q = np.repeat(run.recording.signal("q").values[:1], count, axis=0)
+    wrench = iparam.wrench_regressor(run.robot, q, 0 * q, 0 * q) @ run.truth.phi
+    exact = Recording(robot="ur5e").with_signal("q", time=np.arange(count) / 100, values=q)
+    exact = exact.with_signal("wrench", time=np.arange(count) / 100, values=wrench)
+    return noise_preset("ur5e").apply(exact, 5)
+
+
+@pytest.mark.parametrize("factor", [1.0, 3.0])
+def test_an_arm_that_stands_still_verifies_nothing(run: Any, factor: float) -> None:
+    with pytest.raises(IdentificationError, match="cannot tell whether the load is right"):
+        verify_estimate(heavier(run.estimate, factor), still(run), run.robot)
+
+
+@pytest.mark.parametrize("corner", [20.0, 10.0])
+def test_a_filtered_sensor_is_no_fault_of_the_load(run: Any, other_run: Any, corner: float) -> None:
+    """Noise behind a low-pass: its second differences are far smaller than itself."""
+    robot, truth = run.robot, run.truth
+    trajectory = iparam.load_trajectory(DATA / "optimized_ur5e.json").trajectory
+    motion = trajectory.sample(500.0)
+    pole = np.exp(-2 * np.pi * corner / 500.0)
+    white = np.random.default_rng(0).standard_normal((motion.num_samples, 6)) * [2.0, 2.0, 2.0, 0.2, 0.2, 0.2]
+    wrench = iparam.wrench_regressor(robot, motion.q, motion.dq, motion.ddq) @ truth.phi
+    wrench = wrench + lfilter([1 - pole], [1, -pole], white, axis=0)
+    recording = Recording(robot="ur5e").with_signal("q", time=motion.time, values=motion.q)
+    recording = recording.with_signal("wrench", time=motion.time, values=wrench)
+    found = verify_estimate(run.estimate, recording, robot)
+    assert found.passed, found.sentence
+    assert found.by_noise == pytest.approx(np.ones(6), abs=0.35)
+    assert not verify_estimate(heavier(run.estimate, 1.1), recording, robot).passed
+
+
+def test_a_mass_that_is_ten_percent_off_fails_below_the_noise(run: Any, other_run: Any) -> None:
+    found = verify_estimate(heavier(run.estimate, 1.1), other_run.recording, run.robot)
+    assert not found.passed
+    assert found.scale_deviation < 0.01
 
 
 def test_bad_arguments(run: Any) -> None:

@@ -91,6 +91,7 @@ class Verify:
         offset = f"{' '.join(numbers(found.offset[:3], 3))} N, {' '.join(numbers(found.offset[3:], 4))} N m"
         print_line(f"noise     {found.noise_source}")
         print_line(f"offset    {offset} ({'fitted' if found.offset_fitted else 'of the result'})")
-        print_line(f"scale     {number(found.best_scale, 4)} times the predicted wrench of the load would fit best")
+        scale = f"{number(found.best_scale, 4)} +- {number(found.scale_deviation, 4)}"
+        print_line(f"scale     {scale} times the predicted wrench of the load would fit best")
         if found.passed:
             print_line(f"passed    {found.sentence}")

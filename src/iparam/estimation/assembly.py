@@ -10,6 +10,7 @@ from iparam.arrays import FloatArray, frozen
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import SUCCESS, Estimate, StandardDeviations, Wrench
 from iparam.estimation.problem import NUM_PARAMETERS, PayloadProblem
+from iparam.estimation.residual_structure import ResidualStructure, residual_structure
 from iparam.estimation.weighted_fit import residuals
 from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.spatial.consistency import check_consistency
@@ -20,6 +21,9 @@ from iparam.spatial.phi import inertia_matrix
 POORLY_KNOWN = 0.2
 """Standard deviation of a parameter, as a share of its scale, from which a warning says so."""
 
+
+CORRELATED = 1.5
+"""Inflation of the covariance by correlation in time from which on a warning says so."""
 
 VISIBLE = 1e-3
 """Residual, as a share of the wrench, below which nobody needs to hear of its structure."""
@@ -59,12 +63,8 @@ def assemble_estimate(
     report = check_consistency(phi)
     if not report:
         found.append(f"No rigid body has these parameters: {report.violations[0]} Method consistent avoids that.")
-    if inflation > 1.5 and (rms > VISIBLE * np.sqrt(np.mean(problem.y**2, axis=0))).any():
-        found.append(
-            "The residuals are correlated in time, which the standard deviations account for (variance "
-            f"{inflation:.1f} times that of independent samples): the motion, or the load, is not quite what the model "
-            "assumes, or the sensor's bias drifts."
-        )
+    if inflation > CORRELATED and (rms > VISIBLE * np.sqrt(np.mean(problem.y**2, axis=0))).any():
+        found.append(_correlation_warning(residual_structure(problem, left), inflation))
     return estimate_of(
         method,
         phi,
@@ -75,8 +75,28 @@ def assemble_estimate(
         sensor_bias=Wrench(frozen(parameters[10:13]), frozen(parameters[13:16])) if problem.bias else None,
         samples=problem.num_samples * problem.averaged,
         data_share=None if data_share is None else frozen(data_share),
+        time_correlation=inflation,
         warnings=found,
         status=status,
+    )
+
+
+def _correlation_warning(structure: ResidualStructure, inflation: float) -> str:
+    if structure.follows_motion:
+        return (
+            "What is left of the wrench follows the motion, and the standard deviations do not cover the cause. Look "
+            "at the sensor's sign, axes, units, place and filter, at the arm's model and how it is mounted, at the "
+            "clock, and at what else pulls at the load."
+        )
+    if structure.lasts:
+        return (
+            "The residuals keep their sign for a good part of the run, and the standard deviations do not cover the "
+            "cause: the sensor's bias drifts (--bias drifting estimates that along), the load changed, or something "
+            "else pulls at it."
+        )
+    return (
+        "The residuals are correlated in time, which the standard deviations account for (variance "
+        f"{inflation:.1f} times that of independent samples)."
     )
 
 
@@ -92,6 +112,7 @@ def estimate_of(
     residual_rms: Wrench | None = None,
     sensor_bias: Wrench | None = None,
     data_share: FloatArray | None = None,
+    time_correlation: float = 1.0,
     status: str = SUCCESS,
 ) -> Estimate:
     """An `Estimate` from phi (10,) and its covariance (10, 10); the rest as in there, no wrench residual as zeros."""
@@ -116,6 +137,7 @@ def estimate_of(
         sensor_bias=sensor_bias,
         samples=samples,
         data_share=data_share,
+        time_correlation=time_correlation,
         warnings=tuple(dict.fromkeys(warnings)),
         status=status,
     )

@@ -58,6 +58,8 @@ class Estimate:
         samples: how many were used.
         data_share: (10,) which part of the knowledge of each of phi comes from the data and not from a prior, 0 to 1;
             None without a prior.
+        time_correlation: by how much the variances were raised because the residuals are correlated in time; 1 where
+            they are not, or where it is not known (a file does not hold it).
         warnings: what a reader should know, one sentence each.
     """
 
@@ -76,6 +78,7 @@ class Estimate:
     sensor_bias: Wrench | None
     samples: int
     data_share: FloatArray | None = None
+    time_correlation: float = 1.0
     warnings: tuple[str, ...] = ()
     status: str = SUCCESS
 

@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import frozen
 from iparam.errors import InputError, UnknownNameError
-from iparam.estimation.assembly import condition_number
+from iparam.estimation.assembly import CORRELATED, condition_number
 from iparam.estimation.estimate import Estimate, Wrench
 from iparam.estimation.estimator import Estimator
 from iparam.estimation.problem import PayloadProblem
 from iparam.estimation.recording_problem import problem_from_recording
+from iparam.estimation.residual_structure import ResidualStructure, residual_structure
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 from iparam.robot.motion_input import STANDARD_GRAVITY
@@ -25,8 +26,9 @@ from iparam.sensing.wrench_source import WrenchSource
 if TYPE_CHECKING:
     from iparam.spatial.parameters import InertialParameters
 
-PayloadBias = Literal["estimate", "none", "zeroed", "drifting"]
-"""The sensor's bias as in `problem_from_recording`, or one that walks during the run (`iparam.estimation.drift`)."""
+PayloadBias = Literal["estimate", "constant", "none", "zeroed", "drifting"]
+"""The sensor's bias: none and zeroed as in `problem_from_recording`; constant, its "estimate"; drifting, one that walks
+during the run (`iparam.estimation.drift`); or estimate: constant, and drifting where that alone explains the data."""
 
 METHODS = ("consistent", "ls", "wls", "tls", "rls", "riv", "rtls", "robust", "logchol")
 DEFAULT_METHOD = "consistent"
@@ -54,8 +56,8 @@ def identify_payload(
         method: one of `METHODS`, or an estimator.
         motion, wrench, wrench_covariance, zero_pose, gravity: see `problem_from_recording`.
         bias: of the sensor. "drifting" also estimates how it walks, channel by channel: right for a sensor that is not
-            warm yet, at the price of wider intervals. Errors of another kind that last for some tenths of a second are
-            taken for drift, too.
+            warm yet. Errors of another kind that last for some tenths of a second are taken for drift, too, so the
+            default, "estimate", does so only if a slow walk explains all that a constant bias leaves.
         delay: by how much the wrench lags behind the joint angles [s]; None estimates it.
         prior: a guess of the load, for method "logchol".
     """
@@ -76,24 +78,47 @@ def identify_payload(
         arm,
         motion=motion,
         wrench=wrench,
-        bias="estimate" if bias == "drifting" else bias,
+        bias=bias if bias in ("none", "zeroed") else "estimate",
         delay=delay,
         wrench_covariance=wrench_covariance,
         zero_pose=zero_pose,
         instruments=method == "riv",
         gravity=gravity,
     )
-    estimate = _fit_drifting(estimator, problem) if bias == "drifting" else estimator.fit(problem)
+    if bias == "drifting":
+        estimate = _fit_drifting(estimator, problem)
+    else:
+        estimate = estimator.fit(problem)
+        if bias == "estimate" and estimate.time_correlation > CORRELATED:
+            structure = _structure(problem, estimate)
+            if structure.lasts and not structure.linear_in_motion:
+                estimate = _fit_drifting(estimator, problem, unless=estimate)
     return dataclasses.replace(estimate, warnings=(*warnings, *estimate.warnings)) if warnings else estimate
 
 
-def _fit_drifting(estimator: Estimator, problem: PayloadProblem) -> Estimate:
+def _structure(problem: PayloadProblem, estimate: Estimate) -> ResidualStructure:
+    residual = problem.y - problem.A @ estimate.phi
+    return residual_structure(problem, residual - residual.mean(axis=0) if problem.bias else residual)
+
+
+def _fit_drifting(estimator: Estimator, problem: PayloadProblem, unless: Estimate | None = None) -> Estimate:
+    """The estimate with a bias that walks.
+
+    Args:
+        estimator: to fit with.
+        problem: the data.
+        unless: the estimate with a constant bias, which is given back where a slow walk does not explain what it
+            leaves; None takes the walk as it is.
+    """
     from iparam.estimation.drift import find_drift, without_drift
 
     drift = find_drift(problem)
-    if drift is None:
-        return estimator.fit(problem)
-    estimate = estimator.fit(without_drift(problem, drift))
+    if drift is None or (unless is not None and not drift.slow):
+        return estimator.fit(problem) if unless is None else unless
+    white = without_drift(problem, drift)
+    estimate = estimator.fit(white)
+    if unless is not None and (estimate.time_correlation > CORRELATED or _structure(white, estimate).follows_motion):
+        return unless
     bias = np.mean(problem.y - problem.A @ estimate.phi, axis=0)
     return dataclasses.replace(
         estimate,

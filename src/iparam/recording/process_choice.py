@@ -185,10 +185,11 @@ def _shares(samples: _Samples, process: JointProcess) -> tuple[tuple[float, floa
         spent = smoothed.covariances[:, 0, 0] / process.noise**2
         criteria.append(np.bincount(numbers, misfit + 2.0 * CAUTION * spent, minlength=windows))
     table = np.array(criteria)
+    # Motion begins and ends within a window: each is judged with its neighbours.
+    table[:, 1:-1] = table[:, :-2] + table[:, 1:-1] + table[:, 2:]
+    table[:, 0], table[:, -1] = table[:, 1], table[:, -2]
     best = np.where(table[0] - table.min(axis=0) > _GAIN, np.argmin(table, axis=0), 0)
     best = np.maximum(best - _CAREFUL, 0)
-    # Motion begins and ends within a window: its neighbours keep what it needs.
-    best = np.minimum(best, np.minimum(np.append(best[1:], best[-1]), np.append(best[0], best[:-1])))
     if not best.any():
         return ()
     changes = [0, *(np.flatnonzero(np.diff(best)) + 1).tolist()]

@@ -18,7 +18,7 @@ from iparam.report.palette import BLUE, GREY, INK, SKY, VERMILLION
 from iparam.report.rounding import significant
 from iparam.report.run_analysis import RunAnalysis
 from iparam.report.svg import figure_card
-from iparam.sensing.motion_sources import white_noise_level
+from iparam.sensing.noise_level import white_noise_level
 
 HEIGHT = 3.1
 INSTANTS = 120

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from iparam.estimation.recording_problem import problem_from_recording
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 from iparam.sensing.motion import ToolMotionEstimate
-from iparam.sensing.motion_sources import KalmanMotion, white_noise_level
+from iparam.sensing.motion_sources import KalmanMotion
+from iparam.sensing.noise_level import SpectralNoise, noise_beside, white_noise_level
 
 AXIS_NAMES = ("force x", "force y", "force z", "torque x", "torque y", "torque z")
 AXIS_UNITS = ("N", "N", "N", "N m", "N m", "N m")
@@ -51,8 +53,22 @@ class RunAnalysis:
 
     @property
     def noise(self) -> FloatArray:
-        """(6,) white noise of the wrench, from the second differences of the residual."""
-        return white_noise_level(self.residual)
+        """(6,) standard deviation of the wrench's noise: what the residual holds beyond the band of the load's wrench.
+
+        Where the run is too short for a spectrum, it is that of white noise, from second differences.
+        """
+        found = self._spectral
+        return white_noise_level(self.residual) if found is None else found.level
+
+    @property
+    def noise_in_band(self) -> FloatArray:
+        """(6,) standard deviation of white noise as strong as the wrench's where the load's wrench has its power."""
+        found = self._spectral
+        return white_noise_level(self.residual) if found is None else found.in_band
+
+    @cached_property
+    def _spectral(self) -> SpectralNoise | None:
+        return noise_beside(self.residual, self.predicted)
 
 
 def analyze_run(

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
+from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
 from iparam.excitation.measurement_noise import MeasurementNoise
 from iparam.recording.recording import Recording
@@ -20,6 +21,12 @@ from iparam.sensing.noise import noise_preset, noise_presets
 
 DEFAULT_THRESHOLD = 2.0
 """Residual in units of the noise up to which a run counts as predicted: a mass that is 10 % off gives 2.5 on 2 kg."""
+
+SCALE_TOLERANCE = 0.05
+"""By how much the load's wrench may have to be scaled to fit the run best, besides what its noise explains."""
+
+TELLING = 0.02
+"""Largest standard deviation of that scale with which a run can tell a right load from a wrong one."""
 
 NEGLIGIBLE = 1e-3
 """Share of the signal that counts as noise where a sensor has less: nobody needs a better prediction."""
@@ -37,6 +44,7 @@ class Verification:
         offset: the constant part that was taken for the sensor's bias.
         offset_fitted: whether it was fitted to this run, or is the estimate's own.
         best_scale: the factor by which the load's predicted wrench would fit this run best; 1 if nothing is wrong.
+        scale_deviation: its standard deviation, by the noise of the run.
         threshold: the largest rms that passes, in units of the noise.
         samples: how many were compared.
         duration: from the first to the last [s].
@@ -50,6 +58,7 @@ class Verification:
     offset: FloatArray
     offset_fitted: bool
     best_scale: float
+    scale_deviation: float
     threshold: float
     samples: int
     duration: float
@@ -72,8 +81,13 @@ class Verification:
 
     @property
     def passed(self) -> bool:
-        """Whether no axis is beyond the threshold."""
-        return bool((self.by_noise <= self.threshold).all())
+        """Whether no axis is beyond the threshold, and the load not too heavy or too light."""
+        return bool((self.by_noise <= self.threshold).all()) and self.scale_right
+
+    @property
+    def scale_right(self) -> bool:
+        """Whether the load's wrench fits as it is, within `SCALE_TOLERANCE` and the noise."""
+        return abs(self.best_scale - 1.0) <= SCALE_TOLERANCE + 3.0 * self.scale_deviation
 
     @property
     def sentence(self) -> str:
@@ -83,6 +97,9 @@ class Verification:
         if self.passed:
             return f"The estimate predicts this run: at worst, {found} ({self.threshold:g} allowed)."
         beyond = int(np.count_nonzero(self.by_noise > self.threshold))
+        if not beyond:
+            scale = f"{self.best_scale:.3f} +- {self.scale_deviation:.3f}"
+            return f"The estimate does not predict this run: {scale} times the load would fit best."
         return f"The estimate does not predict this run: {found}, and {beyond} of 6 axes exceed {self.threshold:g}."
 
     def as_json(self) -> dict[str, Any]:
@@ -98,6 +115,7 @@ class Verification:
             "offset": {"force": self.offset[:3].tolist(), "torque": self.offset[3:].tolist()},
             "offset_fitted": self.offset_fitted,
             "best_scale": self.best_scale,
+            "scale_deviation": self.scale_deviation,
             "samples": self.samples,
             "duration": self.duration,
             "warnings": list(self.warnings),
@@ -124,9 +142,12 @@ def verify_estimate(
         threshold: the largest rms that passes, in units of the noise.
         keep_bias: use the estimate's sensor bias; otherwise six offsets are fitted, since a bias changes between runs.
         wrench_noise: (6,) standard deviation of the sensor's noise [N, N m]; None takes that of the noise preset that
-            the recording names, and without one estimates it from the second differences of what is left.
+            the recording names, and without one finds it in the spectrum of what is left, beyond the load's own band.
         motion: how the arm moved; the Kalman smoother's answer if not given.
         delay: by how much the wrench lags behind the joint angles [s].
+
+    Raises:
+        IdentificationError: the run would be predicted by a wrong load as well, since the arm hardly moves.
     """
     if not (np.isfinite(threshold) and threshold > 0.0):
         raise InputError(f"threshold must be positive, got {threshold!r}")
@@ -134,6 +155,13 @@ def verify_estimate(
         raise InputError("the estimate has no sensor bias to keep: let the offsets be fitted")
     run = analyze_run(recording, robot, estimate, motion=motion, delay=delay, fit_offset=not keep_bias)
     noise, source = _noise(recording, wrench_noise)
+    scale, deviation = _best_scale(run)
+    if not deviation <= TELLING:
+        raise IdentificationError(
+            f"this run cannot tell whether the load is right: one {_percent(3.0 * deviation)} heavier or lighter would "
+            f"be predicted as well (at most {_percent(3.0 * TELLING)} is asked for). Record a motion that turns the "
+            "tool over, such as one of iparam excite optimize"
+        )
     time = run.problem.time
     return Verification(
         rms=frozen(run.rms),
@@ -142,7 +170,8 @@ def verify_estimate(
         signal=frozen(run.signal),
         offset=frozen(run.offset),
         offset_fitted=run.offset_fitted,
-        best_scale=_best_scale(run),
+        best_scale=scale,
+        scale_deviation=deviation,
         threshold=threshold,
         samples=run.problem.num_samples,
         duration=float(time[-1] - time[0]),
@@ -150,12 +179,27 @@ def verify_estimate(
     )
 
 
-def _best_scale(run: RunAnalysis) -> float:
-    """Least squares of measured by predicted wrench, both about their means, weighted by the noise."""
-    weight = 1.0 / np.maximum(run.noise, 1e-6 * max(float(run.signal.max()), 1e-300))
-    predicted = weight * (run.predicted - run.predicted.mean(axis=0))
-    measured = weight * (run.problem.y - run.problem.y.mean(axis=0))
-    return float(np.sum(predicted * measured) / max(float(np.sum(predicted**2)), 1e-300))
+def _weights(run: RunAnalysis) -> FloatArray:
+    """(6,) one over the standard deviation of white noise that is as strong in the band of the motion."""
+    return np.asarray(1.0 / np.maximum(run.noise_in_band, 1e-6 * max(float(run.signal.max()), 1e-300)))
+
+
+def _seen(run: RunAnalysis, wrench: FloatArray) -> FloatArray:
+    """What a part (N, 6) of a wrench changes, in units of the noise: without its mean where an offset is fitted."""
+    return np.asarray(_weights(run) * (wrench - wrench.mean(axis=0) if run.offset_fitted else wrench))
+
+
+def _best_scale(run: RunAnalysis) -> tuple[float, float]:
+    """Least squares of the measured wrench by the load's, weighted by the noise, and its standard deviation."""
+    load, measured = _seen(run, run.predicted - run.offset), _seen(run, run.problem.y - run.offset)
+    squares = float(np.sum(load**2))
+    if squares <= 0.0:
+        return 1.0, float("inf")
+    return float(np.sum(load * measured)) / squares, float(1.0 / np.sqrt(squares))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 1.0 else "several times"
 
 
 def _noise(recording: Recording, given: ArrayLike | None) -> tuple[FloatArray | None, str]:
@@ -171,4 +215,4 @@ def _noise(recording: Recording, given: ArrayLike | None) -> tuple[FloatArray | 
             return MeasurementNoise.from_model(noise_preset(name)).wrench, f"noise preset {name}"
         except InputError:  # a preset without noise
             pass
-    return None, "estimated from second differences"
+    return None, "estimated beyond the band of the motion"

@@ -24,6 +24,7 @@ from iparam.recording.signal import Signal
 from iparam.recording.synchronization import align
 from iparam.robot.model import Robot
 from iparam.sensing.motion import MotionSource, ToolMotionEstimate
+from iparam.sensing.noise_level import white_noise_level
 
 
 @dataclass(frozen=True)
@@ -134,18 +135,6 @@ class AccelerometerMotion:
             linear_acceleration_noise=white_noise_level(accelerometer.values),
             warnings=(*rest.warnings, *samples.warnings),
         )
-
-
-def white_noise_level(values: FloatArray) -> FloatArray:
-    """Standard deviation (k,) of the white noise in samples (T, k) of something smooth, from second differences.
-
-    A second difference of white noise has six times its variance, and one of a smooth signal next to none. The median
-    keeps outliers out.
-    """
-    if len(values) < 3:
-        raise InputError(f"the noise level needs at least 3 samples, got {len(values)}")
-    differences = np.diff(values, 2, axis=0)
-    return np.asarray(np.median(np.abs(differences), axis=0) / 0.6744897501960817 / np.sqrt(6.0))
 
 
 def _joint_signal(recording: Recording, robot: Robot, name: str) -> Signal:

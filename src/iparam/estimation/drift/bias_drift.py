@@ -30,6 +30,9 @@ ENOUGH = 1000
 LONGEST_BLOCK = 0.02
 """Of a block, at most [s]: the arm must not get far in it."""
 
+SLOW = 1.0
+"""The most that a bias walks in a second, in standard deviations of a sample's noise."""
+
 LEAST_SAMPLES = 100
 """Below that many a walk cannot be told from noise."""
 
@@ -45,6 +48,11 @@ class BiasDrift:
 
     ratio: FloatArray
     rate: FloatArray
+
+    @property
+    def slow(self) -> bool:
+        """Whether no channel walks faster in a second than biases do, see `SLOW`."""
+        return bool((self.ratio <= SLOW**2).all())
 
     @property
     def sentence(self) -> str:
