@@ -29,7 +29,9 @@ class Record(HostOption):
 
     It only listens: the arm can be moved by any program, or by hand.
 
-    A lost connection is made again, the gap is recorded. Ctrl-C ends and saves.
+    A lost connection is made again, the gap is recorded.
+
+    Ctrl-C ends and saves, and so does Ctrl-Z.
 
     Example:
       iparam ur record --host 192.168.0.10 --duration 30 --output run.parquet

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 class SetPayload(HostOption):
     r"""Set a controller's payload to an identified load, and read it back.
 
-    Loads that cannot be, or that the arm cannot carry, are refused, and so are
-    results whose own warnings say that they are not to be relied on.
+    Loads that cannot be, or that the arm cannot carry, are refused.
+
+    So are results that their own warnings discredit.
 
     The exit code is 0 only if the controller does not show another payload.
 
@@ -31,7 +32,9 @@ class SetPayload(HostOption):
 
     result: Positional[Annotated[Path, arg(metavar="RESULT")]]
     """The load, from 'iparam identify payload --output': .json."""
-    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: ask the controller)")] = None
+    robot: Annotated[
+        str | None, arg(metavar="ur3e|ur5e|ur10e|..", help_behavior_hint="(default: ask the controller)")
+    ] = None
     """A name from 'iparam robots', for a controller that does not say which arm it has."""
     accept_warnings: Annotated[bool, arg(help_behavior_hint="")] = False
     """Send a result whose warnings discredit it: you know better, and why."""
