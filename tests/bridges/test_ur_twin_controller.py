@@ -306,11 +306,16 @@ def test_questions_are_answered(controller: TwinController) -> None:
     assert controller.values["output_int_register_1"] == 1
 
 
-def test_a_silent_client_trips_the_watchdog(controller: TwinController) -> None:
+@pytest.mark.parametrize(
+    ("command", "numbers"),
+    [(11, [*HOME, 0.0, 0.0, PERIOD, 0.1, 300.0]), (24, [])],
+    ids=["set points", "kickWatchdog"],
+)
+def test_a_silent_client_trips_the_watchdog(controller: TwinController, command: int, numbers: list[float]) -> None:
     client = Client(controller)
     client.call(35, [10.0])
     for _ in range(100):
-        client.write(11, [*HOME, 0.0, 0.0, PERIOD, 0.1, 300.0])
+        client.write(command, numbers)
         controller.tick()
     assert controller.program is not None
     client.wait(0.15)
@@ -328,6 +333,7 @@ def test_a_silent_client_trips_the_watchdog(controller: TwinController) -> None:
         (1, [float("nan"), *HOME[1:], 1.0, 1.0], "wrote nan"),
         (17, [-1.0, 0.0, 0.0, 0.1], "cannot be"),
         (34, [0.0], "must be positive"),
+        (35, [0.0], "a watchdog of 0 Hz"),
     ],
 )
 def test_what_cannot_be_ends_the_program_and_says_so(

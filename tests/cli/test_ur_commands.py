@@ -104,7 +104,14 @@ def changed_result(path: Path, **changes: Any) -> Path:
     ("changes", "message"),
     [
         ({"mass": 7.0}, "a mass of 7 kg: ur5e carries up to 5 kg"),
-        ({"center_of_mass": [0.0, 0.0, 0.8]}, "a centre of mass 0.8 m from the flange"),
+        ({"mass": 0.0}, "not physically consistent"),
+        ({"center_of_mass": [0.0, 0.0, 0.9]}, "a centre of mass 0.9 m from the flange: ur5e itself reaches 0.839 m"),
+        ({"mass": 4.5, "center_of_mass": [0.0, 0.0, 0.65]}, "would have to hold 28.7 N m, and gives 28 N m"),
+        (
+            {"warnings": ["The estimates do not agree"]},
+            "discredited by 1 of its warnings: 'The estimates do not agree'",
+        ),
+        ({"warnings": ["something that a later version says"]}, "--accept-warnings sends it nevertheless"),
         ({"mass": -1.0}, "not physically consistent"),
         ({"inertia_about_com": [[0.1, 0, 0], [0, 0.01, 0], [0, 0, 0.01]]}, "not physically consistent"),
         ({"physically_consistent": False}, "not physically consistent"),
@@ -116,6 +123,35 @@ def test_set_payload_refuses(
     result = changed_result(tmp_path / "result.json", **changes)
     assert main(["ur", "set-payload", str(result), "--host", "192.0.2.1", "--robot", "ur5e"]) == 1
     assert message in capsys.readouterr().err
+
+
+def static_result(path: Path, **changes: Any) -> Path:
+    entries = {"format": "iparam-static-result/1", "mass": 2.0, "center_of_mass": [0.0, 0.0, 0.1], "warnings": []}
+    path.write_text(json.dumps({**entries, **changes}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"mass": -2.0}, "not physically consistent"),
+        ({"mass": 5.1}, "ur5e carries up to 5 kg"),
+        ({"center_of_mass": [0.9, 0.0, 0.0]}, "ur5e itself reaches 0.839 m"),
+        ({"warnings": ["The forces of the rests disagree by 3 N rms"]}, "discredited by 1 of its warnings"),
+    ],
+)
+def test_set_payload_refuses_results_of_rests_as_well(
+    changes: dict[str, Any], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = static_result(tmp_path / "result.json", **changes)
+    assert main(["ur", "set-payload", str(result), "--host", "192.0.2.1", "--robot", "ur5e"]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_set_payload_needs_somebody_to_ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for result in (changed_result(tmp_path / "result.json"), static_result(tmp_path / "static.json")):
+        assert main(["ur", "set-payload", str(result), "--host", "192.0.2.1"]) == 2
+        assert "no terminal to ask for permission to set the payload: add --yes" in capsys.readouterr().err
 
 
 def test_set_payload_wants_the_flange_and_a_known_arm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

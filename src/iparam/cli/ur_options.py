@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import arg
 
 from iparam.cli.output import note
-from iparam.errors import InputError
+from iparam.errors import InputError, IparamError
 
 if TYPE_CHECKING:
+    from iparam.bridges.ur.recorder import ArmRecorder
     from iparam.bridges.ur.spill_file import SpillFile
     from iparam.recording.recording import Recording
+
+
+class UnsavedRecordingError(IparamError):
+    """A recording could not be written to its file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,16 +41,19 @@ class StatusLine:
     def show(self, text: str) -> None:
         """Replace the line, if it changes."""
         if self._shown and text != self._text:
-            sys.stderr.write("\r" + text.ljust(len(self._text)))
-            sys.stderr.flush()
+            self._write("\r" + text.ljust(len(self._text)))
             self._text = text
 
     def end(self) -> None:
         """Leave the line as it is and begin a new one."""
         if self._text:
-            sys.stderr.write("\n")
-            sys.stderr.flush()
+            self._write("\n")
             self._text = ""
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(OSError):  # of a terminal that was closed: the work is more than its line
+            sys.stderr.write(text)
+            sys.stderr.flush()
 
 
 def check_recording_file(output: Path) -> None:
@@ -65,11 +74,42 @@ def note_older(spill: SpillFile) -> None:
         note(f"{path} is what an earlier run left that did not end well: 'iparam identify payload' reads it")
 
 
-def save_and_clean(recording: Recording, output: Path, spill: SpillFile) -> None:
-    """Write the recording, and delete its file for emergencies only then."""
+def save_and_clean(recorder: ArmRecorder, recording: Recording, output: Path, spill: SpillFile) -> None:
+    """Write the recording, and delete its file for emergencies only then.
+
+    Raises:
+        UnsavedRecordingError: it could not be written; the message says what there is of it.
+    """
     try:
         recording.save(output)
-    except BaseException:
-        note(f"the recording could not be saved, but {spill.path} holds it: 'iparam identify payload' reads it")
-        raise
+    except Exception as error:
+        way_out = ""
+        if spill.until is not None:
+            way_out = (
+                f" of the {recorder.duration:.2f} s that were recorded. Whole rows, which 'iparam identify payload "
+                f"{spill.path} --robot {recording.robot}' reads"
+            )
+        raise UnsavedRecordingError(f"the recording could not be saved: {error}; {spill.held}{way_out}") from error
     spill.remove()
+
+
+def confirm(question: str, yes: bool, what: str) -> None:
+    """Ask on the terminal, unless ``yes``; raises if the answer is not "yes".
+
+    Args:
+        question: to ask.
+        yes: the answer that was given beforehand, by --yes.
+        what: is the case if it is not confirmed.
+    """
+    if yes:
+        return
+    sys.stderr.write(f"{question} Type yes: ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() != "yes":
+        raise IparamError(f"not confirmed: {what}")
+
+
+def require_somebody_to_ask(yes: bool, what: str, condition: str) -> None:
+    """Refuse, before anything else is done, where `confirm` could ask nobody."""
+    if not yes and not sys.stdin.isatty():
+        raise InputError(f"there is no terminal to ask for permission to {what}: add --yes if {condition}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import arg
 
-from iparam.cli.interruption import interruption
+from iparam.cli.interruption import StopRequest, interruption
 from iparam.cli.joint_state import robot_of
 from iparam.cli.output import note, print_json, print_line
 from iparam.cli.ur_options import HostOption, StatusLine, check_recording_file, note_older, save_and_clean
@@ -18,6 +17,7 @@ from iparam.errors import InputError
 
 if TYPE_CHECKING:
     from iparam.bridges.ur.recorder import ArmRecorder
+    from iparam.bridges.ur.spill_file import SpillFile
     from iparam.recording.recording import Recording
 
 _LOOK = 0.05  # s
@@ -29,7 +29,9 @@ class Record(HostOption):
 
     It only listens: the arm can be moved by any program, or by hand.
 
-    A lost connection is made again, the gap is recorded. Ctrl-C ends and saves.
+    A lost connection is made again, the gap is recorded.
+
+    Ctrl-C ends and saves, and so does Ctrl-Z.
 
     Example:
       iparam ur record --host 192.168.0.10 --duration 30 --output run.parquet
@@ -82,11 +84,11 @@ class Record(HostOption):
                 recorder.start()
                 note_older(spill)
                 try:
-                    self._watch(recorder, wished)
+                    self._watch(recorder, spill, wished)
                 finally:
                     recorder.stop()
                 recording = recorder.recording()
-                save_and_clean(recording, self.output, spill)
+                save_and_clean(recorder, recording, self.output, spill)
         finally:
             spill.close()
         for warning in recording.warnings:
@@ -105,8 +107,9 @@ class Record(HostOption):
             raise InputError(f"{self.host} does not say which arm it is: add --robot, e.g. --robot ur5e")
         return name
 
-    def _watch(self, recorder: ArmRecorder, wished: threading.Event) -> None:
+    def _watch(self, recorder: ArmRecorder, spill: SpillFile, wished: StopRequest) -> None:
         line, lost = StatusLine(), 0
+        unkept: str | None = None
         begun = time.monotonic()
         while recorder.running and not wished.is_set():
             if self.duration is not None and time.monotonic() - begun >= self.duration:
@@ -121,6 +124,14 @@ class Record(HostOption):
                 line.end()
                 note(f"the connection was lost ({recorder.last_fault}) and made again")
                 lost = recorder.reconnections
+            if (recorder.spill_fault is None) != (unkept is None):
+                line.end()
+                unkept = recorder.spill_fault
+                note(
+                    "all that was recorded is on disk again"
+                    if unkept is None
+                    else f"{unkept}; {spill.held}. What comes now is in memory alone: make room, or end with Ctrl-C"
+                )
             time.sleep(_LOOK)
         line.end()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -12,10 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from tyro.conf import arg
 
-from iparam.cli.interruption import interruption
+from iparam.cli.interruption import StopRequest, interruption
 from iparam.cli.output import note, number, numbers, print_json, print_line, print_table
 from iparam.cli.planned_motion import PlannedMotionOptions
-from iparam.cli.ur_options import HostOption, StatusLine, check_recording_file, note_older, save_and_clean
+from iparam.cli.ur_options import (
+    HostOption,
+    StatusLine,
+    UnsavedRecordingError,
+    check_recording_file,
+    confirm,
+    note_older,
+    require_somebody_to_ask,
+    save_and_clean,
+)
 from iparam.errors import InputError, IparamError
 
 if TYPE_CHECKING:
@@ -39,7 +47,7 @@ class Run(PlannedMotionOptions, HostOption):
 
     Before, the motion and the way to its start pass what 'excite check' checks.
 
-    It stops on safety stops, deviation, lost data and Ctrl-C, and always saves.
+    It stops on safety stops, deviation, lost data, Ctrl-C and Ctrl-Z, and saves.
 
     Example:
       iparam ur run t.json --host 192.168.0.10 --payload-size 0.1 0.15 0.2 \
@@ -55,7 +63,7 @@ class Run(PlannedMotionOptions, HostOption):
     max_deviation: Annotated[float, arg(metavar="RAD")] = 0.05
     """Stop if a joint is further than this from where it should be [rad]."""
     max_silence: Annotated[float, arg(metavar="S")] = 0.1
-    """Stop if the controller sends nothing for so long [s]."""
+    """Stop if the controller sends nothing for so long, or nobody watches the arm [s]; at most 2."""
     approach_speed: Annotated[float, arg(metavar="RAD/S")] = 0.25
     """Speed of the fastest joint on the way to the start [rad/s]."""
     wrench: Literal["auto", "tcp-force", "raw"] = "auto"
@@ -78,8 +86,7 @@ class Run(PlannedMotionOptions, HostOption):
         if not (np.isfinite(self.approach_speed) and 0.0 < self.approach_speed <= 1.0):
             raise InputError(f"--approach-speed must be above 0 and at most 1 rad/s, got {self.approach_speed:g}")
         limits = GuardLimits(self.max_deviation, self.max_silence)
-        if not self.yes and not sys.stdin.isatty():
-            raise InputError("there is no terminal to ask for permission to move: add --yes if the cell is clear")
+        require_somebody_to_ask(self.yes, "move", "the cell is clear")
         require_ur_rtde()
         planned, robot = self.load()
         trajectory = planned.trajectory if self.dry_run is None else ScaledMotion(planned.trajectory, self.dry_run)
@@ -95,8 +102,9 @@ class Run(PlannedMotionOptions, HostOption):
                     recorder.start()
                     note_older(spill)
                     plan = self._plan(recorder, trajectory, robot, limits, checked)
-                    self._ask()
+                    confirm("Is the cell clear, and may the arm move?", self.yes, "the arm stays where it is")
                     motion.connect()
+                    motion.load(plan.set_points())
                 except BaseException:
                     recorder.stop()
                     spill.remove()  # nothing has moved: there is nothing to keep
@@ -157,31 +165,25 @@ class Run(PlannedMotionOptions, HostOption):
         print_line(f"arm is at     {' '.join(numbers(np.degrees(present), 1))} deg")
         print_line(f"start         {' '.join(numbers(np.degrees(start), 1))} deg")
         print_line(f"motion        {duration:.2f} s, joints up to {speed:.2f} rad/s")
-        print_line("stop          Ctrl-C, and the emergency stop button: have a hand on it")
+        print_line("stop          Ctrl-C or Ctrl-Z, and the emergency stop button: have a hand on it")
         sys.stdout.flush()
 
-    def _ask(self) -> None:
-        if self.yes:
-            return
-        sys.stderr.write("Is the cell clear, and may the arm move? Type yes: ")
-        sys.stderr.flush()
-        if sys.stdin.readline().strip().lower() != "yes":
-            raise IparamError("not confirmed: the arm stays where it is")
-
     def _play(
-        self, plan: RunPlan, recorder: ArmRecorder, motion: ArmMotion, spill: SpillFile, wished: threading.Event
+        self, plan: RunPlan, recorder: ArmRecorder, motion: ArmMotion, spill: SpillFile, wished: StopRequest
     ) -> None:
         """Move; save whatever has been recorded, however it ends."""
         from iparam.bridges.ur.arm_run import InterruptedRunError, play
-        from iparam.bridges.ur.run_guard import RunStoppedError
 
         line = StatusLine()
         since, reason = recorder.duration, "a fault in iparam"
-        error: RunStoppedError | None = None
+        error: IparamError | None = None
+        unsaved: UnsavedRecordingError | None = None
         try:
             since = play(plan, recorder, motion, wished, lambda stage, done: line.show(f"{stage} {100 * done:.0f} %"))
             reason = ""
-        except RunStoppedError as stopped:
+        except InterruptedRunError as stopped:
+            error, reason = stopped, f"{stopped} ({wished.cause})"
+        except IparamError as stopped:
             error, reason = stopped, str(stopped)
         finally:
             motion.close()  # first of all, the arm stops
@@ -189,16 +191,26 @@ class Run(PlannedMotionOptions, HostOption):
             recorder.stop()
             facts = {"trajectory": str(self.trajectory), "dry_run": self.dry_run, "stopped_by": reason or None}
             recording = recorder.recording(since, **facts)
-            save_and_clean(recording, self.output, spill)
+            try:
+                save_and_clean(recorder, recording, self.output, spill)
+            except UnsavedRecordingError as failed:
+                unsaved = failed
+                if error is None and reason:  # what comes next is another exception
+                    note(str(unsaved))
         for warning in recording.warnings:
             note(warning)
-        if error is None:
+        if error is not None and not motion.stopped:
+            note(
+                "the controller did not confirm the stop. It ends its program when nothing comes for "
+                f"{plan.limits.silence:g} s: look at the arm"
+            )
+        if error is None and unsaved is None:
             self._report(recording)
             return
-        if not motion.stopped:
-            note("the controller did not confirm the stop. Without set points it holds the last one: look at the arm")
-        saved = f"{recording.duration:.2f} s were saved to {self.output}"
-        if isinstance(error, InterruptedRunError):
+        if error is None:
+            raise IparamError(f"the motion was played, but {unsaved}")
+        saved = str(unsaved or f"{recording.duration:.2f} s were saved to {self.output}")
+        if isinstance(error, InterruptedRunError) and unsaved is None:
             note(f"{reason}; {saved}")
             raise KeyboardInterrupt
         raise IparamError(f"the run was stopped: {reason}; {saved}")

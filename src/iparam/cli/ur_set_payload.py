@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 from iparam.cli.output import note, numbers, print_json, print_line, print_table
-from iparam.cli.ur_options import HostOption
+from iparam.cli.ur_options import HostOption, confirm, require_somebody_to_ask
 from iparam.errors import InputError, IparamError
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ class SetPayload(HostOption):
 
     Loads that cannot be, or that the arm cannot carry, are refused.
 
+    So are results that their own warnings discredit.
+
     The exit code is 0 only if the controller does not show another payload.
 
     Example:
@@ -30,17 +32,34 @@ class SetPayload(HostOption):
 
     result: Positional[Annotated[Path, arg(metavar="RESULT")]]
     """The load, from 'iparam identify payload --output': .json."""
-    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: ask the controller)")] = None
-    """A name from 'iparam robots', for the largest payload."""
+    robot: Annotated[
+        str | None, arg(metavar="ur3e|ur5e|ur10e|..", help_behavior_hint="(default: ask the controller)")
+    ] = None
+    """A name from 'iparam robots', for a controller that does not say which arm it has."""
+    accept_warnings: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Send a result whose warnings discredit it: you know better, and why."""
+    yes: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Send without asking first. Needed where there is no terminal."""
     json: Annotated[bool, arg(help_behavior_hint="")] = False
     """Print one JSON object, SI units, all digits."""
 
     def run(self) -> None:
         """Check, send, read back and print."""
-        from iparam.bridges.ur.payload_setting import LARGEST_MASS, check_load, set_payload
-        from iparam.export import IdentifiedLoad
+        from iparam.bridges.ur.payload_setting import (
+            LARGEST_MASS,
+            ImplausibleLoadError,
+            check_credit,
+            check_load,
+            set_payload,
+        )
+        from iparam.export import IdentifiedLoad, StaticLoad, is_static_result
 
-        load = IdentifiedLoad.from_json(self.result)
+        load: IdentifiedLoad | StaticLoad
+        load = (
+            StaticLoad.from_json(self.result)
+            if is_static_result(self.result)
+            else IdentifiedLoad.from_json(self.result)
+        )
         if load.frame != "tool0":
             raise InputError(
                 f"{self.result} is in frame {load.frame!r}, and a controller wants the flange's, tool0: identify with "
@@ -49,10 +68,29 @@ class SetPayload(HostOption):
         if self.robot is not None and self.robot.lower() not in LARGEST_MASS:
             raise InputError(f"--robot {self.robot}: no UR arm of that name; known: {', '.join(LARGEST_MASS)}")
         name = self.robot.lower() if self.robot is not None else None
-        check_load(load, name)  # before any connection, as far as it goes
+        # Before any connection, as far as it goes.
+        load.require_consistency()
+        if name is not None:
+            check_load(load, name)
+        if not self.accept_warnings:
+            try:
+                check_credit(load)
+            except ImplausibleLoadError as error:
+                raise ImplausibleLoadError(f"{self.result}: {error}; --accept-warnings sends it nevertheless") from None
+        require_somebody_to_ask(self.yes, "set the payload", "it may be set")
         for warning in load.warnings:
             note(warning)
-        report = set_payload(self.host, load, name)
+
+        def approve(robot_name: str, present: dict[str, Any] | None) -> None:
+            center = " ".join(numbers(1e3 * load.center_of_mass, 1))
+            now = "" if present is None else f", now {present['mass']:.4g} kg"
+            confirm(
+                f"Set the payload of {self.host} ({robot_name}{now}) to {load.mass:.4f} kg at {center} mm?",
+                self.yes,
+                "the controller keeps its payload",
+            )
+
+        report = set_payload(self.host, load, approve, name)
         self._report(report)
         if report.arrived is False:
             raise IparamError(f"{self.host} shows another payload than it was sent: is another program setting it?")
@@ -72,7 +110,7 @@ class SetPayload(HostOption):
             rows.append([f"{label} [{unit}]", _text(report.sent[key]), _text((report.shown or {}).get(key))])
         print_table(f"{self.host}: payload in the flange's frame", ["", "sent", "shown by the controller"], rows)
         if report.sent["inertia"] is None:
-            note("the controller's software is older than set_target_payload: the inertia was not sent")
+            note("no inertia was sent: rests do not tell it, or the controller's software is older than 5.10")
         print_line()
         print_line("It holds until a program or the installation sets another payload.")
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import FileFormatError, InputError
+from iparam.export.discrediting import discrediting
 from iparam.export.errors import InconsistentLoadError
 from iparam.spatial.consistency import check_consistency
 from iparam.spatial.inertia import symmetric_array
@@ -120,6 +121,11 @@ class IdentifiedLoad:
         if self.mass > 0.0:
             return InertialParameters(self.mass, self.center_of_mass, self.inertia_about_com)
         return InertialParameters.from_phi(self.phi)
+
+    @property
+    def discredited_by(self) -> tuple[str, ...]:
+        """The warnings because of which the numbers are not to be used, see `discrediting`."""
+        return discrediting(self.warnings)
 
     @property
     def violations(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import FileFormatError, InputError
+from iparam.export.discrediting import discrediting
 from iparam.export.errors import InconsistentLoadError
 from iparam.export.result import DEFAULT_FRAME
 from iparam.trajectory.json_section import read_json
@@ -56,6 +57,11 @@ class StaticLoad:
             return cls(document.number("mass"), center, warnings=tuple(warnings))
         except InputError as error:
             raise FileFormatError(f"{document.file}: {error}") from None
+
+    @property
+    def discredited_by(self) -> tuple[str, ...]:
+        """The warnings because of which the numbers are not to be used, see `discrediting`."""
+        return discrediting(self.warnings)
 
     @property
     def violations(self) -> tuple[str, ...]:

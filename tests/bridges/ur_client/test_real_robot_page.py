@@ -105,7 +105,7 @@ def test_the_whole_job(
     assert (np.abs(estimate.center_of_mass - truth.center_of_mass) < 4.0 * spread.center_of_mass).all()
 
     capsys.readouterr()
-    run(page_command("ur", "set-payload"), twin.host)
+    run([*page_command("ur", "set-payload"), "--yes"], twin.host)
     assert capsys.readouterr().out.count(f"{estimate.mass:.5f}") == 2  # sent, and shown by the controller
     with RtdeStream.open(twin.host, ("payload", "payload_cog", "payload_inertia")) as stream:
         row = stream.read(5.0)[-1]

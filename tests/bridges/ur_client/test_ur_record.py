@@ -135,8 +135,11 @@ def test_a_wrong_sign_shows_at_rest(force: float, speed: float, warned: bool) ->
     q = np.tile(TILTED, (5, 1))
     wrench = np.zeros((5, 6))
     wrench[:, :3] = force * (forward_kinematics(UR5E, TILTED)[:3, :3].T @ [0.0, 0.0, 1.0])
-    found = sign_warning(UR5E, {"q": q, "dq": np.full((5, 6), speed), "wrench": wrench})
-    assert (found is not None) == warned
+    signals = {"q": q, "dq": np.full((5, 6), speed), "wrench": wrench}
+    for measures, other in (("reaction", "action"), ("action", "reaction")):
+        found = sign_warning(UR5E, signals, measures)
+        assert (found is not None) == warned
+        assert found is None or f"record with --measures {other})" in found  # not what is set already
 
 
 def test_times_increase_whatever_the_clock_does() -> None:

@@ -14,13 +14,17 @@ from types import TracebackType
 from typing import Any
 
 from iparam.arrays import FloatArray
+from iparam.bridges.ur.dead_mans_switch import now
 from iparam.errors import IparamError, MissingExtraError
 
 CONNECT_TIME = 20.0
 """Time for the control program to start on the controller [s]."""
 
 STOP_TIME = 6.0
-"""Time for the process to stop the arm and end; afterwards it is killed, and the controller holds the last pose [s]."""
+"""Time for the process to stop the arm and end; afterwards it is killed, and the controller ends its program [s]."""
+
+BEATS = 10
+"""Proofs that the guard looks, in the time that it may be silent: so few that they cannot fill a pipe."""
 
 LOOKAHEAD, GAIN = 0.05, 300.0
 """Of the controller's servo: how far it looks ahead to smooth the set points [s], and how hard it follows them."""
@@ -43,7 +47,7 @@ class ArmMotion:
         host: of the controller.
 
     Attributes:
-        progress: number of the last set point that was reported as sent, and when [s, monotonic clock]; None before.
+        progress: number of the last set point that was reported as sent, and when [s, see `now`]; None before.
         played: whether all set points of the last `servo` have been sent.
         fault: what went wrong in the process, None if nothing has.
     """
@@ -53,6 +57,8 @@ class ArmMotion:
         self._host = host
         self._happened: set[str] = set()
         self._words: deque[str] = deque(maxlen=20)
+        self._heard: float | None = None
+        self._allowed = self._beaten = 0.0
         self._change = threading.Condition()
         self.progress: tuple[int, float] | None = None
         self.played = False
@@ -80,14 +86,41 @@ class ArmMotion:
                 "allowed?"
             )
 
+    def load(self, table: FloatArray) -> None:
+        """Hand over the set points (T, 6) [rad] that `servo` is to play."""
+        self._send("load", table=table.tolist(), lookahead=LOOKAHEAD, gain=GAIN)
+        self._await("loaded", "take the motion")
+
+    def watch(self, silence: float) -> None:
+        """Begin the watch without which nothing moves: from now on the arm stops if `beat` is not called all the time.
+
+        Args:
+            silence: time without a beat, or without a command to the controller, after which it stops [s].
+        """
+        self._allowed = silence
+        self._send("watch", silence=silence)
+        self._await("watching", "let itself be watched")
+        self._heard = now()
+
+    def beat(self, looked: float) -> None:
+        """Prove that the guard ``looked`` at the arm at that time [s]: to be called by it alone, after every look."""
+        if looked - self._beaten >= self._allowed / BEATS:
+            self._beaten = looked
+            self._send("beat", time=looked)
+
+    @property
+    def silence(self) -> float:
+        """Time since the process last reported [s]; 0 before the `watch`."""
+        return 0.0 if self._heard is None else now() - self._heard
+
     def move(self, q: FloatArray, speed: float, acceleration: float) -> None:
         """Begin to move to a pose (6,) [rad], in a straight line in joint space, at most so fast [rad/s, rad/s^2]."""
         self._send("move", q=q.tolist(), speed=speed, acceleration=acceleration)
 
-    def servo(self, table: FloatArray) -> None:
-        """Begin to play set points (T, 6) [rad], one a cycle of the controller; see `progress` and `played`."""
+    def servo(self) -> None:
+        """Begin to play the set points, one a cycle of the controller; see `progress` and `played`."""
         self.progress, self.played = None, False
-        self._send("servo", table=table.tolist(), lookahead=LOOKAHEAD, gain=GAIN)
+        self._send("servo")
 
     def set_payload(self, mass: float, center: FloatArray, inertia: FloatArray | None) -> None:
         """Set the controller's payload, and wait until it has been told.
@@ -100,8 +133,7 @@ class ArmMotion:
         """
         rest = None if inertia is None else inertia.tolist()
         self._send("set_payload", mass=mass, center=center.tolist(), inertia=rest)
-        if not self._wait("payload_sent", CONNECT_TIME):
-            raise ArmCommandError(f"{self._host} did not take the payload: {self.fault or 'no answer'}")
+        self._await("payload_sent", "take the payload")
 
     def close(self) -> None:
         """Stop the arm, end the program on the controller and the process. Nothing happens the second time."""
@@ -119,6 +151,11 @@ class ArmMotion:
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             with contextlib.suppress(OSError):
                 stream.close()  # type: ignore[union-attr]
+
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
 
     @property
     def stopped(self) -> bool:
@@ -140,6 +177,10 @@ class ArmMotion:
         except (OSError, ValueError):
             self._note_fault("the process that commands the arm has ended")
 
+    def _await(self, event: str, what: str) -> None:
+        if not self._wait(event, CONNECT_TIME):
+            raise ArmCommandError(f"{self._host} did not {what}: {self.fault or 'no answer'}")
+
     def _wait(self, event: str, timeout: float) -> bool:
         deadline = time.monotonic() + timeout
         with self._change:
@@ -156,6 +197,8 @@ class ArmMotion:
             name = event["event"]
             with self._change:
                 self._happened.add(name)
+                if self._heard is not None and "time" in event:
+                    self._heard = float(event["time"])
                 if name == "progress":
                     self.progress = int(event["index"]), float(event["time"])
                 elif name == "played":

@@ -12,6 +12,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.bridges.ur.approach import ACCELERATION, AT_START, approach_path
 from iparam.bridges.ur.arm_motion import ArmMotion
+from iparam.bridges.ur.dead_mans_switch import DeadMansSwitch, now
 from iparam.bridges.ur.recorder import ArmRecorder
 from iparam.bridges.ur.run_guard import Expected, GuardLimits, OnLine, OnTable, RunGuard, RunStoppedError
 from iparam.robot.model import Robot
@@ -27,6 +28,7 @@ _ARRIVED_SPEED = 2e-3  # rad/s
 _ARRIVED = 5 * AT_START
 _LOOK = 0.004  # s between two looks
 _LATE = 0.3  # s that samples may trail behind commands
+_SIGNALS = 0.02  # s for the signals to arrive that waited while this program was stopped
 _START_TIME = 5.0  # s for the first set point to be sent
 
 
@@ -74,7 +76,7 @@ def play(plan: RunPlan, recorder: ArmRecorder, motion: ArmMotion, interrupted: t
     Args:
         plan: what to do.
         recorder: running; the guard looks at its samples.
-        motion: connected.
+        motion: connected, with the plan's set points loaded.
         interrupted: set when the user wants to stop.
         say: is told what happens.
 
@@ -84,9 +86,11 @@ def play(plan: RunPlan, recorder: ArmRecorder, motion: ArmMotion, interrupted: t
     Raises:
         RunStoppedError: the run was ended early; the caller has to close ``motion`` at once, which stops the arm.
     """
-    watch = _Watch(recorder, motion, RunGuard(plan.limits, plan.robot.joint_names), interrupted)
     table = plan.set_points()
     start, end = table[0], table[-1]
+    motion.watch(plan.limits.silence)
+    guard = RunGuard(plan.limits, plan.robot.joint_names)
+    watch = _Watch(recorder, motion, guard, interrupted, DeadMansSwitch(plan.limits.silence, now()))
     _approach(plan, watch, start, say)
     begun = watch.recorder.duration
     say("at rest at the start", 0.0)
@@ -105,14 +109,25 @@ class _Watch:
     motion: ArmMotion
     guard: RunGuard
     interrupted: threading.Event
+    looks: DeadMansSwitch
 
     def look(self, expected: Expected) -> None:
-        """Check everything once, after a short wait."""
+        """Check everything once, after a short wait, and prove to whoever commands the arm that it was done."""
         time.sleep(_LOOK)
-        if self.interrupted.is_set():
+        at, limit = now(), self.guard.limits.silence
+        held_up = self.looks.tripped(at)
+        if self.interrupted.wait(_SIGNALS if held_up else 0.0):
             raise InterruptedRunError("stopped by the user")
+        if held_up:
+            raise RunStoppedError(
+                f"nobody watched the arm for {self.looks.silence(at):.3g} s, as this program was held up: by a stop "
+                f"(kill -STOP, a debugger), a computer that slept or one that is too busy. The limit is {limit:g} s "
+                "(--max-silence), after which the arm stopped by itself"
+            )
         if self.recorder.failure is not None:
             raise RunStoppedError(str(self.recorder.failure))
+        if self.recorder.spill_fault is not None:
+            raise RunStoppedError(f"the recording can no longer be kept: {self.recorder.spill_fault}")
         self._check(expected)
         if self.motion.fault is not None:
             # Its process has stopped the arm. A protective stop may be the cause, and the samples that show it late.
@@ -121,6 +136,13 @@ class _Watch:
                 time.sleep(_LOOK)
                 self._check(expected)
             raise RunStoppedError(self.motion.fault)
+        if self.motion.silence > limit:
+            raise RunStoppedError(
+                f"the process that commands the arm has not reported for {1e3 * self.motion.silence:.0f} ms; the limit "
+                f"is {1e3 * limit:.0f} ms (--max-silence)"
+            )
+        self.looks.sign(at)
+        self.motion.beat(at)
 
     def _check(self, expected: Expected) -> None:
         sample = self.recorder.latest()
@@ -159,7 +181,7 @@ def _approach(plan: RunPlan, watch: _Watch, start: FloatArray, say: Say) -> None
 
 def _play_table(plan: RunPlan, watch: _Watch, table: FloatArray, say: Say) -> None:
     motion, lag = watch.motion, round(plan.limits.lag * plan.rate)
-    motion.servo(table)
+    motion.servo()
     latest = time.monotonic() + _START_TIME
     while not motion.played:
         if motion.progress is None:
@@ -169,6 +191,6 @@ def _play_table(plan: RunPlan, watch: _Watch, table: FloatArray, say: Say) -> No
             continue
         index, reported = motion.progress
         # Since the report at most this many more have been sent; the arm may trail behind by the lag.
-        ahead = round((time.monotonic() - reported) * plan.rate) + 1
+        ahead = round((now() - reported) * plan.rate) + 1
         watch.look(OnTable(table, index - lag, index + ahead))
         say("playing the motion", min(1.0, index / len(table)))

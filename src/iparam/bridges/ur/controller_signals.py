@@ -77,14 +77,14 @@ class SignalConversion:
         robot: the arm; its forward kinematics turn base axes into tool0.
         columns: field -> columns of a row.
         wrench: what the signal "wrench" is made from, None without one.
-        wrench_sign: -1 where the field is the wrench of the load on the arm.
+        measures: whose wrench the field is.
         accelerometer_sign: -1 where the accelerometer reads gravity downward.
     """
 
     robot: Robot
     columns: Mapping[str, slice]
     wrench: WrenchField | None
-    wrench_sign: float
+    measures: Measures
     accelerometer_sign: float
 
     def signals(self, rows: FloatArray) -> dict[str, FloatArray]:
@@ -94,7 +94,7 @@ class SignalConversion:
             measured = rows[:, self.columns[WRENCH_FIELDS[self.wrench]]]
             if self.wrench == "tcp-force":
                 measured = _in_tool0(self.robot, found["q"], measured)
-            found["wrench"] = self.wrench_sign * measured
+            found["wrench"] = -measured if self.measures == "reaction" else measured
         if "actual_tool_accelerometer" in self.columns:
             found["accelerometer"] = self.accelerometer_sign * rows[:, self.columns["actual_tool_accelerometer"]]
         return found
@@ -132,8 +132,7 @@ def choose_conversion(
     if "actual_tool_accelerometer" in columns:
         upward = _upward(robot, rows[:, columns["actual_q"]], rows[:, columns["actual_tool_accelerometer"]])
         turned = -1.0 if upward < 0.0 else 1.0
-    sign = -1.0 if measures == "reaction" else 1.0
-    return SignalConversion(robot, dict(columns), chosen, sign, turned), tuple(notes)
+    return SignalConversion(robot, dict(columns), chosen, measures, turned), tuple(notes)
 
 
 def _choose_wrench(
@@ -154,12 +153,13 @@ def _choose_wrench(
     return None, ["this controller sends no wrench: only joint torques can be identified from this recording"]
 
 
-def sign_warning(robot: Robot, signals: Mapping[str, FloatArray]) -> str | None:
+def sign_warning(robot: Robot, signals: Mapping[str, FloatArray], measures: Measures) -> str | None:
     """A sentence if the force points downward at rest, where it has to carry the load; None if not, or never at rest.
 
     Args:
         robot: the arm.
         signals: "q", "dq" and "wrench", of the same rows.
+        measures: what the controller was taken to report when the wrench was made.
     """
     if "wrench" not in signals:
         return None
@@ -169,10 +169,11 @@ def sign_warning(robot: Robot, signals: Mapping[str, FloatArray]) -> str | None:
     upward = _upward(robot, signals["q"][resting], signals["wrench"][resting, :3])
     if upward >= -DOWNWARD:
         return None
+    other = "action" if measures == "reaction" else "reaction"
     return (
         f"at rest the arm would push its load down with {-upward:.3g} N instead of carrying it: the sign of the wrench "
-        "is wrong (record with --measures action), or the sensor was zeroed with the load on (identify with --bias "
-        "zeroed, or zero it without load)"
+        f"is wrong (it was recorded with --measures {measures}: record with --measures {other}), or the sensor was "
+        "zeroed with the load on (identify with --bias zeroed, or zero it without load)"
     )
 
 

@@ -8,17 +8,20 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 
+BLOCK = 8192
+"""Rows that memory is taken for at once."""
+
 
 class GrowingRows:
-    """A table that doubles its memory when it is full: appending costs the same however long a run is.
+    """A table in blocks: no row takes longer than another, however long a run is. Others wait for whoever appends.
 
     Args:
         width: columns.
-        capacity: rows to begin with.
     """
 
-    def __init__(self, width: int, capacity: int = 30_000) -> None:
-        self._rows = np.empty((capacity, width))
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._blocks: list[FloatArray] = []
         self._count = 0
         self._lock = threading.Lock()
 
@@ -28,19 +31,22 @@ class GrowingRows:
     def append(self, row: FloatArray) -> None:
         """Add a row (width,)."""
         with self._lock:
-            if self._count == len(self._rows):
-                larger = np.empty((2 * len(self._rows), self._rows.shape[1]))
-                larger[: self._count] = self._rows
-                self._rows = larger
-            self._rows[self._count] = row
+            place = self._count % BLOCK
+            if place == 0:
+                self._blocks.append(np.empty((BLOCK, self._width)))
+            self._blocks[-1][place] = row
             self._count += 1
 
     def since(self, first: int) -> FloatArray:
         """A copy of the rows from number ``first`` on, (R, width)."""
         with self._lock:
-            return self._rows[first : self._count].copy()
+            parts = [np.empty((0, self._width))]
+            for number in range(first // BLOCK, len(self._blocks)):
+                begin, end = first - number * BLOCK, self._count - number * BLOCK
+                parts.append(self._blocks[number][max(begin, 0) : end])
+            return np.concatenate(parts)
 
     def latest(self) -> FloatArray | None:
         """A copy of the last row, None if there is none."""
         with self._lock:
-            return self._rows[self._count - 1].copy() if self._count else None
+            return self._blocks[-1][(self._count - 1) % BLOCK].copy() if self._count else None

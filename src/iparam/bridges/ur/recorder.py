@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from datetime import UTC, datetime
@@ -60,6 +59,7 @@ class ArmRecorder:
         reconnections: how often it was lost and made anew.
         failure: why the recording ended by itself, or None.
         last_fault: what was wrong with the connection when it was last lost, "" if it never was.
+        spill_fault: why what comes now is in memory alone, None if the spill file keeps it.
     """
 
     def __init__(self, settings: RecorderSettings, spill: SpillFile | None = None) -> None:
@@ -68,7 +68,6 @@ class ArmRecorder:
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
         self._conversion: SignalConversion | None = None
-        self._spilled = 0
         self._notes: list[str] = []
         self._events: list[dict[str, Any]] = []
         self._state: tuple[int, int] | None = None
@@ -78,6 +77,7 @@ class ArmRecorder:
         self.reconnections = 0
         self.failure: IparamError | None = None
         self.last_fault = ""
+        self.spill_fault: str | None = None
 
     def start(self) -> None:
         """Connect and begin. Raises if there is no connection at all."""
@@ -279,17 +279,15 @@ class ArmRecorder:
             self._spill_rows()
 
     def _spill_rows(self) -> None:
+        """Write what has come since the last time. What could not be written is tried again the next time."""
         if self._spill is None:
             return
-        rows = self._rows.since(self._spilled)
+        rows = self._rows.since(self._spill.rows)
         if not len(rows) or (self._conversion is None and len(rows) < DECIDE_AFTER and not self._stop.is_set()):
             return
         try:
             self._spill.append(rows[:, 0], self._decided(rows[:, 1:]).signals(rows[:, 1:]))
-            self._spilled += len(rows)
-        except (OSError, ValueError, IparamError) as error:
-            # The recording in memory is still whole: go on without the spill file, and say so.
-            self._notes.append(f"the file for emergencies could not be written: {error}")
-            with contextlib.suppress(OSError):
-                self._spill.close()
-            self._spill = None
+        except (ValueError, IparamError) as error:
+            self.spill_fault = str(error)
+        else:
+            self.spill_fault = None

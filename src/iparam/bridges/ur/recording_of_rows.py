@@ -48,7 +48,7 @@ def recording_of_rows(
             warnings.append(f"{name} is not finite in {np.count_nonzero(~finite)} samples, which were left out")
         if finite.any():
             signals[name] = Signal(axis[finite], values[name][finite], CHANNELS[name].unit, CHANNELS[name].frame)
-    wrong = sign_warning(conversion.robot, values)
+    wrong = sign_warning(conversion.robot, values, conversion.measures)
     warnings += [] if wrong is None else [wrong]
     warnings += _gap_notes(gaps, lost)
     if "payload" in conversion.columns and len(np.unique(packages[:, conversion.columns["payload"]])) > 1:

@@ -12,6 +12,9 @@ from iparam.bridges.ur.controller_sample import ControllerSample
 from iparam.bridges.ur.controller_state import MOVING_STATES, RUNNING, robot_mode_name, safety_name
 from iparam.errors import InputError, IparamError
 
+LONGEST_SILENCE = 2.0
+"""That may be allowed [s]: for so long an arm would go on when nobody watches it."""
+
 
 class RunStoppedError(IparamError):
     """A motion was stopped; the message gives the reason."""
@@ -23,7 +26,8 @@ class GuardLimits:
 
     Attributes:
         deviation: largest distance of a joint from where it is expected [rad].
-        silence: longest time without data from the controller [s].
+        silence: longest time without data from the controller, and for which anybody in the chain of those who watch
+            the arm may be away [s]; see `commander`.
         lag: by how much an arm may trail its set points [s].
     """
 
@@ -35,6 +39,11 @@ class GuardLimits:
         for name, unit in (("deviation", "rad"), ("silence", "s"), ("lag", "s")):
             if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0.0):
                 raise InputError(f"the largest {name} must be positive, got {getattr(self, name)!r} {unit}")
+        if self.silence > LONGEST_SILENCE:
+            raise InputError(
+                f"the silence may be {LONGEST_SILENCE:g} s at most (--max-silence), got {self.silence:g} s: for so "
+                "long the arm would go on when nobody watches it"
+            )
 
 
 class Expected(Protocol):

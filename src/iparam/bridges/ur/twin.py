@@ -28,8 +28,9 @@ from iparam.sensing.noise import NoiseModel, noise_preset
 from iparam.simulation import GroundTruth, Motors, Payload
 from iparam.spatial.parameters import InertialParameters
 
-MOST_BEHIND = 50
-"""Periods that a slow machine may make up for at once; beyond them the controller's clock loses time."""
+MOST_BEHIND = 10
+"""Periods that a slow machine may make up for at once; beyond them the controller's clock loses time. Few, because its
+clients cannot act meanwhile: they would seem silent to its watchdog."""
 
 NOTICES = 200
 

@@ -56,6 +56,7 @@ class ControlScript:
         self._streamed: dict[int, Callable[[], None]] = {
             9: self._speed_j,
             11: self._servo_j,
+            24: lambda: None,  # a kick of the watchdog: that it was written is all
             26: lambda: self._answer([PERIOD]),
             38: lambda: self._answer(controller.sample.motor_torque),
             58: lambda: self._answer(controller.tcp_pose(self._measured_q(), np.zeros(6))),
@@ -235,6 +236,8 @@ class ControlScript:
 
     def _set_watchdog(self) -> None:
         self._watchdog = self._float(0)
+        if self._watchdog <= 0.0:
+            raise ProgramError(f"a watchdog of {self._watchdog:g} Hz: it must be positive, and cannot be taken back")
 
     def _check_watchdog(self) -> None:
         """End the program if the client writes its command register less often than it promised [Hz]."""

@@ -1,0 +1,51 @@
+"""`discrediting`: which of a result's warnings forbid to act on its numbers.
+
+A result carries its warnings as sentences, those of its recording included. Only the forms that are listed here are
+known to take nothing from the numbers, because what they speak of was left out, compensated, or is in the standard
+deviations. Every other sentence discredits: one that is new, changed or by somebody else makes a consumer stricter,
+never blind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+FARTHEST_BY_CHANCE = 5.5
+"""Distance of the nearest consistent body from the data, in standard deviations, that noise alone may explain: ten
+parameters are further from the truth in one of a thousand cases (chi-square)."""
+
+_HARMLESS = tuple(
+    re.compile(form, re.DOTALL)
+    for form in (
+        # Of the recording: what is missing was left out, and what is left is sound.
+        r"\d+ gaps, about \d+ samples lost; the longest is .* s from .* s on \((samples|connection)\)",
+        r"\w+ has \d+ gaps of more than \S+ periods, the longest \S+ s from \S+ s on",
+        r"\d+ samples fall into gaps of \w+ and were left out, from \S+ s",
+        r"\d+ of the times lie outside what all signals cover and were left out",
+        r"\d+ wrench samples lie outside the recorded motion and were left out",
+        r"columns that say nothing to iparam were left out: .*",
+        r"the file ends in the middle of a row: line \d+ was left out",
+        r"the raw wrench is not in newtons \(it reads up to \S+\), so the TCP force is used instead",
+        # Of the identification: compensated, or in the standard deviations.
+        r"The wrench lags behind the joint angles by \S+ ms, which was compensated\.",
+        r"The sensor's bias drifts by about .* in a second, which was estimated along; the bias given is its mean\.",
+        r"The residuals are correlated in time, which the standard deviations account for \(.*",
+        r".* Each is taken to be within \S+ % \(standard deviation\)\.",
+    )
+)
+_MOVED = re.compile(
+    r"Unconstrained least squares gives parameters that no rigid body has; the nearest consistent ones, (\d+\.?\d*) "
+    r"standard deviations away, were taken\."
+)
+
+
+def discrediting(warnings: Iterable[str]) -> tuple[str, ...]:
+    """Those of the ``warnings``, a sentence each, because of which the numbers beside them are not to be used."""
+    return tuple(warning for warning in warnings if not _is_harmless(warning))
+
+
+def _is_harmless(warning: str) -> bool:
+    if moved := _MOVED.fullmatch(warning):
+        return float(moved[1]) <= FARTHEST_BY_CHANCE
+    return any(form.fullmatch(warning) for form in _HARMLESS)

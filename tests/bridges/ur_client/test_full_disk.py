@@ -1,0 +1,145 @@
+"""A disk without room, here a limit on the size of files: whole rows stay, what is there is said, the arm stops."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.bridges.ur.growing_rows import BLOCK, GrowingRows
+from iparam.bridges.ur.spill_file import SpillError, SpillFile
+from iparam.bridges.ur.twin import UrTwin
+from iparam.cli.main import main
+from iparam.trajectory import load_trajectory
+
+resource = pytest.importorskip("resource")
+CALM = Path(__file__).parents[2] / "data" / "calm_ur5e.json"
+ROWS = 60
+
+
+@contextmanager
+def room_for(size: int) -> Iterator[None]:
+    """No file of this process may grow beyond ``size`` bytes; a write is cut there, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def batch(first: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    time = 0.002 * np.arange(first, first + ROWS)
+    return time, {"q": np.sin(time[:, None] + np.arange(6)), "wrench": np.cos(time[:, None] * np.arange(1, 7))}
+
+
+def test_only_whole_rows_stay_and_a_later_call_goes_on(tmp_path: Path) -> None:
+    spill = SpillFile(tmp_path / "run.parquet")
+    spill.append(*batch(0))
+    full = spill.path.stat().st_size
+    for more in range(full, 2 * full, full // 7):  # cut at many places of a row
+        time, signals = batch(spill.rows)
+        with room_for(more), pytest.raises(SpillError, match="cannot be written"):
+            spill.append(time, signals)
+        assert spill.path.read_bytes().endswith(b"\n")
+        assert spill.path.stat().st_size <= more
+        kept = iparam.Recording.load(spill.path, robot="ur5e")
+        assert kept.warnings == ()
+        assert kept.signal("q").num_samples == spill.rows
+        assert kept.signal("q").time[-1] == spill.until
+        np.testing.assert_array_equal(kept.signal("q").time, 0.002 * np.arange(spill.rows))
+    assert ROWS < spill.rows < 2 * ROWS
+    assert f"holds {spill.rows} samples, up to {spill.until:.2f} s" in spill.held
+    spill.append(*batch(spill.rows))
+    np.testing.assert_array_equal(
+        iparam.Recording.load(spill.path, robot="ur5e").signal("q").time, 0.002 * np.arange(spill.rows)
+    )
+    spill.close()
+    assert spill.path.exists()
+
+
+@pytest.mark.parametrize("room", [0, 10, 70])
+def test_a_file_without_a_whole_row_is_not_left(tmp_path: Path, room: int) -> None:
+    """With a part of its heading, or with all of it."""
+    spill = SpillFile(tmp_path / "run.parquet")
+    with room_for(room), pytest.raises(SpillError):
+        spill.append(*batch(0))
+    assert spill.rows == 0
+    assert spill.path.stat().st_size == 0
+    assert spill.held == "nothing of it is on disk"
+    spill.append(*batch(0))  # there is room again
+    assert spill.rows == ROWS
+    assert iparam.Recording.load(spill.path, robot="ur5e").signal("q").num_samples == ROWS
+    spill.close()
+    other = SpillFile(tmp_path / "other.parquet")
+    other.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["run.parquet.partial.csv"]
+
+
+def test_a_recording_that_finds_no_room_says_what_is_on_disk(
+    twin: UrTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "run.csv"  # which takes as much room as the partial one
+    with room_for(200_000):
+        code = main(["ur", "record", "--host", twin.host, "--duration", "3", "--output", str(output)])
+    assert code == 1
+    err = capsys.readouterr().err
+    partial = tmp_path / "run.csv.partial.csv"
+    assert [path.name for path in tmp_path.iterdir()] == [partial.name]
+    kept = iparam.Recording.load(partial, robot="ur5e")
+    assert kept.warnings == ()
+    q = kept.signal("q")
+    held = f"{partial} holds {q.num_samples} samples, up to {q.time[-1]:.2f} s"
+    note, error = err.splitlines()
+    assert f"({os.strerror(27)}); {held}. What comes now is in memory alone" in note
+    assert f"the recording could not be saved: cannot write '{output}'" in error
+    assert f"{held} of the " in error
+
+
+def test_a_run_that_finds_no_room_stops_the_arm(make_twin: Callable[..., UrTwin], tmp_path: Path) -> None:
+    pytest.importorskip("rtde_control")
+    slow = load_trajectory(CALM).trajectory.time_scaled(3.0)  # 12 s
+    start = slow.evaluate(0.0).q[0]
+    iparam.trajectory.save_trajectory(tmp_path / "slow.json", slow, robot="ur5e", fps=100.0)
+    twin = make_twin(q=start)
+    output = tmp_path / "run.parquet"
+    limit = 3_000_000  # some three seconds
+    options = ["--host", twin.host, "--yes", "--max-silence", "2", "--max-deviation", "0.25", "--output", str(output)]
+    done = subprocess.run(
+        [sys.executable, "-m", "iparam", "ur", "run", str(tmp_path / "slow.json"), *options],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+    assert done.returncode == 1
+    assert "the run was stopped: the recording can no longer be kept" in done.stderr
+    assert float(np.abs(twin.sample.dq).max()) < 1e-3
+    assert float(np.abs(twin.sample.q - slow.evaluate(12.0).q[0]).max()) > 0.05  # before its end
+    # Parquet takes less room than text: the whole recording was saved after all.
+    assert f"s were saved to {output}" in done.stderr
+    assert iparam.Recording.load(output).metadata["stopped_by"].startswith("the recording can no longer be kept")
+    assert not list(tmp_path.glob("*partial*"))
+
+
+def test_rows_in_blocks_are_rows() -> None:
+    rows = GrowingRows(2)
+    assert rows.latest() is None
+    assert rows.since(0).shape == (0, 2)
+    for number in range(BLOCK + 3):
+        rows.append(np.array([number, -number]))
+    assert len(rows) == BLOCK + 3
+    np.testing.assert_array_equal(rows.since(0)[:, 0], np.arange(BLOCK + 3))
+    np.testing.assert_array_equal(rows.since(BLOCK - 1)[:, 1], -np.arange(BLOCK - 1, BLOCK + 3))
+    np.testing.assert_array_equal(rows.since(BLOCK + 1)[:, 0], [BLOCK + 1, BLOCK + 2])
+    assert rows.since(BLOCK + 3).shape == (0, 2)
+    np.testing.assert_array_equal(rows.latest(), [BLOCK + 2, -BLOCK - 2])

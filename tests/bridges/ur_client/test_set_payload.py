@@ -1,0 +1,78 @@
+"""`iparam ur set-payload` against a simulated controller: it asks, it knows the arm, and it reads back."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iparam.bridges.ur.rtde_client import RtdeStream
+from iparam.bridges.ur.twin import UrTwin
+from iparam.cli.main import main
+
+pytest.importorskip("rtde_control")
+SAMPLE = Path(__file__).parents[2] / "data" / "sample_result.json"
+MASS = json.loads(SAMPLE.read_text())["mass"]
+
+
+class Terminal(io.StringIO):
+    """Somebody who types."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def known_mass(twin: UrTwin) -> float:
+    with RtdeStream.open(twin.host, ("payload",)) as stream:
+        return float(stream.read(5.0)[-1, 0])
+
+
+def command(twin: UrTwin, *more: str, result: Path = SAMPLE) -> list[str]:
+    return ["ur", "set-payload", str(result), "--host", twin.host, *more]
+
+
+def test_it_asks_and_takes_no_for_an_answer(
+    twin: UrTwin, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal("no\n"))
+    assert main(command(twin)) == 1
+    err = capsys.readouterr().err
+    assert f"Set the payload of {twin.host} (ur5e, now 0 kg) to {MASS:.4f} kg at " in err
+    assert "not confirmed: the controller keeps its payload" in err
+    assert known_mass(twin) == 0.0
+    monkeypatch.setattr(sys, "stdin", Terminal("yes\n"))
+    assert main(command(twin)) == 0
+    assert known_mass(twin) == MASS
+
+
+def test_the_arm_is_the_controllers(twin: UrTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its rated load counts, whatever the user says."""
+    heavy = tmp_path / "heavy.json"
+    entries: dict[str, Any] = {"format": "iparam-static-result/1", "mass": 8.0, "center_of_mass": [0.0, 0.0, 0.1]}
+    heavy.write_text(json.dumps(entries))
+    assert main(command(twin, "--yes", result=heavy)) == 1
+    assert "a mass of 8 kg: ur5e carries up to 5 kg" in capsys.readouterr().err
+    assert main(command(twin, "--yes", "--robot", "ur10e", result=heavy)) == 1
+    assert "--robot ur10e: the controller's arm is a ur5e" in capsys.readouterr().err
+    assert known_mass(twin) == 0.0
+
+
+def test_a_result_of_rests_is_sent_without_inertia(
+    twin: UrTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = tmp_path / "static.json"
+    entries: dict[str, Any] = {"format": "iparam-static-result/1", "mass": 1.5, "center_of_mass": [0.0, 0.01, 0.1]}
+    result.write_text(json.dumps({**entries, "warnings": ["The forces of the rests disagree by 2 N rms."]}))
+    assert main(command(twin, "--yes", "--json", result=result)) == 1
+    assert "--accept-warnings" in capsys.readouterr().err
+    assert main(command(twin, "--yes", "--json", "--accept-warnings", result=result)) == 0
+    captured = capsys.readouterr()
+    assert "The forces of the rests disagree" in captured.err
+    report = json.loads(captured.out)
+    assert report["sent"] == {"mass": 1.5, "center_of_gravity": [0.0, 0.01, 0.1], "inertia": None}
+    assert report["shown"]["mass"] == 1.5
+    assert report["arrived"] is True

@@ -1,0 +1,143 @@
+"""`iparam ur run` that is stopped, suspended or loses its terminal: the arm comes to rest, and the data are kept."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.bridges.ur.twin import UrTwin
+from iparam.trajectory import load_trajectory, save_trajectory
+
+pytest.importorskip("rtde_control")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and job control")
+
+CALM = load_trajectory(Path(__file__).parents[2] / "data" / "calm_ur5e.json").trajectory
+SLOW = CALM.time_scaled(2.5)  # 10 s
+START = SLOW.evaluate(0.0).q[0]
+SILENCE = 1.0  # s
+
+
+@pytest.fixture
+def ready_twin(make_twin: Callable[..., UrTwin]) -> UrTwin:
+    """One that stands where the motion starts."""
+    return make_twin(q=START)
+
+
+@pytest.fixture
+def arguments(ready_twin: UrTwin, tmp_path: Path) -> list[str]:
+    save_trajectory(tmp_path / "slow.json", SLOW, robot="ur5e", fps=100.0)
+    where = ["--host", ready_twin.host, "--output", str(tmp_path / "run.parquet")]
+    slack = ["--max-silence", str(SILENCE), "--max-deviation", "0.25", "--yes"]
+    return [sys.executable, "-m", "iparam", "ur", "run", str(tmp_path / "slow.json"), *where, *slack]
+
+
+@contextmanager
+def running(arguments: list[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        arguments, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + 120.0
+    while not condition():
+        assert time.monotonic() < deadline, f"not within 120 s: {what}"
+        time.sleep(0.01)
+
+
+def wait_for_motion(twin: UrTwin, process: subprocess.Popen[str]) -> None:
+    wait_until(lambda: float(np.abs(twin.sample.q - START).max()) > 0.1 or process.poll() is not None, "the motion")
+    assert process.poll() is None, process.communicate()[1]
+
+
+def standing(twin: UrTwin) -> bool:
+    return float(np.abs(twin.sample.dq).max()) < 1e-3
+
+
+def children(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.parametrize("ctrl_c", [True, False], ids=["the command, then Ctrl-C", "all of its processes"])
+def test_a_run_that_is_stopped_stops_the_arm(
+    ctrl_c: bool, ready_twin: UrTwin, arguments: list[str], tmp_path: Path
+) -> None:
+    with running(arguments) as process:
+        wait_for_motion(ready_twin, process)
+        stopped = [process.pid] if ctrl_c else [process.pid, *children(process.pid)]
+        assert len(stopped) == 2 - ctrl_c
+        left = ready_twin.time
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        wait_until(lambda: any("rtde_control" in notice for notice in ready_twin.notices), "the end of the program")
+        wait_until(lambda: standing(ready_twin), "the arm at rest")
+        assert ready_twin.time - left < SILENCE + 2.0  # of the controller's time; the motion has 8 s to go
+        stood = ready_twin.sample.q.copy()
+        if ctrl_c:
+            process.send_signal(signal.SIGINT)
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+        _, err = process.communicate(timeout=60)
+    words = "stopped by the user (Ctrl-C)" if ctrl_c else "nobody watched the arm for"
+    assert process.returncode == (130 if ctrl_c else 1)
+    assert words in err
+    assert "Traceback" not in err
+    np.testing.assert_allclose(ready_twin.sample.q, stood, atol=1e-3)  # nothing went on
+    recording = iparam.Recording.load(tmp_path / "run.parquet")
+    assert words in recording.metadata["stopped_by"]
+    assert float(np.abs(recording.signal("q").values[-1] - START).max()) > 0.09
+    assert not list(tmp_path.glob("*partial*"))
+
+
+def test_ctrl_z_is_a_stop(ready_twin: UrTwin, arguments: list[str], tmp_path: Path) -> None:
+    with running(arguments) as process:
+        wait_for_motion(ready_twin, process)
+        left = ready_twin.time
+        process.send_signal(signal.SIGTSTP)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped by the user (Ctrl-Z" in err
+    assert standing(ready_twin)
+    assert ready_twin.time - left < 8.0
+    assert iparam.Recording.load(tmp_path / "run.parquet").metadata["stopped_by"].startswith("stopped by the user")
+
+
+def test_a_terminal_that_is_closed_stops_the_arm_and_keeps_the_data(
+    ready_twin: UrTwin, arguments: list[str], tmp_path: Path
+) -> None:
+    master, terminal = pty.openpty()
+    streams = {"stdin": terminal, "stdout": terminal, "stderr": terminal}
+    with running(
+        arguments,
+        **streams,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    ) as process:
+        os.close(terminal)
+        wait_for_motion(ready_twin, process)
+        os.close(master)
+        process.wait(60)
+    assert process.returncode == 130
+    assert standing(ready_twin)
+    recording = iparam.Recording.load(tmp_path / "run.parquet")
+    assert recording.metadata["stopped_by"] == "stopped by the user (its terminal was closed)"
+    assert not list(tmp_path.glob("*partial*"))
