@@ -41,6 +41,7 @@ from iparam.simulation import MujocoSimulator, Payload, SimulationResult
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 NAMES = ["m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz"]
 UR5E = noise_preset("ur5e")
+BIASES = ("constant", "estimate", "drifting")
 WRENCH_ONLY = NoiseModel("wrench only", {"wrench": UR5E.sensors["wrench"]})
 PAYLOAD = Payload.box(mass=2.0, size=(0.1, 0.15, 0.2))
 
@@ -141,7 +142,7 @@ def errors_in_regressor(seeds: int) -> None:
 def fit_both_biases(preset: str, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     recording, robot = noisy(noise_preset(preset), seed), iparam.load_robot("ur5e")
     delay = None if preset == "harsh" else 0.0
-    found = [identify_payload(recording, robot, delay=delay, bias=bias) for bias in ("estimate", "drifting")]
+    found = [identify_payload(recording, robot, delay=delay, bias=bias) for bias in BIASES]
     return [(estimate.phi, estimate.standard_deviation.phi) for estimate in found]
 
 
@@ -151,7 +152,7 @@ def drifting_bias(seeds: int) -> None:
     for preset in ("harsh", "ur5e"):
         with ProcessPoolExecutor() as pool:
             found = np.array(list(pool.map(partial(fit_both_biases, preset), range(seeds), chunksize=2)))
-        for k, name in enumerate(("estimate", "drifting")):
+        for k, name in enumerate(BIASES):
             errors, spread = found[:, k, 0] - truth, found[:, k, 1]
             covered = 100 * np.mean(np.abs(errors) <= 1.959964 * spread, axis=0)
             rmse = np.sqrt(np.mean(errors**2, axis=0))
