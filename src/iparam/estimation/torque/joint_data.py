@@ -21,9 +21,6 @@ SEGMENT = 20_000
 OVERLAP = 500
 """Samples on either side that a segment is smoothed with and that belong to its neighbours."""
 
-CHOICE = 4_000
-"""Samples from the middle of a run that the motion models of the smoother are chosen from."""
-
 KEPT = 200_000
 """Samples up to which the filtered motion of a run is kept; a longer one is filtered again at every pass."""
 
@@ -77,12 +74,7 @@ class JointDataSource:
             )
         self._time, self._q = angles.time[inside], angles.values[inside]
         self._drives = drives
-        middle = max(0, (self._time.size - CHOICE) // 2)
-        window = slice(middle, middle + CHOICE)
-        chosen = choose_processes(self._time[window], self._q[window])
-        if self._time.size > CHOICE:
-            chosen = tuple(dataclasses.replace(one, starts_at_rest=False, ends_at_rest=False) for one in chosen)
-        self._processes = chosen
+        self._processes = choose_processes(self._time, self._q)
         self._kept: list[JointData] | None = None
 
     @property
@@ -112,7 +104,15 @@ class JointDataSource:
     def _segment(self, start: int, stop: int) -> JointData:
         first, last = max(0, start - OVERLAP), min(stop + OVERLAP, self._time.size)
         time = self._time[first:last]
-        motion = kalman_smooth(time, self._q[first:last], self._processes)
+        processes = [
+            dataclasses.replace(
+                process,
+                starts_at_rest=process.starts_at_rest and first == 0,
+                ends_at_rest=process.ends_at_rest and last == self._time.size,
+            )
+            for process in self._processes
+        ]
+        motion = kalman_smooth(time, self._q[first:last], processes)
         own = slice(start - first, stop - first)
         return JointData(
             time[own], motion.q[own], motion.dq[own], motion.ddq[own], self._effort_at(self._time[start:stop])
