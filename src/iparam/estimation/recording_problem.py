@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
-from iparam.errors import InputError, UnknownNameError
+from iparam.errors import ContradictionError, InputError, UnknownNameError
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.problem import PayloadProblem
 from iparam.estimation.regressor_uncertainty import regressor_uncertainty
 from iparam.recording.recording import Recording
+from iparam.recording.time_unit import time_hint
 from iparam.robot.model import Robot
-from iparam.robot.motion_input import STANDARD_GRAVITY
 from iparam.sensing.motion import MotionSource, ToolMotionEstimate
 from iparam.sensing.motion_sources import KalmanMotion, SetPointMotion
 from iparam.sensing.offset import offset_compensated_regressor, resting_regressor
+from iparam.sensing.run_check import check_run
 from iparam.sensing.wrench_source import SensorWrench, WrenchSource
 
 Bias = Literal["estimate", "none", "zeroed"]
@@ -30,6 +31,9 @@ them is not used; on motions of 1.5 s and 10 s it would narrow no standard devia
 """
 
 LEAST_SAMPLES = 4
+
+LONGEST_DELAY = 0.5
+"""Between joint angles and wrench that is believed [s]."""
 
 
 def problem_from_recording(
@@ -43,7 +47,7 @@ def problem_from_recording(
     wrench_covariance: ArrayLike | None = None,
     zero_pose: ArrayLike | None = None,
     instruments: bool = False,
-    gravity: ArrayLike = STANDARD_GRAVITY,
+    gravity: ArrayLike | None = None,
 ) -> PayloadProblem:
     """Stack the regressors and wrenches of a recording.
 
@@ -58,13 +62,21 @@ def problem_from_recording(
         wrench_covariance: (6, 6) of the noise of a wrench sample; None estimates it.
         zero_pose: (n,) where the sensor was zeroed, with ``bias="zeroed"``; the first pose if not given [rad].
         instruments: add regressors from the set points, or from a second smoother, for instrumental variables.
-        gravity: (3,) in base axes [m/s^2].
+        gravity: (3,) in base axes [m/s^2]; None for the recording's own, or 9.81 downwards.
     """
     if bias not in ("estimate", "none", "zeroed"):
         raise UnknownNameError("treatment of the bias", bias, ("estimate", "none", "zeroed"))
     if not np.isfinite(delay):
         raise InputError(f"delay must be a finite time in s, got {delay!r}")
+    if abs(delay) > LONGEST_DELAY:
+        raise ContradictionError(
+            f"a delay of {delay:g} s, and no sensor lags behind by more than {LONGEST_DELAY:g} s: is it in ms? It is "
+            "given in s"
+        )
+    checked = check_run(recording, robot, gravity)
     measured = (SensorWrench() if wrench is None else wrench).read(recording)
+    if hint := time_hint(measured.time):
+        raise ContradictionError(f"the wrench has {hint}. No arm's motion can be followed like that")
     source = KalmanMotion() if motion is None else motion
     if isinstance(source, ToolMotionEstimate):
         whole = source
@@ -81,13 +93,13 @@ def problem_from_recording(
     offset = None
     if bias == "zeroed":
         pose = whole.q[0] if zero_pose is None else as_float_array(zero_pose, "zero_pose", (robot.num_joints,))
-        offset = resting_regressor(robot, pose, gravity)
+        offset = resting_regressor(robot, pose, checked.gravity)
 
     def regressors(of: ToolMotionEstimate) -> FloatArray:
-        matrices = of.regressor(robot, gravity)
+        matrices = of.regressor(robot, checked.gravity)
         return matrices if offset is None else offset_compensated_regressor(matrices, offset)
 
-    warnings = [*recording.warnings, *whole.warnings]
+    warnings = [*recording.warnings, *checked.remarks, *whole.warnings]
     if not rows.all():
         warnings.append(f"{np.count_nonzero(~rows)} wrench samples lie outside the recorded motion and were left out")
     second = _second_motion(recording, robot, source) if instruments else None
@@ -97,7 +109,7 @@ def problem_from_recording(
         time=times,
         bias=bias != "none",
         wrench_covariance=None if wrench_covariance is None else as_float_array(wrench_covariance, "wrench_covariance"),
-        uncertainty=regressor_uncertainty(robot, at, gravity),
+        uncertainty=regressor_uncertainty(robot, at, checked.gravity),
         instruments=None if second is None else regressors(motion_at(second, times - delay)),
         warnings=tuple(dict.fromkeys(warnings)),
     )
