@@ -88,3 +88,5 @@ def test_the_tool_frame_of_a_recording_is_that_of_its_arm(tmp_path: Path) -> Non
     assert recorded_robot(moved, str(urdf)).tool_frame == "flange"
     with pytest.raises(InputError, match="does not say which robot"):
         recorded_robot(Recording())
+    with pytest.raises(InputError, match=r"belongs to 'somewhere/else/arm.urdf'.*does not exist.*--robot"):
+        recorded_robot(moved)

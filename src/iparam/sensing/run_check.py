@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
-from iparam.errors import ContradictionError, InputError, UnknownNameError
+from iparam.errors import ContradictionError, InputError, IparamError
 from iparam.recording.channels import CHANNELS
 from iparam.recording.recording import Recording
 from iparam.recording.statements import compensation_remarks, gravity_remarks, recorded_gravity, stated_frames
@@ -82,11 +83,14 @@ def recorded_robot(recording: Recording, robot: str | None = None, tip: str | No
         raise InputError("the recording does not say which robot it belongs to: name it (--robot)")
     stated = recording.metadata.get("tool_frame")
     if tip is None and isinstance(stated, str):
-        try:
+        with suppress(IparamError):  # the robot's own frame, then; `check_run` compares them
             return load_robot(name, tip=stated)
-        except UnknownNameError:  # the robot's own frame, then; `check_run` compares them
-            pass
-    return load_robot(name, tip=tip)
+    try:
+        return load_robot(name, tip=tip)
+    except IparamError as error:
+        if robot:
+            raise
+        raise InputError(f"the recording belongs to {name!r}. {error}. Say which robot that is (--robot)") from error
 
 
 def _accelerometer_remarks(recording: Recording, robot: Robot, gravity: FloatArray) -> list[str]:

@@ -165,8 +165,8 @@ def _check_signals(recording: Recording, robot: Robot) -> None:
         signal = recording.signal(name)
         if name in _JOINT_SIGNALS and signal.width != robot.num_joints:
             raise InputError(f"{name} has {signal.width} columns, but {robot.name} has {robot.num_joints} joints")
-        if name != "wrench" and signal.frame not in (default_frame(name), ""):
-            raise InputError(f"{name} is in frame {signal.frame!r}; a bag wants {default_frame(name)!r}: convert it")
+        if name != "wrench" and signal.frame not in (default_frame(name), robot.tool_frame, ""):
+            raise InputError(f"{name} is in frame {signal.frame!r}; a bag wants {robot.tool_frame!r}: convert it")
 
 
 def _check_topics(names: list[str], recording: Recording) -> None:
