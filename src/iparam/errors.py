@@ -18,6 +18,13 @@ class InputError(IparamError, ValueError):
     """An argument has the wrong shape, type or value."""
 
 
+class ContradictionError(InputError):
+    """Two statements about one thing do not agree, and to believe either would give wrong numbers.
+
+    The message gives both, and the way out. Where both can be meant, a warning says so instead.
+    """
+
+
 class UnknownNameError(IparamError, LookupError):
     """A robot, frame, method or column of that name does not exist; the message lists those that do."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 import iparam
 from iparam.cli.main import main
+from iparam.robot.urdf_writer import robot_to_urdf
 
 MASS = 1.7
 
@@ -95,12 +97,7 @@ def test_a_cut_bag_is_imported_with_a_note(run: Path, tmp_path: Path, capsys: py
 
 def test_a_urdf_is_named_by_its_path(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     urdf = tmp_path / "arm.urdf"
-    joints = "".join(
-        f'<link name="l{i}"/><joint name="{name}" type="revolute"><parent link="l{i}"/><child link="l{i + 1}"/>'
-        '<axis xyz="0 0 1"/><limit lower="-7" upper="7" velocity="9" effort="9"/></joint>'
-        for i, name in enumerate(iparam.load_robot("ur5e").joint_names)
-    )
-    urdf.write_text(f'<robot name="arm">{joints}<link name="l6"/></robot>')
+    urdf.write_text(robot_to_urdf(dataclasses.replace(iparam.load_robot("ur5e"), name="arm")))
     bag, back = tmp_path / "bag", tmp_path / "back.parquet"
     assert command("bag", "export", run, "--output", bag, "--robot", urdf) == 0
     assert command("bag", "import", bag, "--output", back) == 2  # a path in a file is not followed

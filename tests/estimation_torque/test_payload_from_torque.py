@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.errors import InputError
+from iparam.errors import ContradictionError, InputError
 from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.torque.drive_gains import DriveGains
@@ -110,6 +110,18 @@ def test_runs_that_do_not_tell_the_load_are_refused(make_run: Any, load: Any, ro
         identify_payload_from_torque(mixed, loaded, robot)
 
 
+def test_one_run_is_not_both_and_says_its_arm(make_run: Any, load: Any, robot: iparam.Robot) -> None:
+    bare, loaded = make_run(0), make_run(1, load)
+    with pytest.raises(ContradictionError, match="runs 1 and 2 are the same recording"):
+        identify_payload_from_torque(bare, make_run(0), robot)
+    with pytest.raises(ContradictionError, match="belongs to a ur5e, and ur10e is another arm"):
+        identify_payload_from_torque(bare, dataclasses.replace(loaded, robot="ur5e"), robot)
+    with pytest.raises(ContradictionError, match="gravity is"):
+        identify_payload_from_torque(bare.with_metadata(gravity=9.81), loaded.with_metadata(gravity=1.62), robot)
+    found = identify_payload_from_torque(bare, loaded, robot).estimate
+    assert (found.frame, found.measurements) == ("tool0", (loaded.signal("tau").fingerprint,))
+
+
 @pytest.mark.recovery
 def test_fusion_is_no_worse_than_either(make_run: Any, load: Any, robot: iparam.Robot) -> None:
     torque = identify_payload_from_torque(make_run(0), make_run(1, load), robot).estimate
@@ -121,7 +133,7 @@ def test_fusion_is_no_worse_than_either(make_run: Any, load: Any, robot: iparam.
         for shape in (np.ones(10), np.linspace(0.2, 3.0, 10)):
             spread = shape[:, None] * root
             phi = load.phi + spread @ rng.normal(size=10)
-            pair.append(dataclasses.replace(torque, phi=phi, covariance_phi=spread @ spread.T))
+            pair.append(dataclasses.replace(torque, phi=phi, covariance_phi=spread @ spread.T, measurements=()))
         fused = fuse_estimates(pair)
         assert fused.physically_consistent
         if not any("do not agree" in warning for warning in fused.warnings):
@@ -135,7 +147,7 @@ def test_fusion_is_no_worse_than_either(make_run: Any, load: Any, robot: iparam.
 
 def test_estimates_that_contradict_each_other_are_reported(make_run: Any, load: Any, robot: iparam.Robot) -> None:
     one = identify_payload_from_torque(make_run(0), make_run(1, load), robot).estimate
-    other = dataclasses.replace(one, phi=1.5 * one.phi)
+    other = dataclasses.replace(one, phi=1.5 * one.phi, measurements=())
     fused = fuse_estimates([one, other])
     assert any("do not agree" in warning for warning in fused.warnings)
     assert fused.standard_deviation.phi[0] > one.standard_deviation.phi[0]

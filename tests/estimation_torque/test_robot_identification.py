@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.errors import InputError
+from iparam.errors import ContradictionError, InputError
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.torque import joint_data
 from iparam.estimation.torque.drive_gains import torque_gains
@@ -137,6 +137,15 @@ def test_memory_is_bounded_by_segments(
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 2.0 * peaks[0]
+
+
+def test_a_run_counts_once_and_is_not_validated_with(make_run: Any, robot: iparam.Robot) -> None:
+    one = make_run(0)
+    with pytest.raises(ContradictionError, match="runs 1 and 2 are the same recording"):
+        identify_robot([one, make_run(0)], robot)
+    found = identify_robot([one], robot, compare=False)
+    with pytest.raises(ContradictionError, match="is one that the arm was identified from"):
+        found.validate(one)
 
 
 def test_bad_recordings_are_refused(make_run: Any, robot: iparam.Robot) -> None:

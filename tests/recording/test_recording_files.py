@@ -35,7 +35,8 @@ def recordings(draw: st.DrawFn, units: bool) -> Recording:
         values = draw(st.lists(rows, min_size=len(times), max_size=len(times)))
         unit, frame = (channel.unit, channel.frame) if channel else ("", "")
         if units:
-            unit, frame = draw(st.text(max_size=3)), draw(st.sampled_from(["joint", "tool0", "base", ""]))
+            unit = draw(st.sampled_from([channel.unit, ""]) if channel else st.text(max_size=3))
+            frame = draw(st.sampled_from(["joint", "tool0", "base", ""]))
         signals[name] = Signal(times, values, unit, frame)  # type: ignore[arg-type]
     metadata = draw(st.dictionaries(st.text(max_size=4), st.none() | FINITE | st.text(max_size=3), max_size=3))
     warnings = tuple(draw(st.lists(st.text(max_size=5), max_size=2)))

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import iparam
+from iparam.errors import ContradictionError
+from iparam.robot.cell import Box, WorkCell
 from iparam.simulation import (
     ComputedTorque,
     MujocoSimulator,
@@ -226,6 +228,30 @@ class TestRefusals:
         start = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
         with pytest.raises(iparam.InputError, match=r"elbow_joint .* range is -3\.142\.\.3\.142"):
             MujocoSimulator().load(ur5e).run(there_and_back(start, start + np.eye(6)[2] * 2.0))
+
+    def test_a_start_in_degrees(self, ur5e, at_rest) -> None:
+        with pytest.raises(ContradictionError, match=r"shoulder_lift_joint at -90 rad.*are its angles in degrees"):
+            MujocoSimulator().load(ur5e).run(at_rest(np.array([0.0, -90.0, 90.0, 0.0, 0.0, 0.0])))
+
+    @pytest.mark.parametrize(
+        "payload",
+        [
+            Payload.box(size=(100.0, 150.0, 200.0), mass=2.0),
+            Payload.sphere(radius=0.05, mass=2.0, offset=(0.0, 0.0, 80.0)),
+            Payload.cylinder(radius=0.05, length=90.0, mass=2.0, rotation_rpy=(1.0, 0.5, 0.0)),
+            Payload.from_parameters(iparam.InertialParameters(1.0, np.array([0.0, 0.0, 30.0]), np.eye(3))),
+        ],
+    )
+    def test_a_payload_in_millimetres(self, ur5e, payload: Payload) -> None:
+        with pytest.raises(
+            ContradictionError, match=r"the payload extends to .* m from tool0, and ur5e reaches 1\.2 m"
+        ):
+            MujocoSimulator().load(ur5e, payload)
+
+    def test_a_cell_in_millimetres(self, ur5e) -> None:
+        cell = WorkCell((Box([500.0, 0.0, -425.0], [600.0, 400.0, 25.0], name="table"),))
+        with pytest.raises(ContradictionError, match="'table' of the work cell is 1200 m long"):
+            MujocoSimulator().load(ur5e, cell=cell)
 
     def test_sensors_faster_than_the_physics(self) -> None:
         with pytest.raises(iparam.InputError, match="more than the physics rate, 240 Hz"):

@@ -76,6 +76,13 @@ class TestSolids:
         with pytest.raises(InputError, match="wrong units"):
             Payload.box(density=2700.0, size=(100.0, 150.0, 200.0))
 
+    def test_the_farthest_point_is_known(self) -> None:
+        box = Payload.box(mass=1.0, size=(0.2, 0.2, 0.3), offset=(0.0, 0.3, 0.4))
+        assert box.farthest == pytest.approx(np.linalg.norm([0.1, 0.4, 0.55]))
+        ball = Payload.sphere(mass=1.0, radius=0.1)
+        assert 0.2 <= ball.farthest < 0.25
+        assert Payload.from_parameters(box.parameters).farthest == pytest.approx(0.5)
+
     def test_what_no_body_has_is_refused(self) -> None:
         impossible = iparam.InertialParameters(1.0, np.zeros(3), np.diag([1.0, 0.1, 0.1]))
         with pytest.raises(InputError, match="no rigid body"):

@@ -8,13 +8,12 @@ from typing import Annotated, Literal
 
 from tyro.conf import Positional, arg
 
-from iparam.cli.joint_state import robot_of
 from iparam.cli.output import note, print_json, print_line, print_table
-from iparam.errors import InputError
+from iparam.cli.recorded_run import RecordedRunOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class BagExport:
+class BagExport(RecordedRunOptions):
     r"""Write a recording as a ROS 2 bag: joint states, wrench and IMU.
 
     Example:
@@ -29,10 +28,6 @@ class BagExport:
     """The bag, a new folder."""
     storage: Literal["mcap", "sqlite3"] = "mcap"
     """Kind of the bag's file."""
-    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the recording's)")] = None
-    """A name from 'iparam robots', or the path of a URDF file: it names the joints."""
-    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
-    """The frame taken as the tool: a link of the URDF, or 'flange'."""
     joint_topic: Annotated[str, arg(metavar="TOPIC")] = "/joint_states"
     """Topic for q, dq and tau, as sensor_msgs/JointState."""
     wrench_topic: Annotated[str, arg(metavar="TOPIC")] = "/wrench"
@@ -48,16 +43,12 @@ class BagExport:
         """Read, write and report."""
         from iparam.bridges.bag import write_bag
         from iparam.bridges.bag.writing import left_out
-        from iparam.recording.recording import Recording
 
-        recording = Recording.load(self.recording, robot=self.robot)
-        name = self.robot or recording.robot
-        if not name:
-            raise InputError(f"{self.recording} does not say which robot it belongs to: add --robot")
+        recording, robot = self.load_run(self.recording)
         topics = write_bag(
             recording,
             self.output,
-            robot_of(name, self.tip),
+            robot,
             self.storage,
             joint_topic=self.joint_topic,
             wrench_topic=self.wrench_topic,
@@ -65,8 +56,6 @@ class BagExport:
             overwrite=self.overwrite,
         )
         without = left_out(recording)
-        for warning in recording.warnings:
-            note(warning)
         if without:
             note(f"ROS has no message for {', '.join(without)}: not in the bag")
         if self.json:
@@ -77,5 +66,5 @@ class BagExport:
             print_json({"output": str(self.output), "storage": self.storage, "topics": written, "left_out": without})
             return
         rows = [[topic.topic, topic.type, str(topic.messages), " ".join(topic.signals)] for topic in topics]
-        print_table(f"{self.recording}, {name}", ["topic", "type", "messages", "signals"], rows)
+        print_table(f"{self.recording}, {robot.name}", ["topic", "type", "messages", "signals"], rows)
         print_line(f"bag           {self.output} ({self.storage})")

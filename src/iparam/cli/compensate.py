@@ -9,13 +9,13 @@ from typing import Annotated
 import numpy as np
 from tyro.conf import Positional, arg
 
-from iparam.cli.joint_state import robot_of
-from iparam.cli.output import note, numbers, print_json, print_line
+from iparam.cli.output import numbers, print_json, print_line
+from iparam.cli.recorded_run import RecordedRunOptions, note_further
 from iparam.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compensate:
+class Compensate(RecordedRunOptions):
     r"""Take an identified load out of the wrench of a recording.
 
     So with the sensor's bias. What is left is what touches the tool.
@@ -30,10 +30,6 @@ class Compensate:
     """The load, from 'iparam identify payload --output': .json."""
     output: Annotated[Path, arg(metavar="FILE")]
     """File for the recording without the load: .parquet or .csv. Replaced if it exists."""
-    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the recording's)")] = None
-    """A name from 'iparam robots', or the path of a URDF file."""
-    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
-    """The frame taken as the tool: a link of the URDF, or 'flange'."""
     delay: Annotated[float, arg(metavar="S")] = 0.0
     """By how much the wrench lags behind the joint angles [s]."""
     zeroed: Annotated[bool, arg(help_behavior_hint="")] = False
@@ -45,21 +41,15 @@ class Compensate:
         """Compensate, write and report."""
         from iparam.estimation.compensation import compensate_wrench
         from iparam.estimation.estimate import Estimate
-        from iparam.recording.recording import Recording
 
         if self.output.resolve() == self.recording.resolve():
             raise InputError("--output is the recording itself: it would be lost")
         estimate = Estimate.load(self.result)
-        recording = Recording.load(self.recording, robot=self.robot)
-        name = self.robot or recording.robot
-        if not name:
-            raise InputError(f"{self.recording} does not say which robot it belongs to: add --robot")
-        robot = robot_of(name, self.tip)
+        recording, robot = self.load_run(self.recording)
         clean = compensate_wrench(recording, robot, estimate, delay=self.delay, zeroed=self.zeroed)
         clean.save(self.output)
         before, after = (np.sqrt(np.mean(part.signal("wrench").values ** 2, axis=0)) for part in (recording, clean))
-        for warning in clean.warnings:
-            note(warning)
+        note_further(clean.warnings, recording)
         if self.json:
             print_json(
                 {

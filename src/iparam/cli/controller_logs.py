@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import arg
 
 from iparam.cli.joint_state import exact_count, robot_of
+from iparam.cli.output import note
 from iparam.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,10 +42,13 @@ class ControllerLogOptions:
         return robot_of(self.robot, self.tip)
 
     def load_log(self, path: Path, robot: Robot) -> Recording:
-        """One log."""
+        """One log, with notes on what is wrong with it."""
         from iparam.recording.recording import Recording
 
-        return Recording.load(path, columns=self.columns, robot=robot, angles=self.angles)
+        recording = Recording.load(path, columns=self.columns, robot=robot, angles=self.angles)
+        for warning in recording.warnings:
+            note(warning)
+        return recording
 
     def gains(self, robot: Robot) -> FloatArray | None:
         """The drive gains, if they are given."""

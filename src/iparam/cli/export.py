@@ -9,8 +9,9 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
+from iparam.cli.joint_state import note_other_arm
 from iparam.cli.output import note, print_line
-from iparam.errors import InputError
+from iparam.errors import InputError, IparamError
 from iparam.export import (
     FORMATS,
     IdentifiedLoad,
@@ -22,6 +23,8 @@ from iparam.export import (
 )
 from iparam.export.remarks import one_line
 from iparam.files import write_atomically
+from iparam.robot.catalog import robot_names
+from iparam.robot.loading import load_robot
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +79,7 @@ class Export:
         try:
             if self.urdf is not None and isinstance(load, IdentifiedLoad):
                 text = merge_into_urdf(load, self.urdf, self.link, self.as_link, self.force)
+                self._note_arm(load, self.urdf)
             else:
                 text = export_load(load, name, self.force)
         except InconsistentLoadError as error:
@@ -87,6 +91,16 @@ class Export:
             return
         write_atomically(self.output, text)
         print_line(f"{name} for frame {load.frame} written to {self.output}")
+
+    def _note_arm(self, load: IdentifiedLoad, urdf: Path) -> None:
+        """A note if the URDF is of another arm than the one that carried the load; it may hang on any."""
+        if load.robot.lower() not in robot_names():
+            return
+        try:
+            robot = load_robot(urdf, tip=self.link or load.frame)
+        except IparamError:  # not one serial arm up to there: nothing to compare
+            return
+        note_other_arm(load.robot, robot, str(urdf), str(self.result))
 
     def _format(self) -> str:
         if self.urdf is not None:

@@ -11,8 +11,8 @@ import numpy as np
 from tyro.conf import Positional, arg
 
 from iparam.cli.estimate_lines import print_estimate, wrench_text
-from iparam.cli.joint_state import robot_of
 from iparam.cli.output import note, number, numbers, print_json, print_line, print_table
+from iparam.cli.recorded_run import RecordedRunOptions, note_further
 from iparam.errors import InputError, IparamError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Method = Literal["consistent", "ls", "wls", "tls", "rls", "riv", "rtls", "robust
 
 
 @dataclass(frozen=True, kw_only=True)
-class IdentifyPayload:
+class IdentifyPayload(RecordedRunOptions):
     r"""Mass, centre of mass and inertia of what the arm carried in a recording.
 
     Example:
@@ -37,10 +37,6 @@ class IdentifyPayload:
 
     recording: Positional[Annotated[Path, arg(metavar="FILE")]]
     """The recording: .parquet or .csv."""
-    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the recording's)")] = None
-    """A name from 'iparam robots', or the path of a URDF file."""
-    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
-    """The frame taken as the tool: a link of the URDF, or 'flange'."""
     method: Method = "consistent"
     """The estimator; 'all' prints a table of all of them."""
     bias: Literal["estimate", "constant", "none", "zeroed", "drifting"] = "estimate"
@@ -60,20 +56,16 @@ class IdentifyPayload:
 
     def run(self) -> None:
         """Identify, print and write."""
-        from iparam.recording.recording import Recording
-
         if self.output is not None and not self.output.absolute().parent.is_dir():
             raise InputError(f"--output {self.output}: the folder {self.output.parent} does not exist; create it first")
         if self.method == "all" and self.output is not None:
             raise InputError("--method all prints a table and writes no result: choose one method for --output")
         if self.static:
             self._refuse_options_of_motion()
-        prior = self._prior()
-        recording = Recording.load(self.recording, robot=self.robot)
-        name = self.robot or recording.robot
-        if not name:
-            raise InputError(f"{self.recording} does not say which robot it belongs to: add --robot")
-        robot = robot_of(name, self.tip)
+        if self.prior is not None and self.method != "logchol":
+            raise InputError("--prior needs --method logchol")
+        recording, robot = self.load_run(self.recording)
+        prior = self._prior(recording, robot)
         if self.static:
             self._identify_static(recording, robot)
             return
@@ -84,8 +76,7 @@ class IdentifyPayload:
         estimate = self._identify(recording, robot, motion, self.method, prior)
         if self.output is not None:
             estimate.save(self.output)
-        for warning in estimate.warnings:
-            note(warning)
+        note_further(estimate.warnings, recording)
         if self.json:
             print_json(estimate.to_document())
         else:
@@ -125,8 +116,7 @@ class IdentifyPayload:
         estimate = identify_static(recording, robot)
         if self.output is not None:
             estimate.save(self.output)
-        for warning in estimate.warnings:
-            note(warning)
+        note_further(estimate.warnings, recording)
         if self.json:
             print_json(estimate.to_document())
             return
@@ -172,15 +162,19 @@ class IdentifyPayload:
         }[self.motion]()
         return source
 
-    def _prior(self) -> InertialParameters | None:
+    def _prior(self, recording: Recording, robot: Robot) -> InertialParameters | None:
         if self.prior is None:
             return None
-        if self.method != "logchol":
-            raise InputError("--prior needs --method logchol")
+        from iparam.estimation.agreement import check_frame
         from iparam.spatial.parameters import InertialParameters
         from iparam.trajectory.json_section import read_json
 
-        return InertialParameters.from_phi(read_json(self.prior).array("phi", 1))
+        document = read_json(self.prior)
+        check_frame(document.text("frame") if document.has("frame") else "", robot)
+        marks = document.content.get("measurements")
+        if isinstance(marks, list) and recording.has("wrench") and recording.signal("wrench").fingerprint in marks:
+            note(f"{self.prior} was identified from this very recording: as a prior, it counts the same data twice")
+        return InertialParameters.from_phi(document.array("phi", 1))
 
     def _compare(self, recording: Recording, robot: Robot, motion: ToolMotionEstimate) -> None:
         from iparam.estimation.identify import METHODS

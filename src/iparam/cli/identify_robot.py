@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 from iparam.cli.controller_logs import ControllerLogOptions, check_folder
-from iparam.cli.output import note, number, numbers, print_json, print_line, print_table
+from iparam.cli.output import number, numbers, print_json, print_line, print_table
 from iparam.cli.progress_bar import progress_bar
+from iparam.cli.recorded_run import note_further
 from iparam.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,8 +75,7 @@ class IdentifyRobot(ControllerLogOptions):
         if self.urdf is not None:
             dynamics = {"damping": found.friction["viscous"], "friction": found.friction["coulomb"]}
             write_atomically(self.urdf, robot_to_urdf(found.robot, dynamics))
-        for warning in found.warnings:
-            note(warning)
+        note_further(found.warnings, *recordings)
         if self.json:
             print_json(document)
         else:

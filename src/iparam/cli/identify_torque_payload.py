@@ -10,8 +10,9 @@ import numpy as np
 from tyro.conf import arg
 
 from iparam.cli.controller_logs import ControllerLogOptions, check_folder
-from iparam.cli.output import note, number, numbers, print_json, print_line
+from iparam.cli.output import number, numbers, print_json, print_line
 from iparam.cli.progress_bar import progress_bar
+from iparam.cli.recorded_run import note_further
 
 if TYPE_CHECKING:
     from iparam.estimation.torque.payload_from_torque import TorquePayloadEstimate
@@ -50,8 +51,7 @@ class IdentifyTorquePayload(ControllerLogOptions):
             found = identify_payload_from_torque(bare, loaded, robot, drive_gains=gains, progress=progress)
         if self.output is not None:
             found.save(self.output)
-        for warning in found.estimate.warnings:
-            note(warning)
+        note_further(found.estimate.warnings, bare, loaded)
         if self.json:
             print_json(found.to_document())
         else:

@@ -14,6 +14,7 @@ from iparam.cli.output import note
 from iparam.errors import InputError
 from iparam.robot.loading import load_robot
 from iparam.robot.model import JointKind, Robot
+from iparam.robot.scale import fast_joints
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +77,27 @@ class JointStateOptions:
 
 
 def robot_of(source: str, tip: str | None = None) -> Robot:
-    """The robot that an option names, with a note about links that its model leaves out."""
+    """The robot that an option names, with notes on its model."""
     robot = load_robot(source, tip=tip)
+    note_model(robot)
+    return robot
+
+
+def note_model(robot: Robot) -> None:
+    """Notes about links that the model of a robot leaves out, and limits that look like degrees."""
     if robot.omitted_links:
         note(f"not in the model, because they move on side branches: {', '.join(robot.omitted_links)}")
-    return robot
+    if remark := fast_joints(robot):
+        note(remark)
+
+
+def note_other_arm(stated: str | None, robot: Robot, given: str | None, holder: str) -> None:
+    """A note if a motion was planned for another arm than the one that an option names: it may be tried on that."""
+    from iparam.robot.same_arm import compare_with_stated  # loads the kernels, which the help does not need
+
+    found = compare_with_stated(stated or "", robot, given or "", holder)
+    if found.same is False:
+        note(found.sentence)
 
 
 def exact_count(values: Sequence[float], option: str, meaning: str, count: int) -> FloatArray:

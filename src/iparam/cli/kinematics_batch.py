@@ -13,12 +13,14 @@ import numpy as np
 from tyro.conf import arg
 
 from iparam.arrays import FloatArray
-from iparam.cli.joint_state import robot_of
+from iparam.cli.joint_state import note_other_arm, robot_of
+from iparam.cli.output import note
 from iparam.cli.sample_files import SampleBlock, is_trajectory_file, read_table
 from iparam.cli.state_files import StatesHeader, writer_type
-from iparam.errors import InputError
+from iparam.errors import ContradictionError, InputError
 from iparam.files import atomic_file
 from iparam.robot.model import Robot
+from iparam.robot.scale import check_angles
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +57,7 @@ class Batch:
         count = 0
         with atomic_file(self.output) as file, closing(make_writer(file, header)) as writer:
             for block in blocks:
+                check_angles(block.q[0], robot, str(self.input))
                 writer.write(_states(robot, block, self.frame))
                 count += block.time.size
                 if sys.stderr.isatty():
@@ -67,10 +70,32 @@ class Batch:
             return self._open_trajectory()
         if self.fps is not None:
             raise InputError("--fps is for trajectory files; the samples of a table are taken as they are")
-        if self.robot is None:
+        stated = self._stated_robot()
+        if not (self.robot or stated):
             raise InputError(f"{self.input} does not say which robot it belongs to: add --robot")
-        robot = robot_of(self.robot, self.tip)
+        robot = robot_of(self.robot or stated, self.tip)
+        from iparam.robot.same_arm import check_same_arm
+
+        for remark in check_same_arm(stated, robot, self.robot or stated, str(self.input)):
+            note(remark)
         return robot, read_table(self.input, robot.num_joints)
+
+    def _stated_robot(self) -> str:
+        """The robot that a recording names, "" if it does not; refuses joint angles in another unit."""
+        if self.input.suffix.lower() != ".parquet":
+            return ""
+        from iparam.recording.channels import default_unit
+        from iparam.recording.parquet_table import stated_in_parquet
+
+        document = stated_in_parquet(self.input) or {"robot": "", "signals": {}}
+        for name in ("q", "dq", "ddq"):
+            unit = document["signals"].get(name, {}).get("unit", "")
+            if unit not in ("", default_unit(name)):
+                raise ContradictionError(
+                    f"{self.input}: {name} is in {unit!r}, and is needed in {default_unit(name)!r}: convert it, e.g. "
+                    "with iparam.Recording.load(...).save(...)"
+                )
+        return str(document["robot"])
 
     def _open_trajectory(self) -> tuple[Robot, Iterator[SampleBlock]]:
         from iparam.trajectory import load_trajectory
@@ -86,6 +111,7 @@ class Batch:
             raise InputError(
                 f"{self.input} moves {planned.trajectory.num_joints} joints, {robot.name} has {robot.num_joints}"
             )
+        note_other_arm(planned.robot, robot, self.robot, str(self.input))
         motion = planned.trajectory.sample(fps)
         return robot, SampleBlock(motion.time, motion.q, motion.dq, motion.ddq).split()
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from tyro.conf import Positional, Suppress, arg
 
+from iparam.cli.joint_state import note_other_arm
 from iparam.cli.planning_options import PlanningOptions
 from iparam.errors import InputError
+from iparam.robot.scale import check_angles
 
 if TYPE_CHECKING:
     from iparam.excitation.constraints import Constraint
@@ -47,6 +49,8 @@ class PlannedMotionOptions(PlanningOptions):
                 f"{self.trajectory} moves {planned.trajectory.num_joints} joints, {robot.name} has "
                 f"{robot.num_joints}: name its own robot with --robot"
             )
+        check_angles(planned.trajectory.evaluate(0.0).q[0], robot, str(self.trajectory))
+        note_other_arm(planned.robot, robot, self.robot, str(self.trajectory))
         return planned, robot
 
     def constraints(self, trajectory: Trajectory, robot: Robot) -> tuple[Constraint, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from tyro.conf import arg
 
 from iparam.cli.joint_state import exact_count, robot_of
+from iparam.cli.output import note
 from iparam.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class PlanningOptions:
         name = self.robot or ("ur5e" if self.preset == "reference" else fallback)
         if not name:
             raise InputError("which robot? Add --robot, e.g. --robot ur5e ('iparam robots' lists the known ones)")
+        if self.q0 and 0.0 < np.abs(self.q0).max() <= 2.0 * np.pi:
+            note(f"--q0 is in degrees: {' '.join(f'{angle:g}' for angle in self.q0)} deg is all but the zero pose")
         return robot_of(name, self.tip)
 
     def payload_parameters(self) -> InertialParameters | None:

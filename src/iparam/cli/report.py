@@ -11,6 +11,7 @@ from tyro.conf import Positional, arg
 
 from iparam.cli.joint_state import robot_of
 from iparam.cli.output import note, print_line
+from iparam.cli.recorded_run import RecordedRunOptions
 from iparam.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class Report(RecordedRunOptions):
     r"""Write one HTML page about an identification.
 
     One file, no network, no scripts. Parts without their input are left out.
@@ -45,10 +46,6 @@ class Report:
     """What the arm really carried, from 'iparam simulate --truth': .json."""
     methods: Annotated[tuple[str, ...], arg(metavar="NAME ..", help_behavior_hint="")] = ()
     """Estimators to compare on the recording: names, or 'all'."""
-    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the files')")] = None
-    """A name from 'iparam robots', or the path of a URDF file."""
-    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
-    """The frame taken as the tool: a link of the URDF, or 'flange'."""
     delay: Annotated[float, arg(metavar="S")] = 0.0
     """By how much the wrench lags behind the joint angles [s]."""
     title: Annotated[str, arg(metavar="TEXT")] = "Payload identification"
@@ -64,43 +61,39 @@ class Report:
 
         require_matplotlib()
         from iparam.estimation.estimate import Estimate
-        from iparam.recording.recording import Recording
         from iparam.report import ReportInput, write_report
         from iparam.simulation.ground_truth import GroundTruth
         from iparam.trajectory import load_trajectory
 
         estimate = Estimate.load(self.result)
-        recording = None if self.recording is None else Recording.load(self.recording, robot=self.robot)
         planned = None if self.trajectory is None else load_trajectory(self.trajectory)
-        truth = None if self.truth is None else GroundTruth.load(self.truth).payload
-        robot = self._robot(recording, planned)
+        truth = None if self.truth is None else GroundTruth.load(self.truth)
+        recording, robot = (None, self._robot(planned)) if self.recording is None else self.load_run(self.recording)
         motion = _motion(recording, robot)
         given = {"result": self.result, "recording": self.recording, "trajectory": self.trajectory, "truth": self.truth}
-        write_report(
-            self.output,
-            ReportInput(
-                estimate=estimate,
-                robot=robot,
-                recording=recording,
-                motion=motion,
-                trajectory=planned,
-                truth=truth,
-                comparison=self._comparison(recording, robot, motion),
-                delay=self.delay,
-                title=self.title,
-                sources={name: path.name for name, path in given.items() if path is not None},
-                created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z"),
-            ),
+        content = ReportInput(
+            estimate=estimate,
+            robot=robot,
+            recording=recording,
+            motion=motion,
+            trajectory=planned,
+            truth=None if truth is None else truth.payload,
+            comparison=self._comparison(recording, robot, motion),
+            delay=self.delay,
+            title=self.title,
+            sources={name: path.name for name, path in given.items() if path is not None},
+            created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z"),
+            truth_frame="" if truth is None else truth.frame,
         )
+        for remark in content.remarks:
+            note(remark)
+        write_report(self.output, content)
         print_line(f"report    {self.output}")
 
-    def _robot(self, recording: Recording | None, planned: TrajectoryFile | None) -> Robot | None:
-        stated = recording.robot if recording is not None else ""
-        name = self.robot or stated or (planned.robot if planned is not None else None)
+    def _robot(self, planned: TrajectoryFile | None) -> Robot | None:
+        name = self.robot or (planned.robot if planned is not None else None)
         if name:
             return robot_of(name, self.tip)
-        if recording is not None:
-            raise InputError(f"{self.recording} does not say which robot it belongs to: add --robot")
         if planned is not None:
             note(f"{self.trajectory} does not say which robot it belongs to: add --robot to show the motion")
         return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from tyro.conf import arg
 
-from iparam.cli.joint_state import robot_of
+from iparam.cli.joint_state import note_other_arm, robot_of
 from iparam.cli.output import note, number, numbers, print_json, print_line
 from iparam.cli.payload_options import PayloadOptions
 from iparam.cli.progress_bar import progress_bar
@@ -75,12 +75,15 @@ class Simulate(PayloadOptions):
         if not name:
             raise InputError(f"{self.trajectory} does not say which robot it belongs to: add --robot")
         robot = robot_of(name, self.tip)
+        note_other_arm(planned.robot, robot, self.robot, str(self.trajectory))
         drives = None if self.motors is None else motors(self.motors)
         if drives is not None:
             if drives.drive_gains.size != robot.num_joints:
                 raise InputError(
                     f"--motors {drives.name} are {drives.drive_gains.size}, {name} has {robot.num_joints} joints"
                 )
+            if drives.name != robot.name:
+                note(f"--motors {drives.name} are those of another arm than {robot.name}")
             robot = robot.with_armature(drives.rotor_inertia)
         simulator = MujocoSimulator(
             physics_rate=self.physics_rate,

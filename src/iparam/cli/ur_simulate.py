@@ -14,6 +14,7 @@ from iparam.cli.joint_state import exact_count, robot_of
 from iparam.cli.output import note, print_line
 from iparam.cli.payload_options import PayloadOptions
 from iparam.errors import InputError
+from iparam.robot.scale import check_angles
 
 if TYPE_CHECKING:
     from iparam.bridges.ur.twin import UrTwin
@@ -75,15 +76,20 @@ class UrSimulate(PayloadOptions):
 
         if self.duration is not None and not self.duration > 0.0:
             raise InputError(f"--duration must be positive, got {self.duration:g} s")
+        robot = robot_of(self.robot, self.tip)
+        start = exact_count(self.q, "--q", "one for each joint [rad]", 6) if self.q else HOME
+        check_angles(start, robot, "--q")
+        if self.motors is not None and self.motors != robot.name:
+            note(f"--motors {self.motors} are those of another arm than {robot.name}")
         twin = UrTwin(
-            robot_of(self.robot, self.tip),
+            robot,
             self.carried(),
             host=self.host,
             ports=TwinPorts(self.rtde_port, self.dashboard_port, self.script_ports),
             noise=self.noise,
             seed=self.seed,
             motors=motors(self.motors) if self.motors is not None else None,
-            q=exact_count(self.q, "--q", "one for each joint [rad]", 6) if self.q else HOME,
+            q=start,
             faults=[Fault.parse(text) for text in self.fault],
             notice=note,
         )

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from iparam.cli.joint_state import robot_of
-from iparam.cli.output import note, number, numbers, print_json, print_line, print_table
-from iparam.errors import InputError, IparamError
+from iparam.cli.output import number, numbers, print_json, print_line, print_table
+from iparam.cli.recorded_run import RecordedRunOptions, note_further
+from iparam.errors import IparamError
 
 if TYPE_CHECKING:
     from iparam.report.verification import Verification
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verify:
+class Verify(RecordedRunOptions):
     r"""Predict the wrench of a motion that was not used, and compare.
 
     The exit code is 0 if every axis is within --threshold times the noise, else 1.
@@ -31,10 +31,6 @@ class Verify:
     """The load, from 'iparam identify payload --output': .json."""
     recording: Positional[Annotated[Path, arg(metavar="RECORDING")]]
     """Another run with the same load: .parquet or .csv."""
-    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the recording's)")] = None
-    """A name from 'iparam robots', or the path of a URDF file."""
-    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
-    """The frame taken as the tool: a link of the URDF, or 'flange'."""
     threshold: Annotated[float, arg(metavar="N")] = 2.0
     """Largest error (rms) that passes, in units of the sensor's noise."""
     keep_bias: Annotated[bool, arg(help_behavior_hint="")] = False
@@ -47,24 +43,19 @@ class Verify:
     def run(self) -> None:
         """Compare and print."""
         from iparam.estimation.estimate import Estimate
-        from iparam.recording.recording import Recording
         from iparam.report.verification import verify_estimate
 
         estimate = Estimate.load(self.result)
-        recording = Recording.load(self.recording, robot=self.robot)
-        name = self.robot or recording.robot
-        if not name:
-            raise InputError(f"{self.recording} does not say which robot it belongs to: add --robot")
+        recording, robot = self.load_run(self.recording)
         found = verify_estimate(
             estimate,
             recording,
-            robot_of(name, self.tip),
+            robot,
             threshold=self.threshold,
             keep_bias=self.keep_bias,
             delay=self.delay,
         )
-        for warning in found.warnings:
-            note(warning)
+        note_further(found.warnings, recording)
         if self.json:
             print_json(found.as_json())
         else:

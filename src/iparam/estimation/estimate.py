@@ -61,6 +61,10 @@ class Estimate:
         time_correlation: by how much the variances were raised because the residuals are correlated in time; 1 where
             they are not, or where it is not known (a file does not hold it).
         warnings: what a reader should know, one sentence each.
+        robot: name or URDF path of the arm that carried it; "" if unknown.
+        frame: the tool frame that all of it is in; "" if unknown, then it is tool0.
+        measurements: fingerprints of the signals that it comes from; () if unknown. Estimates that share one are not
+            independent.
     """
 
     method: str
@@ -81,6 +85,9 @@ class Estimate:
     time_correlation: float = 1.0
     warnings: tuple[str, ...] = ()
     status: str = SUCCESS
+    robot: str = ""
+    frame: str = ""
+    measurements: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> InertialParameters:
@@ -114,6 +121,9 @@ class Estimate:
             "samples": self.samples,
             "data_share": None if self.data_share is None else self.data_share.tolist(),
             "warnings": list(self.warnings),
+            "robot": self.robot or None,
+            "frame": self.frame or None,
+            "measurements": list(self.measurements),
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -122,7 +132,9 @@ class Estimate:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Estimate:
-        """Read what `save` wrote. Keys that older files lack (status, residual_rms, data_share) may be missing."""
+        """Read what `save` wrote. Keys that older files lack (status, residual_rms, data_share, robot, frame,
+        measurements) may be missing.
+        """
         document = read_json(path)
         stated = document.text("format")
         if stated == "iparam-static-result/1":
@@ -133,9 +145,6 @@ class Estimate:
         phi = _shaped(document, "phi", (10,))
         body = _shaped(document, "inertia_about_com", (3, 3)), _shaped(document, "inertia_about_origin", (3, 3))
         nothing = Wrench(frozen(np.zeros(3)), frozen(np.zeros(3)))
-        warnings = document.content.get("warnings", [])
-        if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):
-            raise document.error("warnings", "must be a list of texts")
         return cls(
             method=document.text("method"),
             mass=document.number("mass"),
@@ -157,8 +166,11 @@ class Estimate:
             sensor_bias=_wrench(document, "sensor_bias"),
             samples=int(document.number("samples")),
             data_share=_shaped(document, "data_share", (10,)) if document.has("data_share") else None,
-            warnings=tuple(warnings),
+            warnings=_texts(document, "warnings"),
             status=document.text("status") if document.has("status") else SUCCESS,
+            robot=document.text("robot") if document.has("robot") else "",
+            frame=document.text("frame") if document.has("frame") else "",
+            measurements=_texts(document, "measurements"),
         )
 
 
@@ -167,6 +179,13 @@ def _shaped(section: JsonSection, key: str, shape: tuple[int, ...]) -> FloatArra
     if values.shape != shape:
         raise FileFormatError(f"{section.file}: {section.path(key)} must have shape {shape}, got {values.shape}")
     return frozen(values)
+
+
+def _texts(document: JsonSection, key: str) -> tuple[str, ...]:
+    texts = document.content.get(key, [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise document.error(key, "must be a list of texts")
+    return tuple(texts)
 
 
 def _wrench(document: JsonSection, key: str) -> Wrench | None:

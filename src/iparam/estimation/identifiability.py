@@ -9,6 +9,7 @@ from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.noise_model import NoiseWeights, first_weights
 from iparam.estimation.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.triangle import triangular_factor
+from iparam.recording.time_unit import USUAL_RATES, time_hint
 from iparam.regressor.identifiability import PARAMETER_NAMES, IdentifiabilityReport, payload_identifiability
 
 MOSTLY_NOISE = 0.5
@@ -48,11 +49,23 @@ def require_identifiable(problem: PayloadProblem, weights: NoiseWeights | None =
     if report.rank < NUM_PARAMETERS:
         names = ", ".join(report.undetermined) or "some combinations of parameters"
         raise NotIdentifiableError(
-            f"this motion determines only {report.rank} of the 10 parameters: {names} cannot be told. Move all wrist "
-            "joints, faster, through more orientations (see iparam excite optimize), or give a prior (method logchol)",
+            f"this motion determines only {report.rank} of the 10 parameters: {names} cannot be told. "
+            f"{_advice(problem)}",
             report.undetermined,
         )
     return report
+
+
+def _advice(problem: PayloadProblem) -> str:
+    """What would help; with few samples a second, that is first of all the right unit of time."""
+    advice = (
+        "Move all wrist joints, faster, through more orientations (see iparam excite optimize), or give a prior "
+        "(--method logchol)"
+    )
+    hint = time_hint(problem.time, slowest=USUAL_RATES[0])
+    if not hint:
+        return advice
+    return f"The wrench has {hint}. If it is in seconds: {advice}"
 
 
 def check_wrench(problem: PayloadProblem) -> None:

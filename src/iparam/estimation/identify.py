@@ -18,9 +18,10 @@ from iparam.estimation.problem import PayloadProblem
 from iparam.estimation.recording_problem import problem_from_recording
 from iparam.estimation.residual_structure import ResidualStructure, residual_structure
 from iparam.recording.recording import Recording
+from iparam.recording.statements import recorded_gravity
 from iparam.robot.model import Robot
-from iparam.robot.motion_input import STANDARD_GRAVITY
 from iparam.sensing.motion import MotionSource, ToolMotionEstimate
+from iparam.sensing.run_check import recorded_robot
 from iparam.sensing.wrench_source import WrenchSource
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ during the run (`iparam.estimation.drift`); or estimate: constant, and drifting 
 
 METHODS = ("consistent", "ls", "wls", "tls", "rls", "riv", "rtls", "robust", "logchol")
 DEFAULT_METHOD = "consistent"
+
+SURE = 3.0
+"""Standard deviations from which a number of the estimate is believed to be there."""
 
 
 def identify_payload(
@@ -46,13 +50,13 @@ def identify_payload(
     wrench_covariance: ArrayLike | None = None,
     zero_pose: ArrayLike | None = None,
     prior: InertialParameters | None = None,
-    gravity: ArrayLike = STANDARD_GRAVITY,
+    gravity: ArrayLike | None = None,
 ) -> Estimate:
     """Identify what the arm carried.
 
     Args:
         recording: of a motion that excites the load.
-        robot: the arm, its name or its URDF's path; None takes the recording's.
+        robot: the arm, its name or its URDF's path; None takes the recording's. It must be the arm of the recording.
         method: one of `METHODS`, or an estimator.
         motion, wrench, wrench_covariance, zero_pose, gravity: see `problem_from_recording`.
         bias: of the sensor. "drifting" also estimates how it walks, channel by channel: right for a sensor that is not
@@ -63,13 +67,13 @@ def identify_payload(
     """
     if bias not in get_args(PayloadBias):
         raise UnknownNameError("treatment of the bias", bias, get_args(PayloadBias))
-    arm = _robot(recording, robot)
+    arm = robot if isinstance(robot, Robot) else recorded_robot(recording, robot)
     estimator = make_estimator(method, prior) if isinstance(method, str) else method
     warnings: tuple[str, ...] = ()
     if delay is None:
         from iparam.recording.delay import estimate_delay
 
-        found = estimate_delay(recording, arm, gravity=gravity)
+        found = estimate_delay(recording, arm, gravity=recorded_gravity(recording, gravity))
         delay = found.seconds if abs(found.seconds) > 3.0 * found.standard_deviation else 0.0
         if delay:
             warnings = (f"The wrench lags behind the joint angles by {1e3 * delay:.2f} ms, which was compensated.",)
@@ -93,7 +97,31 @@ def identify_payload(
             structure = _structure(problem, estimate)
             if structure.lasts and not structure.linear_in_motion:
                 estimate = _fit_drifting(estimator, problem, unless=estimate)
-    return dataclasses.replace(estimate, warnings=(*warnings, *estimate.warnings)) if warnings else estimate
+    signal = getattr(wrench, "signal", "wrench")
+    return dataclasses.replace(
+        estimate,
+        warnings=(*warnings, *estimate.warnings, *_size_remarks(estimate, arm)),
+        robot=robot if isinstance(robot, str) else recording.robot or arm.name,
+        frame=arm.tool_frame,
+        measurements=(recording.signal(signal).fingerprint,) if recording.has(signal) else (),
+    )
+
+
+def _size_remarks(estimate: Estimate, robot: Robot) -> tuple[str, ...]:
+    """A sentence if the load would be larger than the arm, by its inertia or the place of its centre of mass."""
+    moments = np.abs(np.diag(estimate.inertia_about_com))
+    sure = moments > SURE * np.diag(estimate.standard_deviation.inertia_about_com)
+    radius = float(np.sqrt(np.max(moments * sure) / max(abs(estimate.mass), 1e-12)))
+    place = np.abs(estimate.center_of_mass)
+    distance = float(np.linalg.norm(place * (place > SURE * estimate.standard_deviation.center_of_mass)))
+    if max(radius, distance) <= robot.reach or robot.reach == 0.0:
+        return ()
+    sentence = (
+        f"The load would be larger than the arm: its radius of gyration {radius:.3g} m, its centre of mass "
+        f"{distance:.3g} m from {robot.tool_frame}, and {robot.name} reaches {robot.reach:.3g} m. Is the time in "
+        "seconds, and are the torques in N m?"
+    )
+    return (sentence,)
 
 
 def _structure(problem: PayloadProblem, estimate: Estimate) -> ResidualStructure:
@@ -152,14 +180,3 @@ def _load(module: str, name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(f"iparam.estimation.{module}"), name)
-
-
-def _robot(recording: Recording, robot: Robot | str | None) -> Robot:
-    if isinstance(robot, Robot):
-        return robot
-    name = robot if robot is not None else recording.robot
-    if not name:
-        raise InputError("the recording does not say which robot it belongs to: give robot=...")
-    from iparam.robot.loading import load_robot
-
-    return load_robot(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -161,7 +161,8 @@ class OnlineIdentifier:
         """The present estimate as the off-line estimators give theirs, or None while there is none."""
         if self._present is None or self._covariance is None:
             return None
-        return online_result(self.settings.method, self._present, self._covariance, self._moments)
+        found = online_result(self.settings.method, self._present, self._covariance, self._moments)
+        return replace(found, robot=self._robot.name, frame=self._robot.tool_frame)
 
     def quality(self) -> OnlineQuality | None:
         """How good the present estimate is, or None while there is none; cheaper than `result`."""

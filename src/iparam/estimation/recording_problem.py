@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
-from iparam.errors import InputError, UnknownNameError
+from iparam.errors import ContradictionError, InputError, UnknownNameError
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.regressor_uncertainty import regressor_uncertainty
 from iparam.recording.recording import Recording
+from iparam.recording.time_unit import time_hint
 from iparam.robot.model import Robot
-from iparam.robot.motion_input import STANDARD_GRAVITY
 from iparam.sensing.motion import MotionSource, ToolMotionEstimate
 from iparam.sensing.motion_sources import KalmanMotion, SetPointMotion
 from iparam.sensing.offset import offset_compensated_regressor, resting_regressor
+from iparam.sensing.run_check import check_run
 from iparam.sensing.wrench_source import SensorWrench, WrenchSource
 
 Bias = Literal["estimate", "none", "zeroed"]
@@ -31,6 +32,8 @@ them is not used; on motions of 1.5 s and 10 s it would narrow no standard devia
 
 LEAST_SAMPLES = 4
 
+LONGEST_DELAY = 0.5
+"""Between joint angles and wrench that is believed [s]."""
 MOST_SAMPLES = 100_000
 """Samples from which on successive ones are averaged: the model is linear in the load, so it holds for means, too, and
 they tell as much as long as the motion hardly changes within one."""
@@ -52,7 +55,7 @@ def problem_from_recording(
     wrench_covariance: ArrayLike | None = None,
     zero_pose: ArrayLike | None = None,
     instruments: bool = False,
-    gravity: ArrayLike = STANDARD_GRAVITY,
+    gravity: ArrayLike | None = None,
 ) -> PayloadProblem:
     """Stack the regressors and wrenches of a recording.
 
@@ -67,13 +70,21 @@ def problem_from_recording(
         wrench_covariance: (6, 6) of the noise of a wrench sample; None estimates it.
         zero_pose: (n,) where the sensor was zeroed, with ``bias="zeroed"``; the first pose if not given [rad].
         instruments: add regressors from the set points, or from a second smoother, for instrumental variables.
-        gravity: (3,) in base axes [m/s^2].
+        gravity: (3,) in base axes [m/s^2]; None for the recording's own, or 9.81 downwards.
     """
     if bias not in ("estimate", "none", "zeroed"):
         raise UnknownNameError("treatment of the bias", bias, ("estimate", "none", "zeroed"))
     if not np.isfinite(delay):
         raise InputError(f"delay must be a finite time in s, got {delay!r}")
+    if abs(delay) > LONGEST_DELAY:
+        raise ContradictionError(
+            f"a delay of {delay:g} s, and no sensor lags behind by more than {LONGEST_DELAY:g} s: is it in ms? It is "
+            "given in s"
+        )
+    checked = check_run(recording, robot, gravity)
     measured = (SensorWrench() if wrench is None else wrench).read(recording)
+    if hint := time_hint(measured.time):
+        raise ContradictionError(f"the wrench has {hint}. No arm's motion can be followed like that")
     source = KalmanMotion() if motion is None else motion
     if isinstance(source, ToolMotionEstimate):
         whole = source
@@ -92,18 +103,18 @@ def problem_from_recording(
     offset = None
     if bias == "zeroed":
         pose = whole.q[0] if zero_pose is None else as_float_array(zero_pose, "zero_pose", (robot.num_joints,))
-        offset = resting_regressor(robot, pose, gravity)
+        offset = resting_regressor(robot, pose, checked.gravity)
 
     def regressors(of: ToolMotionEstimate) -> FloatArray:
         """Their means (count, 6, 10)."""
         means, each = np.empty((count, 6, NUM_PARAMETERS)), max(1, _PART // size)
         for start in range(0, count, each):
             part = times[start : start + each]
-            matrices = motion_at(of, part.ravel() - delay).regressor(robot, gravity)
+            matrices = motion_at(of, part.ravel() - delay).regressor(robot, checked.gravity)
             means[start : start + each] = _means(matrices, size)
         return means if offset is None else offset_compensated_regressor(means, offset)
 
-    warnings = [*recording.warnings, *whole.warnings]
+    warnings = [*recording.warnings, *checked.remarks, *whole.warnings]
     if not rows.all():
         warnings.append(f"{np.count_nonzero(~rows)} wrench samples lie outside the recorded motion and were left out")
     second = _second_motion(recording, robot, source) if instruments else None
@@ -114,7 +125,7 @@ def problem_from_recording(
         time=middles,
         bias=bias != "none",
         wrench_covariance=covariance,
-        uncertainty=regressor_uncertainty(robot, motion_at(whole, middles - delay), gravity),
+        uncertainty=regressor_uncertainty(robot, motion_at(whole, middles - delay), checked.gravity),
         instruments=None if second is None else regressors(second),
         averaged=size,
         warnings=tuple(dict.fromkeys(warnings)),

@@ -6,6 +6,7 @@ torque the first moment, and the inertia appears nowhere.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from dataclasses import dataclass
@@ -14,16 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import FloatArray, as_float_array, frozen
-from iparam.errors import InputError
+from iparam.arrays import FloatArray, frozen
+from iparam.errors import ContradictionError, InputError
 from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.estimate import Wrench
 from iparam.estimation.rests import BATCHES, LEAST_REST, Rest, find_rests
 from iparam.files import write_atomically
 from iparam.recording.recording import Recording
+from iparam.recording.signal import Signal
+from iparam.recording.time_unit import USUAL_RATES, time_hint
 from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.model import Robot
-from iparam.robot.motion_input import STANDARD_GRAVITY
+from iparam.sensing.run_check import check_run
 from iparam.sensing.wrench_source import SensorWrench, WrenchSource
 
 FORMAT = "iparam-static-result/1"
@@ -32,6 +35,9 @@ INERTIA_UNSEEN = (
 )
 LEAST_POSES = 4
 """Three directions of gravity determine the ten unknowns; the fourth is what they can be checked with."""
+
+MOVED = 0.02
+"""Turn of a joint within one rest from which on it is none [rad]."""
 
 SEPARATION = np.radians(10.0)
 """Angle from which two directions of gravity in the tool count as different [rad]."""
@@ -65,6 +71,7 @@ class StaticEstimate:
         num_poses: different directions of gravity in the tool.
         rests: what was averaged.
         warnings: what a reader should know, one sentence each.
+        robot, frame: the arm and its tool frame, as in `Estimate`.
     """
 
     mass: float
@@ -78,6 +85,8 @@ class StaticEstimate:
     rests: tuple[Rest, ...]
     warnings: tuple[str, ...] = ()
     status: str = INERTIA_UNSEEN
+    robot: str = ""
+    frame: str = ""
 
     def to_document(self) -> dict[str, Any]:
         """What `save` writes, as plain dictionaries and lists."""
@@ -102,6 +111,8 @@ class StaticEstimate:
             "num_poses": self.num_poses,
             "rests": [{"start": r.start, "stop": r.stop, "q": r.q.tolist(), "samples": r.samples} for r in self.rests],
             "warnings": list(self.warnings),
+            "robot": self.robot or None,
+            "frame": self.frame or None,
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -110,7 +121,7 @@ class StaticEstimate:
 
 
 def identify_static(
-    recording: Recording, robot: Robot, *, wrench: WrenchSource | None = None, gravity: ArrayLike = STANDARD_GRAVITY
+    recording: Recording, robot: Robot, *, wrench: WrenchSource | None = None, gravity: ArrayLike | None = None
 ) -> StaticEstimate:
     """Identify mass, centre of mass and sensor bias from the rests of a recording.
 
@@ -118,20 +129,36 @@ def identify_static(
         recording: with q and the wrench; the arm rests at least 0.3 s, better 1 s, in each of at least 4 poses.
         robot: the arm.
         wrench: where the wrench comes from; the signal ``wrench`` if not given.
-        gravity: (3,) in base axes [m/s^2].
+        gravity: (3,) in base axes [m/s^2]; None for the recording's own, or 9.81 downwards.
     """
     angles = recording.signal("q")
     if angles.width != robot.num_joints:
         raise InputError(f"the recording has {angles.width} joint angles, {robot.name} has {robot.num_joints} joints")
-    down = as_float_array(gravity, "gravity", (3,))
+    checked = check_run(recording, robot, gravity)
+    down = checked.gravity
     if not np.linalg.norm(down) > 0.0:
         raise InputError("without gravity, a load at rest exerts nothing: gravity must not be zero")
     rests = find_rests(angles, (SensorWrench() if wrench is None else wrench).read(recording))
+    _require_rest(rests, angles)
     poses = np.array([rest.q for rest in rests]).reshape(-1, robot.num_joints)
     still = np.zeros_like(poses)
     regressors = wrench_regressor(robot, poses, still, still, down)[:, :, :4]
     num_poses = _require_directions(-regressors[:, :3, 0] / np.linalg.norm(down))
-    return _fit(rests, regressors, num_poses, recording.warnings)
+    found = _fit(rests, regressors, num_poses, (*recording.warnings, *checked.remarks))
+    return dataclasses.replace(found, robot=recording.robot or robot.name, frame=robot.tool_frame)
+
+
+def _require_rest(rests: tuple[Rest, ...], angles: Signal) -> None:
+    """Refuse rests in which the arm moves, only so slowly that the time cannot be in seconds."""
+    hint = time_hint(angles.time, slowest=USUAL_RATES[0])
+    for rest in rests if hint else ():
+        part = angles.slice(rest.start, rest.stop)
+        moved = 0.0 if part is None else float(np.ptp(part.values, axis=0).max())
+        if moved > MOVED:
+            raise ContradictionError(
+                f"from {rest.start:.6g} to {rest.stop:.6g} s the arm seems to rest, and turns by {moved:.3g} rad: the "
+                f"angles have {hint}"
+            )
 
 
 def _require_directions(gravity: FloatArray) -> int:

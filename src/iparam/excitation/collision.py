@@ -16,6 +16,7 @@ from iparam.robot.capsules import colliding_bodies, link_capsules
 from iparam.robot.cell import WorkCell
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import Robot
+from iparam.robot.scale import check_cell
 
 CLEARANCE = 0.01
 """Least distance between two shapes, unless told otherwise [m]."""
@@ -222,6 +223,7 @@ def capsule_collision(
         clearance: least distance [m].
     """
     cell = WorkCell() if cell is None else cell
+    check_cell(cell, robot)
     arm = []
     for capsule in link_capsules(robot):
         body, pose = frame_offset(robot, capsule.frame)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.robot.model import Robot
+from iparam.robot.scale import check_payload_extent
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +107,8 @@ class PayloadBox:
         return cls(edges / 2, middle)
 
     def placed(self, robot: Robot) -> PlacedBox:
-        """The box on the robot's last body."""
+        """The box on the robot's last body; refused if it is far too large for the arm."""
+        check_payload_extent(float(np.linalg.norm(np.abs(self.center) + self.half_extents)), robot)
         body, pose = frame_offset(robot, robot.tool_frame)
         offset = np.eye(4)
         offset[:3, 3] = self.center

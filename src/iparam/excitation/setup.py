@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
-from iparam.errors import InputError
+from iparam.errors import ContradictionError, InputError
 from iparam.excitation.collision import CLEARANCE, ToolDisplacementConstraint, capsule_collision
 from iparam.excitation.constraints import Constraint, JointLimitConstraint
 from iparam.excitation.criteria import Criterion
@@ -17,11 +17,14 @@ from iparam.excitation.information import Information, WrenchInformation
 from iparam.excitation.problem import ExcitationProblem
 from iparam.excitation.torque_limit import TorqueLimitConstraint
 from iparam.robot.cell import WorkCell
-from iparam.robot.model import Robot
+from iparam.robot.model import JointLimits, Robot
+from iparam.robot.scale import FAR
 from iparam.spatial.parameters import InertialParameters
 
 FALLBACK_ACCELERATION = 8.0
 """Acceleration limit for joints whose maker states none [rad/s^2 or m/s^2]."""
+
+_MOST = {1: ("speed", "rad/s", 3.0), 2: ("acceleration", "rad/s^2", 10.0)}  # in units of the arm's own limit
 
 UR_START = (90.0, -90.0, 90.0, -90.0, -90.0, 90.0)
 """Start pose for UR arms: upper arm up, forearm level, tool down [deg]."""
@@ -135,6 +138,7 @@ def joint_limit_constraints(
         (3, limits.jerk, np.full(robot.num_joints, np.inf)),
     )
     for order, given, default in chosen:
+        _check_degrees(robot, order, given, own)
         bound = limits.fraction * _per_joint(robot, given, default)
         if np.isfinite(bound).any():
             constraints.append(JointLimitConstraint.symmetric(order, bound, names))
@@ -149,7 +153,27 @@ def displacement_constraints(robot: Robot, q0: FloatArray, limits: PlanningLimit
     """The limit on the tool's distance from its start, if there is one."""
     if limits.displacement is None:
         return ()
+    if limits.displacement > FAR * robot.reach > 0.0:
+        raise ContradictionError(
+            f"the largest displacement of the tool, {limits.displacement:.4g} m, keeps it from nothing: {robot.name} "
+            f"reaches {robot.reach:.3g} m. Is it in millimetres? It is given in metres"
+        )
     return (ToolDisplacementConstraint.from_start(robot, q0, limits.displacement),)
+
+
+def _check_degrees(robot: Robot, order: int, given: ArrayLike | None, own: JointLimits) -> None:
+    """Refuse a limit on speed or acceleration that is so far above the arm's own that it must be in degrees."""
+    if given is None or order not in _MOST:
+        return
+    kind, unit, factor = _MOST[order]
+    limit = own.velocity if order == 1 else own.acceleration
+    beyond = (_per_joint(robot, given, limit) > factor * limit) & ~robot.chain.prismatic
+    if beyond.any():
+        joint = int(np.argmax(beyond))
+        raise ContradictionError(
+            f"a limit of {_per_joint(robot, given, limit)[joint]:.4g} {unit} on the {kind}, more than {factor:g} times "
+            f"the {limit[joint]:.4g} of {robot.joint_names[joint]} of {robot.name}: is it in degrees? Limits are in rad"
+        )
 
 
 def _per_joint(robot: Robot, given: ArrayLike | None, default: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iparam.arrays import FloatArray, as_float_array, frozen
-from iparam.errors import FileFormatError, InputError
+from iparam.errors import ContradictionError, FileFormatError, InputError
 from iparam.export.discrediting import discrediting
 from iparam.export.errors import InconsistentLoadError
 from iparam.spatial.consistency import check_consistency
@@ -38,6 +38,7 @@ class IdentifiedLoad:
         frame: name of the frame; ROS's ``tool0`` is the controller's flange frame.
         physically_consistent: whether the identification called it so.
         warnings: what the identification had to say, one sentence each.
+        robot: name or URDF path of the arm that carried it; "" if unknown.
     """
 
     mass: float
@@ -46,6 +47,7 @@ class IdentifiedLoad:
     frame: str = DEFAULT_FRAME
     physically_consistent: bool = True
     warnings: tuple[str, ...] = ()
+    robot: str = ""
 
     def __post_init__(self) -> None:
         center = as_float_array(self.center_of_mass, "center_of_mass")
@@ -61,15 +63,21 @@ class IdentifiedLoad:
         object.__setattr__(self, "warnings", tuple(self.warnings))
 
     @classmethod
-    def from_estimate(cls, estimate: Estimate, frame: str = DEFAULT_FRAME) -> IdentifiedLoad:
-        """The load of an `Estimate`."""
+    def from_estimate(cls, estimate: Estimate, frame: str | None = None) -> IdentifiedLoad:
+        """The load of an `Estimate`; ``frame`` is for one that does not say which it is in, and has to agree else."""
+        if frame is not None and estimate.frame not in ("", frame):
+            raise ContradictionError(
+                f"the estimate is in the frame {estimate.frame!r}, not in {frame!r}: leave the frame out, or identify "
+                "the load in that one"
+            )
         return cls(
             estimate.mass,
             estimate.center_of_mass,
             estimate.inertia_about_com,
-            frame,
+            frame or estimate.frame or DEFAULT_FRAME,
             estimate.physically_consistent,
             estimate.warnings,
+            estimate.robot,
         )
 
     @classmethod
@@ -92,7 +100,8 @@ class IdentifiedLoad:
         center, inertia = _shaped(document, "center_of_mass", (3,)), _shaped(document, "inertia_about_com", (3, 3))
         frame = document.text("frame") if document.has("frame") else DEFAULT_FRAME
         try:
-            load = cls(mass, center, inertia, frame, consistent, tuple(warnings))
+            robot = document.text("robot") if document.has("robot") else ""
+            load = cls(mass, center, inertia, frame, consistent, tuple(warnings), robot)
         except InputError as error:
             raise FileFormatError(f"{document.file}: {error}") from None
         for key, value in (("phi", load.phi), ("inertia_about_origin", load.inertia_about_origin)):

@@ -54,7 +54,8 @@ class StaticLoad:
         if center.shape != (3,):
             raise document.error("center_of_mass", f"must have shape (3,), got {center.shape}")
         try:
-            return cls(document.number("mass"), center, warnings=tuple(warnings))
+            frame = document.text("frame") if document.has("frame") else DEFAULT_FRAME
+            return cls(document.number("mass"), center, frame, tuple(warnings))
         except InputError as error:
             raise FileFormatError(f"{document.file}: {error}") from None
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from iparam.errors import ContradictionError
 from iparam.export.decimals import plain_decimal, plain_decimals
 from iparam.export.remarks import line_comment, remarks
 from iparam.export.result import IdentifiedLoad
 from iparam.export.static_load import StaticLoad
 
+ROS_FLANGE = "flange"
+"""ROS's frame at a UR's flange whose axes are not the controller's: its x points where tool0's z does."""
+
 
 def to_urscript(load: IdentifiedLoad) -> str:
     """``set_target_payload(m, cog, inertia)``, and the older ``set_payload(m, cog)`` in a comment."""
+    _require_controllers_axes(load)
     xx, xy, xz, _, yy, yz, _, _, zz = load.inertia_about_com.ravel()
     mass, center = plain_decimal(load.mass), plain_decimals(load.center_of_mass)
     comment = remarks(
@@ -27,6 +32,7 @@ def to_urscript(load: IdentifiedLoad) -> str:
 
 def to_urscript_static(load: StaticLoad) -> str:
     """``set_payload(m, cog)``: the controller then takes the load for a point."""
+    _require_controllers_axes(load)
     comment = remarks(
         load,
         f"{load.frame} must be the controller's flange frame (ROS's tool0 is); the load is all that hangs on it.",
@@ -36,3 +42,11 @@ def to_urscript_static(load: StaticLoad) -> str:
     )
     mass, center = plain_decimal(load.mass), plain_decimals(load.center_of_mass)
     return f"{line_comment(comment, '#', ascii_only=True)}set_payload({mass}, [{center}])\n"
+
+
+def _require_controllers_axes(load: IdentifiedLoad | StaticLoad) -> None:
+    if load.frame == ROS_FLANGE:
+        raise ContradictionError(
+            f"the load is given in {ROS_FLANGE!r}, whose axes are not those of the controller's flange, tool0: "
+            "identify it with the robot's own tool frame, without --tip"
+        )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from iparam.errors import FileFormatError
+from iparam.recording.foreign_metadata import foreign_document
 from iparam.recording.recording import Recording
 from iparam.recording.table import Table, table_columns
 
@@ -49,7 +51,7 @@ def parquet_of_recording(recording: Recording) -> bytes:
 
 
 def read_parquet_table(contents: bytes, source: str) -> tuple[Table, dict[str, Any] | None]:
-    """The table, and the JSON document of a file that iparam wrote, None for a plain table of somebody else's."""
+    """The table, and the JSON document of a file that iparam wrote, or what a table of somebody else's states."""
     import pyarrow
     import pyarrow.parquet
 
@@ -60,7 +62,7 @@ def read_parquet_table(contents: bytes, source: str) -> tuple[Table, dict[str, A
     try:
         with pyarrow.parquet.ParquetFile(io.BytesIO(contents)) as file:
             schema = file.schema_arrow
-            document = _document(schema.metadata or {}, source)
+            document = _document(schema.metadata or {}, source) or foreign_document(schema, source)
             numeric = [field.name for field in schema if _is_number(field.type)]
             table = file.read(columns=numeric)
     except (pyarrow.ArrowException, OSError) as error:
@@ -77,6 +79,21 @@ def read_parquet_table(contents: bytes, source: str) -> tuple[Table, dict[str, A
     notes = (f"columns that hold no numbers were left out: {', '.join(others)}",) if others else ()
     rows = np.arange(1, table.num_rows + 1)
     return Table(tuple(table.column_names), values, empty, rows, "row", notes), document
+
+
+def stated_in_parquet(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """The document of a Parquet file, as `read_parquet_table` gives it, without reading the table."""
+    import pyarrow
+    import pyarrow.parquet
+
+    source = os.fspath(path)
+    try:
+        schema = pyarrow.parquet.read_schema(source)
+    except OSError as error:
+        raise FileFormatError(f"cannot read {source}: {error.strerror or error}") from None
+    except pyarrow.ArrowException as error:
+        raise FileFormatError(f"{source} cannot be read as Parquet: {error}") from None
+    return _document(schema.metadata or {}, source) or foreign_document(schema, source)
 
 
 def _is_number(kind: Any) -> bool:

@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 from iparam.errors import InputError, UnknownNameError
 from iparam.recording.channels import check_name, column_names, default_frame, default_unit
 from iparam.recording.signal import Signal
+from iparam.recording.statements import check_stated_units
+from iparam.recording.units import in_channel_unit
 
 if TYPE_CHECKING:
     from iparam.robot.model import Robot
@@ -28,8 +30,10 @@ class Recording:
 
     Attributes:
         robot: the arm's catalogue name or the path of its URDF; "" if unknown.
-        signals: by name; `iparam.recording.CHANNELS` lists the names that have a fixed meaning.
+        signals: by name; `iparam.recording.CHANNELS` lists the names that have a fixed meaning. Those are converted to
+            the unit that goes with it; a unit that is not known is refused.
         metadata: provenance that JSON can hold: simulator or arm, noise preset, seed, rates, ... Never the payload.
+            What it states about units, gravity and frames must agree, see `iparam.recording.statements`.
         warnings: what was found wrong with the data, one sentence each.
     """
 
@@ -45,8 +49,10 @@ class Recording:
             if not isinstance(signal, Signal):
                 raise InputError(f"signal {name!r} must be a Signal, got {type(signal).__name__}")
             column_names(check_name(name), signal.width)
-        object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
+        signals = {name: in_channel_unit(name, signal) for name, signal in self.signals.items()}
+        object.__setattr__(self, "signals", MappingProxyType(signals))
         object.__setattr__(self, "metadata", MappingProxyType(_json_copy(self.metadata)))
+        check_stated_units(self.metadata)
         warnings: Any = self.warnings
         if isinstance(warnings, str):
             raise InputError("warnings must be a sequence of sentences, got one text")

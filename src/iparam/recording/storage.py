@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from iparam.errors import FileFormatError, InputError, UnknownNameError
+from iparam.errors import ContradictionError, FileFormatError, InputError, UnknownNameError
 from iparam.files import write_atomically
 from iparam.recording.channels import default_frame
 from iparam.recording.parquet_table import MAGIC, parquet_of_recording, read_parquet_table
@@ -16,6 +16,9 @@ from iparam.recording.screening import check_angles, check_clocks, find_faults, 
 from iparam.recording.signal import Signal
 from iparam.recording.table import signals_of_table
 from iparam.recording.text_table import read_text_table, text_of_signals
+from iparam.recording.time_unit import check_time
+from iparam.recording.units import in_channel_unit
+from iparam.robot.same_arm import check_same_arm
 
 if TYPE_CHECKING:
     from iparam.robot.model import Robot
@@ -58,14 +61,23 @@ def load_recording(
         table = read_text_table(contents, source, columns, arm.num_joints if arm is not None else None)
     labels = None if document is None else {k: (v["unit"], v["frame"]) for k, v in document["signals"].items()}
     signals, notes = signals_of_table(table, source, labels)
-    name = (robot if isinstance(robot, str) else robot.name) if robot is not None else (document or {}).get("robot", "")
-    arm = arm if arm is not None else _known_robot(name)
+    try:
+        signals = {name: in_channel_unit(name, signal) for name, signal in signals.items()}
+    except ContradictionError as error:
+        raise ContradictionError(f"{source}: {error}") from None
+    stated = (document or {}).get("robot", "")
+    name = (robot if isinstance(robot, str) else robot.name) if robot is not None else stated
+    if arm is None:
+        arm = _known_robot(name)
+    else:
+        notes += check_same_arm(stated, arm, robot if isinstance(robot, str) else "", source)
     _check_joints(signals, arm, source)
     if angles == "degrees":
         signals = to_radians(signals, arm)
     elif angles is None:
         notes += check_angles(signals, arm, source)
     check_clocks(signals, source)
+    notes += check_time(signals, arm if angles is None else None, source)
     notes += find_faults(signals)
     earlier = () if document is None else tuple(str(warning) for warning in document["warnings"])
     found = tuple(note for note in notes if note not in earlier)

@@ -7,7 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from iparam.errors import FileFormatError
+from iparam.errors import ContradictionError, FileFormatError
 from iparam.recording.channels import default_frame, default_unit, expand_columns, signal_of_column
 from iparam.recording.number_rows import parse_rows
 from iparam.recording.places import listed
@@ -39,6 +39,12 @@ def read_text_table(contents: bytes, source: str, columns: str | Sequence[str] |
         return _with_header(text, source, delimiter)
     counts = Counter(line.count(delimiter.encode()) + 1 for line in head)
     names = expand_columns(columns, counts.most_common(1)[0][0], num_joints)
+    header = [name.strip().strip('"') for name in head[0].decode("utf-8", "replace").split(delimiter)]
+    if "time" in header and header != names:
+        raise ContradictionError(
+            f"{source} has a header, {delimiter.join(header[:8])}.., and other columns were given, "
+            f"{','.join(names[:8])}..: leave out columns (--columns)"
+        )
     return _table(names, text, delimiter, first_line=1)
 
 

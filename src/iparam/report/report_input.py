@@ -10,6 +10,7 @@ import numpy as np
 from iparam.errors import InputError
 from iparam.estimation.estimate import Estimate
 from iparam.recording.recording import Recording
+from iparam.report.input_check import check_input
 from iparam.report.method_comparison import MethodComparison
 from iparam.robot.model import Robot
 from iparam.sensing.motion import ToolMotionEstimate
@@ -33,6 +34,8 @@ class ReportInput:
         title: of the page.
         sources: what the inputs were called, e.g. "recording" -> "run.parquet".
         created: date and time, as it is to be shown.
+        truth_frame: that the truth is in; "" if unknown.
+        remarks: what is odd about these parts taken together, one sentence each; found here.
     """
 
     estimate: Estimate
@@ -46,6 +49,8 @@ class ReportInput:
     title: str = "Payload identification"
     sources: Mapping[str, str] = field(default_factory=dict)
     created: str = ""
+    truth_frame: str = ""
+    remarks: tuple[str, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.delay):
@@ -60,3 +65,4 @@ class ReportInput:
                 raise InputError(f"the trajectory moves {planned} joints, {self.robot.name} has {joints}")
         if self.truth is not None and self.truth.mass <= 0.0:
             raise InputError(f"the truth must be a body of positive mass, got {self.truth.mass:g} kg")
+        object.__setattr__(self, "remarks", check_input(self))

@@ -17,8 +17,9 @@ def summary_section(context: ReportContext) -> Section:
     heading = f"<b>{_SYMBOLS[verdict.level]} {text(verdict.heading)}.</b>"
     banner = f'<div class="verdict {verdict.level}"><p>{heading} {text(verdict.sentence)}</p></div>'
     parts = [banner, _tiles(context)]
-    if estimate.warnings:
-        parts += ["<h3>Warnings</h3>", bullet_list(estimate.warnings, "warnings")]
+    warnings = tuple(dict.fromkeys((*context.given.remarks, *estimate.warnings)))
+    if warnings:
+        parts += ["<h3>Warnings</h3>", bullet_list(warnings, "warnings")]
     notes = paragraph(_explanation(context), "small")
     parts += ["<h3>The estimate</h3>", beside(estimate_table(context), notes)]
     return Section("summary", "Summary", "\n".join(parts))

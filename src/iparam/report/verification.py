@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array, frozen
-from iparam.errors import InputError
+from iparam.errors import ContradictionError, InputError
+from iparam.estimation.agreement import check_frame, comes_from, compare_arm
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
 from iparam.excitation.measurement_noise import MeasurementNoise
@@ -153,6 +154,7 @@ def verify_estimate(
         raise InputError(f"threshold must be positive, got {threshold!r}")
     if keep_bias and estimate.sensor_bias is None:
         raise InputError("the estimate has no sensor bias to keep: let the offsets be fitted")
+    remarks = _agreement(estimate, recording, robot, keep_bias)
     run = analyze_run(recording, robot, estimate, motion=motion, delay=delay, fit_offset=not keep_bias)
     noise, source = _noise(recording, wrench_noise)
     scale, deviation = _best_scale(run)
@@ -175,8 +177,20 @@ def verify_estimate(
         threshold=threshold,
         samples=run.problem.num_samples,
         duration=float(time[-1] - time[0]),
-        warnings=run.problem.warnings,
+        warnings=(*remarks, *run.problem.warnings),
     )
+
+
+def _agreement(estimate: Estimate, recording: Recording, robot: Robot, keep_bias: bool) -> list[str]:
+    """Refuse an estimate that cannot predict this run; what is odd about the two, one sentence each."""
+    check_frame(estimate.frame, robot)
+    arm = compare_arm(estimate, robot)
+    if arm.same is False and keep_bias:
+        raise ContradictionError(f"{arm.sentence}: the bias of its sensor is not that of this one; let it be fitted")
+    remarks = [arm.sentence] if arm.sentence else []
+    if comes_from(estimate, recording):
+        remarks.append("the result comes from this very run: that it predicts it proves little. Verify with another")
+    return remarks
 
 
 def _weights(run: RunAnalysis) -> FloatArray:

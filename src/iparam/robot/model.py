@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array, frozen
-from iparam.errors import InputError, RobotModelError, UnknownNameError
+from iparam.errors import ContradictionError, InputError, RobotModelError, UnknownNameError
 from iparam.robot.chain import Chain, build_chain
 from iparam.spatial.parameters import InertialParameters
 from iparam.spatial.transforms import is_transform
@@ -199,6 +199,15 @@ class Robot:
         """The packed arrays that the compiled kernels read."""
         return build_chain(self)
 
+    @cached_property
+    def reach(self) -> float:
+        """A bound of the distance of the tool from the base: all links in a line, sliding joints drawn out [m]."""
+        chain, limits = self.chain, self.limits
+        steps = np.concatenate([chain.origins[:, 9:], chain.tool[:, 9:]])
+        travel = np.maximum(np.abs(limits.lower), np.abs(limits.upper))
+        with np.errstate(over="ignore"):  # a description may hold any number
+            return float(np.linalg.norm(steps, axis=1).sum() + travel[chain.prismatic & np.isfinite(travel)].sum())
+
     @property
     def body_parameters(self) -> FloatArray:
         """(n, 10) phi of the n moving bodies, rigidly attached links included, each in its link's frame.
@@ -222,6 +231,12 @@ class Robot:
             name: of the new frame.
         """
         mount = Joint(f"{name}_mount", JointKind.FIXED, self.tool_frame, name, as_float_array(offset, "offset", (4, 4)))
+        distance = float(np.linalg.norm(mount.origin[:3, 3]))
+        if distance > 10.0 * self.reach > 0.0:
+            raise ContradictionError(
+                f"the new tool frame is {distance:.4g} m from {self.tool_frame}, and {self.name} reaches "
+                f"{self.reach:.3g} m: is the offset in millimetres? It is given in metres"
+            )
         return dataclasses.replace(self, joints=(*self.joints, mount), links=(*self.links, Link(name)), tool_frame=name)
 
     def with_payload(self, payload: InertialParameters, name: str = "payload") -> Robot:

@@ -9,6 +9,7 @@ import numpy as np
 
 from iparam.errors import RobotModelError, UnknownNameError
 from iparam.robot.model import JointLimits, Robot
+from iparam.robot.scale import check_description
 from iparam.robot.urdf_elements import UrdfJoint, joint_of, limit_of, link_of, locked_joint_of
 from iparam.robot.urdf_tree import UrdfTree, read_tree
 
@@ -54,7 +55,7 @@ def robot_from_urdf(
     kept = [*path, *sides]
     joints = (*(joint_of(joint) for joint in path), *(locked_joint_of(joint) for joint in sides))
     limits = [limit_of(joint) for joint in moving]
-    return Robot(
+    robot = Robot(
         name=tree.name,
         joints=joints,
         links=tuple(link_of(tree.links[name], tree.file) for name in (start, *(joint.child for joint in kept))),
@@ -69,6 +70,8 @@ def robot_from_urdf(
         locked_joints=tuple(joint.name for joint in sides if not joint.is_fixed),
         omitted_links=tuple(joint.child for joint in omitted),
     )
+    check_description(robot, tree.file)
+    return robot
 
 
 def _off_path(tree: UrdfTree, start: str, path: list[UrdfJoint], lock: bool) -> tuple[list[UrdfJoint], list[UrdfJoint]]:

@@ -120,8 +120,10 @@ class AccelerometerMotion:
     def motion(self, recording: Recording, robot: Robot) -> ToolMotionEstimate:
         """The motion at those time stamps of the joint source that the accelerometer covers."""
         accelerometer = recording.signal("accelerometer")
-        if accelerometer.frame != CHANNELS["accelerometer"].frame:
-            raise InputError(f"the accelerometer must be given in tool0, got frame {accelerometer.frame!r}")
+        if accelerometer.frame not in (CHANNELS["accelerometer"].frame, robot.tool_frame):
+            raise InputError(
+                f"the accelerometer must be given in {robot.tool_frame}, got frame {accelerometer.frame!r}"
+            )
         rest = self.joints.motion(recording, robot)
         samples = align(recording, ["accelerometer"], times=rest.time)
         kept = np.isin(rest.time, samples.time)

@@ -16,7 +16,7 @@ from iparam.spatial.transforms import inverse_transform
 BASE = "base"
 """In place of a frame: the tool's origin in the axes of the base."""
 
-_FIXED_FRAMES = ("base", "base_link", "world", "map")
+FIXED_FRAMES = ("base", "base_link", "world", "map")
 _NEAR = 1e-9  # m and 1: rounding of a description's numbers
 
 
@@ -87,7 +87,7 @@ def sensor_frame(
         if name in rigid:
             return SensorFrame(name, rigid[name])
     known = ", ".join(rigid)
-    if stated.removeprefix(prefix) in (*_FIXED_FRAMES, robot.base_frame):
+    if stated.removeprefix(prefix) in (*FIXED_FRAMES, robot.base_frame):
         raise FileFormatError(
             f"{topic} is in the frame {stated!r}, which does not move with the tool. "
             + (

@@ -32,7 +32,7 @@ class WrenchSource(Protocol):
 
 @dataclass(frozen=True)
 class SensorWrench:
-    """A wrist sensor in tool0.
+    """A wrist sensor in the tool frame.
 
     Attributes:
         signal: name of the signal in the recording.
@@ -48,9 +48,9 @@ class SensorWrench:
     def read(self, recording: Recording) -> Signal:
         """See `WrenchSource.read`."""
         measured = _six_columns(recording, self.signal)
-        frame = CHANNELS["wrench"].frame
-        if measured.frame not in (frame, ""):
-            raise InputError(f"{self.signal} is in frame {measured.frame!r}, not {frame!r}; see BaseFrameWrench")
+        if measured.frame == CHANNELS["tcp_force"].frame:
+            raise InputError(f"{self.signal} is in base axes, not in those of the tool; see BaseFrameWrench")
+        frame = measured.frame or CHANNELS["wrench"].frame
         return Signal(measured.time, _sign(self.measures) * measured.values, CHANNELS["wrench"].unit, frame)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from iparam.errors import InputError
 from iparam.robot.dynamics import mass_matrix
 from iparam.robot.model import Robot
+from iparam.robot.scale import check_angles
 from iparam.trajectory.trajectory import JointMotion, Trajectory
 
 SAMPLES = 2000
@@ -35,6 +36,7 @@ def check_followable(robot: Robot, trajectory: Trajectory) -> None:
             "another arm?"
         )
     q, limits = _sampled(trajectory).q, robot.limits
+    check_angles(q[0], robot, "the trajectory")
     beyond = (q < limits.lower) | (q > limits.upper)
     if beyond.any():
         joint = int(np.argmax(beyond.any(axis=0)))

@@ -15,6 +15,7 @@ from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.robot.cell import WorkCell
 from iparam.robot.model import Robot
+from iparam.robot.scale import check_cell, check_payload_extent
 from iparam.simulation.collision_geometry import add_arm_geometry, add_cell_geometry, add_payload_geometry
 from iparam.simulation.mujoco_backend import require_mujoco
 from iparam.simulation.payload import Payload
@@ -47,6 +48,10 @@ def build_model(
         gravity: (3,) in base axes [m/s^2].
     """
     mujoco = require_mujoco()
+    cell = WorkCell() if cell is None else cell
+    check_cell(cell, robot)
+    if payload is not None:
+        check_payload_extent(payload.farthest, robot)
     spec = mujoco.MjSpec()
     spec.modelname = robot.name
     _set_options(mujoco, spec, timestep, gravity)
@@ -61,7 +66,7 @@ def build_model(
     add_arm_geometry(mujoco, spec, bodies, robot)
     if payload is not None:
         add_payload_geometry(mujoco, spec, carried, payload)
-    add_cell_geometry(mujoco, spec, cell if cell is not None else WorkCell())
+    add_cell_geometry(mujoco, spec, cell)
     try:
         model = spec.compile()
     except ValueError as error:

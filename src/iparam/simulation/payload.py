@@ -140,6 +140,17 @@ class Payload:
         """A body known by its inertial parameters in tool0 alone; it has no shape and hits nothing."""
         return cls("body without a shape", (), parameters)
 
+    @property
+    def farthest(self) -> float:
+        """A bound of the distance of its points from tool0's origin, close to the largest one [m]."""
+        distances = [float(np.linalg.norm(self.parameters.center_of_mass))]
+        for piece in self.shape:
+            if isinstance(piece, TriangleMesh):
+                distances.append(float(np.linalg.norm(piece.vertices, axis=1).max()))
+            else:
+                distances.append(float(np.linalg.norm(np.abs(piece.pose[:3, 3]) + _half_extents(piece, piece.pose))))
+        return max(distances)
+
 
 def _one_solid(
     kind: SolidKind,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import iparam
 from iparam.sensing import noise_preset
 
+DATA = Path(__file__).resolve().parents[2] / "data"
 START = 1_700_000_000_000_000_000
 PERIOD = 2_000_000
 
@@ -62,6 +64,14 @@ def test_at_rest_only_the_contact_is_left(
     # What is left over comes from the errors of the estimate: its noise of 0.5 N was averaged over 5000 samples.
     assert np.abs(left[:, :3]).max() < 0.1
     assert np.abs(left[:, 3:]).max() < 0.01
+
+
+def test_a_load_in_another_frame_is_refused(start_node: Callable[..., Any], tmp_path: Path) -> None:
+    document = json.loads((DATA / "sample_result.json").read_text(encoding="utf-8"))
+    (tmp_path / "result.json").write_text(json.dumps({**document, "frame": "flange"}), encoding="utf-8")
+    node = start_node("compensate", result=tmp_path / "result.json")
+    assert node.process.wait(timeout=60) == 2
+    assert "the load is given in the frame 'flange', and the tool frame of ur5e is 'tool0'" in node.text
 
 
 @pytest.mark.parametrize("mode", ["static", "full"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import iparam
+from iparam.bridges.ros2.playback import PlaybackPlan, PlaybackSettings
+from iparam.errors import ContradictionError
 
 NODE = "/iparam_playback"
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -31,6 +35,18 @@ def test_a_bad_motion_is_refused(start_node: Callable[..., Any], tmp_path: Path)
         assert node.text.startswith("iparam: error: ")
         assert reason in node.text
         assert len(node.text.splitlines()) == 1
+
+
+def test_a_motion_of_another_arm_is_told_and_one_in_degrees_refused(tmp_path: Path) -> None:
+    assert PlaybackPlan.load(PlaybackSettings(str(GOOD), robot="ur5e")).remarks == ()
+    (remark,) = PlaybackPlan.load(PlaybackSettings(str(GOOD), robot="ur10e", scale=0.2)).remarks
+    assert "belongs to a ur5e, and ur10e is another arm" in remark
+    document = json.loads(GOOD.read_text(encoding="utf-8"))
+    document["config"]["q0"] = np.degrees(document["config"]["q0"]).tolist()
+    turned = tmp_path / "degrees.json"
+    turned.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(ContradictionError, match="are its angles in degrees"):
+        PlaybackPlan.load(PlaybackSettings(str(turned)))
 
 
 def test_a_good_motion_is_played_from_its_start_and_stopped(

@@ -30,9 +30,11 @@ from iparam.bridges.bag.units import check_acceleration, check_gyro, check_wrenc
 from iparam.errors import FileFormatError, InputError
 from iparam.recording.recording import Recording
 from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians
+from iparam.recording.time_unit import check_time
 from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
+from iparam.robot.same_arm import check_same_arm
 from iparam.sensing.force_torque import force_torque_sensor, force_torque_sensors
 from iparam.sensing.sensor_frame import BASE, SensorFrame, sensor_frame
 from iparam.sensing.wrench_source import BaseFrameWrench, SensorWrench
@@ -58,19 +60,19 @@ def read_bag(
     """
     chosen = settings if settings is not None else ImportSettings()
     contents = open_bag(path)
-    arm, name = _robot(robot, contents)
-    return _Import(contents, arm, name, chosen).run()
+    arm, name, remarks = _robot(robot, contents)
+    return _Import(contents, arm, name, chosen).run().with_warnings(*remarks)
 
 
-def _robot(robot: Robot | str | None, contents: BagContents) -> tuple[Robot, str]:
-    if isinstance(robot, Robot):
-        return robot, robot.name
-    if robot is not None:
-        return load_robot(robot), robot
+def _robot(robot: Robot | str | None, contents: BagContents) -> tuple[Robot, str, list[str]]:
+    """The arm, its name, and what a reader should know about the two."""
     stated = Provenance.from_custom(contents.custom).robot
+    if robot is not None:
+        arm, name = (robot, robot.name) if isinstance(robot, Robot) else (load_robot(robot), robot)
+        return arm, name, check_same_arm(stated, arm, "" if isinstance(robot, Robot) else robot, contents.source)
     if stated.lower() not in robot_names():  # a path that a file names is not followed
         raise InputError(f"{contents.source} does not say which robot it belongs to: name the robot")
-    return catalog_robot(stated), stated
+    return catalog_robot(stated), stated, []
 
 
 @dataclass(eq=False)
@@ -228,6 +230,7 @@ class _Import:
         elif self.settings.angles is None:
             self.taken.notes += check_angles(signals, self.robot, source)
         check_clocks(signals, source)
+        self.taken.notes += check_time(signals, self.robot if self.settings.angles is None else None, source)
         bag: dict[str, Any] = {
             "name": Path(source).name,
             "storage": list(self.contents.storages),
@@ -235,7 +238,8 @@ class _Import:
             "time_origin_ns": origin,
             "topics": self.taken.topics,
         }
-        recording = Recording(self.robot_name, signals, {"source": "ROS 2 bag", "bag": bag})
+        facts = {"source": "ROS 2 bag", "tool_frame": self.robot.tool_frame, "bag": bag}
+        recording = Recording(self.robot_name, signals, facts)
         if wrench_frame is not None:
             bag["wrench"] = {"frame": wrench_frame.name, "measures": self.settings.measures}
             recording = self._with_tool_wrench(recording, wrench_frame).with_metadata(bag=bag)

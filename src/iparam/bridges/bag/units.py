@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, UnknownNameError
-
-STANDARD_G = 9.80665
+from iparam.recording.units import LARGEST_FORCE
+from iparam.recording.units import UNITS as SIZES
 
 UNITS: Mapping[str, Mapping[str, float]] = {
-    "force": {"N": 1.0, "mN": 1e-3, "kN": 1e3, "kgf": STANDARD_G, "lbf": 4.4482216152605},
-    "torque": {"Nm": 1.0, "mNm": 1e-3, "Nmm": 1e-3, "kgfm": STANDARD_G, "lbfin": 0.1129848290276167},
-    "acceleration": {"m/s2": 1.0, "g": STANDARD_G, "mg": 1e-3 * STANDARD_G},
-    "gyro": {"rad/s": 1.0, "deg/s": math.pi / 180.0},
+    **{quantity: SIZES[quantity] for quantity in ("force", "torque", "acceleration")},
+    "gyro": SIZES["angular velocity"],
 }
 """Quantity -> unit -> its size in SI."""
-
-LARGEST_FORCE = 5000.0
-"""Newtons at a wrist that no arm of the size of a UR survives."""
 
 LONGEST_LEVER = 5.0
 """Metres: a torque sensor's readings are forces times levers, and no load is held that far away."""

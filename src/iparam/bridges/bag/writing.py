@@ -16,7 +16,7 @@ from iparam.bridges.bag.provenance import KEY, Provenance
 from iparam.bridges.bag.rosbags_backend import bag_writer, typestore
 from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH
 from iparam.errors import InputError, UnknownNameError
-from iparam.recording.channels import default_frame, default_unit
+from iparam.recording.channels import default_frame
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.robot.loading import load_robot
@@ -165,10 +165,8 @@ def _check_signals(recording: Recording, robot: Robot) -> None:
         signal = recording.signal(name)
         if name in _JOINT_SIGNALS and signal.width != robot.num_joints:
             raise InputError(f"{name} has {signal.width} columns, but {robot.name} has {robot.num_joints} joints")
-        if signal.unit not in (default_unit(name), ""):
-            raise InputError(f"{name} is in {signal.unit!r}; a bag wants {default_unit(name)!r}: convert it first")
-        if name != "wrench" and signal.frame not in (default_frame(name), ""):
-            raise InputError(f"{name} is in frame {signal.frame!r}; a bag wants {default_frame(name)!r}: convert it")
+        if name != "wrench" and signal.frame not in (default_frame(name), robot.tool_frame, ""):
+            raise InputError(f"{name} is in frame {signal.frame!r}; a bag wants {robot.tool_frame!r}: convert it")
 
 
 def _check_topics(names: list[str], recording: Recording) -> None:

@@ -26,9 +26,11 @@ from iparam.bridges.ros2.sample_matcher import SampleMatcher
 from iparam.bridges.ros2.stream_diagnostics import StreamDiagnostics
 from iparam.bridges.ros2.wrench_reading import WrenchReader
 from iparam.errors import InputError, IparamError
+from iparam.estimation.agreement import check_frame, compare_arm
 from iparam.estimation.estimate import Estimate
 from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.loading import load_robot
+from iparam.robot.model import Robot
 
 PARAMETERS = (
     *ROBOT,
@@ -73,7 +75,7 @@ class CompensationNode(Node):
         )
         self._subtract_bias: bool = values["subtract_bias"]
         if values["result"]:
-            self._load(values["result"])
+            self._load(values["result"], robot)
         else:
             self.inputs.subscribe(InertiaStamped, "inertia", self._inertia, OUTPUT_QOS)
             if self._subtract_bias:
@@ -97,8 +99,11 @@ class CompensationNode(Node):
     def close(self) -> None:
         """Nothing is left to do."""
 
-    def _load(self, path: str) -> None:
+    def _load(self, path: str, robot: Robot) -> None:
         estimate = Estimate.load(os.path.expanduser(path))
+        check_frame(estimate.frame, robot)
+        if arm := compare_arm(estimate, robot).sentence:
+            self.get_logger().warning(arm)
         self._live.set_load(estimate.phi)
         if self._subtract_bias and estimate.sensor_bias is not None:
             self._live.set_bias(np.concatenate([estimate.sensor_bias.force, estimate.sensor_bias.torque]))

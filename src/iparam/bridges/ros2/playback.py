@@ -16,6 +16,8 @@ from iparam.excitation.validation import validate
 from iparam.robot.cell_file import load_cell
 from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
+from iparam.robot.same_arm import compare_with_stated
+from iparam.robot.scale import check_angles
 from iparam.spatial.parameters import InertialParameters
 from iparam.trajectory import JointMotion, Trajectory, load_trajectory
 from iparam.trajectory.scaled_motion import ScaledMotion
@@ -61,11 +63,13 @@ class PlaybackPlan:
         robot: the arm.
         trajectory: the motion, at the amplitude to play.
         points: samples of it, the end included.
+        remarks: what whoever plays it should know, one sentence each.
     """
 
     robot: Robot
     trajectory: Trajectory
     points: JointMotion
+    remarks: tuple[str, ...] = ()
 
     @classmethod
     def load(cls, settings: PlaybackSettings) -> PlaybackPlan:
@@ -87,8 +91,11 @@ class PlaybackPlan:
                 f"{robot.num_joints}: set the parameter robot to its own"
             )
         motion = ScaledMotion(planned.trajectory, settings.scale)
+        check_angles(planned.trajectory.evaluate(0.0).q[0], robot, settings.trajectory)
         _check(motion, robot, settings)
-        return cls(robot, motion, _points(motion, settings.rate or planned.fps))
+        arm = compare_with_stated(planned.robot or "", robot, settings.robot, settings.trajectory)
+        remarks = (arm.sentence,) if arm.same is False else ()
+        return cls(robot, motion, _points(motion, settings.rate or planned.fps), remarks)
 
     def why_not(self, q: ArrayLike, dq: ArrayLike | None, tolerance: float) -> str | None:
         """Why an arm must not start the motion now, in a sentence; None if it may.

@@ -71,6 +71,8 @@ class PlaybackNode(Node):
         self.create_service(Trigger, "~/stop", self._stop)
         self.create_timer(0.1, self._watch)
         self._say("ready")
+        for remark in self._plan.remarks:
+            self.get_logger().warning(remark)
         duration, share = self._plan.trajectory.duration, values["scale"]
         self.get_logger().info(f"{values['trajectory']}: all limits kept; {duration:g} s at {share:g} of the amplitude")
 

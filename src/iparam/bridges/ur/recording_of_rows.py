@@ -55,6 +55,7 @@ def recording_of_rows(
         warnings.append("the controller's configured payload changed during the recording")
     metadata = {
         **facts,
+        "tool_frame": conversion.robot.tool_frame,
         "wrench_field": conversion.wrench,
         "accelerometer_turned": conversion.accelerometer_sign < 0.0,
         "configured_payload": configured_payload(conversion.columns, packages[0]),

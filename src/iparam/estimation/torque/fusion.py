@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
-from iparam.errors import InputError
+from iparam.errors import ContradictionError, InputError
 from iparam.estimation.assembly import estimate_of, precision_warnings
 from iparam.estimation.consistent import nearest_consistent
 from iparam.estimation.errors import IdentificationError
@@ -25,10 +27,12 @@ def fuse_estimates(estimates: Sequence[Estimate]) -> Estimate:
 
     Args:
         estimates: two or more, e.g. from the wrist wrench and from joint torques of the same or of different runs.
-            Their errors must be independent: not two methods on the same signals.
+            Their errors must be independent: estimates from the same signals, by whatever method, are refused.
     """
     if len(estimates) < 2:
         raise InputError(f"fusion needs at least two estimates, got {len(estimates)}")
+    _require_independent(estimates)
+    frame = _one_frame(estimates)
     try:
         informations = [np.linalg.inv(estimate.covariance_phi) for estimate in estimates]
         for estimate in estimates:
@@ -54,8 +58,13 @@ def fuse_estimates(estimates: Sequence[Estimate]) -> Estimate:
         covariance = covariance * (apart / freedom)
     if not is_physically_consistent(phi):
         phi = nearest_consistent(phi, np.asarray(np.linalg.inv(covariance), dtype=np.float64))
+    arms = sorted({one.robot for one in estimates if one.robot})
+    if len(arms) > 1:
+        warnings.append(
+            f"The estimates come from different arms ({', '.join(arms)}): the load must hang on all of them alike."
+        )
     earlier = [warning for one in estimates for warning in one.warnings if "not determined" not in warning]
-    return estimate_of(
+    fused = estimate_of(
         METHOD,
         phi,
         covariance,
@@ -66,3 +75,32 @@ def fuse_estimates(estimates: Sequence[Estimate]) -> Estimate:
         samples=sum(one.samples for one in estimates),
         warnings=[*earlier, *warnings, *precision_warnings(phi, np.sqrt(np.diag(covariance)))],
     )
+    return dataclasses.replace(
+        fused,
+        robot=arms[0] if len(arms) == 1 else "",
+        frame=frame,
+        measurements=tuple(mark for one in estimates for mark in one.measurements),
+    )
+
+
+def _require_independent(estimates: Sequence[Estimate]) -> None:
+    """Refuse one measurement that counts twice: the result would seem more precise than it is."""
+    for (i, one), (j, other) in combinations(enumerate(estimates, 1), 2):
+        same = np.array_equal(one.phi, other.phi) and np.array_equal(one.covariance_phi, other.covariance_phi)
+        if same or set(one.measurements) & set(other.measurements):
+            what = "are the same result" if same else "come from the same measured signal"
+            raise ContradictionError(
+                f"results {i} and {j} {what}, and together they say no more than one of them: fuse results of "
+                "different runs, or of the wrist sensor and of the joint torques"
+            )
+
+
+def _one_frame(estimates: Sequence[Estimate]) -> str:
+    """The frame of all estimates, "" if none says; refuses several."""
+    frames = sorted({one.frame for one in estimates if one.frame})
+    if len(frames) > 1:
+        raise ContradictionError(
+            f"the results are in different frames, {' and '.join(map(repr, frames))}: identify the load in one of "
+            "them, with the same --tip"
+        )
+    return frames[0] if frames else ""

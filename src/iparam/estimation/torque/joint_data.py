@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
+from iparam.errors import ContradictionError
 from iparam.estimation.errors import IdentificationError
 from iparam.recording.kalman import kalman_smooth
 from iparam.recording.process_choice import LEAST_SAMPLES, choose_processes
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
+from iparam.sensing.run_check import CheckedRun, check_run
 
 SEGMENT = 20_000
 """Samples that are smoothed at once."""
@@ -124,6 +128,23 @@ class JointDataSource:
             first = int(np.searchsorted(stamps, time[0]))
             return values[first : first + time.size]
         return np.column_stack([np.interp(time, stamps, column) for column in values.T])
+
+
+def check_runs(recordings: Sequence[Recording], robot: Robot, gravity: ArrayLike | None) -> CheckedRun:
+    """Refuse runs that are of other arms, under different gravities, or one and the same run twice.
+
+    Args:
+        recordings: one or more.
+        robot: the arm that is computed with.
+        gravity: see `check_run`.
+    """
+    for (i, one), (j, other) in combinations(enumerate(recordings, 1), 2):
+        name = effort_of(one)
+        if other.has(name) and one.signal(name).fingerprint == other.signal(name).fingerprint:
+            raise ContradictionError(f"runs {i} and {j} are the same recording: give different ones, each once")
+    agreed = check_run(recordings[0], robot, gravity, uses_wrench=False).gravity
+    checked = [check_run(recording, robot, agreed, uses_wrench=False) for recording in recordings]
+    return CheckedRun(agreed, tuple(dict.fromkeys(remark for one in checked for remark in one.remarks)))
 
 
 def effort_of(recording: Recording) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -26,14 +27,13 @@ from iparam.estimation.torque.drive_gains import (
 )
 from iparam.estimation.torque.friction import FrictionModel
 from iparam.estimation.torque.gain_scatter import with_measured_tolerance
-from iparam.estimation.torque.joint_data import JointDataSource, effort_of
+from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
 from iparam.estimation.torque.robot_problem import TorqueFit, fit_torques
 from iparam.estimation.torque.torque_model import NUM_LOAD, TorqueModel
 from iparam.files import write_atomically
 from iparam.recording.recording import Recording
 from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.robot.model import Robot
-from iparam.robot.motion_input import STANDARD_GRAVITY
 from iparam.spatial.consistency import is_physically_consistent
 
 METHOD = "torque-payload"
@@ -94,7 +94,7 @@ def identify_payload_from_torque(
     *,
     drive_gains: ArrayLike | DriveGains | None = None,
     friction: FrictionModel | None = None,
-    gravity: ArrayLike = STANDARD_GRAVITY,
+    gravity: ArrayLike | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> TorquePayloadEstimate:
     """Estimate the load that one run carries and the other does not, with the arm and its friction.
@@ -108,9 +108,10 @@ def identify_payload_from_torque(
         robot: the arm.
         drive_gains: (n,) [N m/A], where they are known; else from the targets, else from the maker's masses.
         friction: of the joints.
-        gravity: (3,) in base axes [m/s^2].
+        gravity: (3,) in base axes [m/s^2]; None for the recordings' own, or 9.81 downwards.
         progress: told the fraction of the fit that is done, from time to time.
     """
+    checked = check_runs([bare, loaded], robot, gravity)
     gains = find_gains([bare, loaded], bare, robot, drive_gains)
     effort = effort_of(bare)
     if not loaded.has(effort):
@@ -122,11 +123,18 @@ def identify_payload_from_torque(
         runs=2,
         run_terms=WARMING_TERMS,
         loaded_runs=(1,),
-        gravity=gravity,
+        gravity=checked.gravity,
     )
     fit = with_measured_tolerance(fit_torques(model, sources, gains, progress=progress))
-    warnings = [*bare.warnings, *loaded.warnings]
-    return _assemble(fit, sum(source.num_samples for source in sources), warnings)
+    warnings = [*bare.warnings, *loaded.warnings, *checked.remarks]
+    found = _assemble(fit, sum(source.num_samples for source in sources), warnings)
+    estimate = dataclasses.replace(
+        found.estimate,
+        robot=loaded.robot or robot.name,
+        frame=robot.tool_frame,
+        measurements=(loaded.signal(effort).fingerprint,),
+    )
+    return dataclasses.replace(found, estimate=estimate)
 
 
 def find_gains(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, frozen
-from iparam.errors import InputError
+from iparam.errors import ContradictionError, InputError
 from iparam.estimation.torque.consistent_robot import (
     PRIOR_DEVIATION,
     ConsistentProblem,
@@ -23,7 +23,7 @@ from iparam.estimation.torque.consistent_robot import (
 from iparam.estimation.torque.drive_gains import DriveGains
 from iparam.estimation.torque.friction import PLAIN, FrictionModel
 from iparam.estimation.torque.gain_scatter import with_measured_tolerance
-from iparam.estimation.torque.joint_data import JointDataSource, effort_of
+from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
 from iparam.estimation.torque.payload_from_torque import find_gains
 from iparam.estimation.torque.robot_problem import TorqueFit, fit_torques
 from iparam.estimation.torque.torque_model import TorqueModel
@@ -33,7 +33,6 @@ from iparam.files import write_atomically
 from iparam.recording.recording import Recording
 from iparam.regressor.joint_torque import joint_torque_regressor
 from iparam.robot.model import Link, Robot
-from iparam.robot.motion_input import STANDARD_GRAVITY
 from iparam.spatial.parameters import InertialParameters
 
 FORMAT = "iparam-robot/1"
@@ -60,6 +59,7 @@ class RobotEstimate:
         comparisons: other models, fitted to the same data, by name: see `compare`.
         warnings: what a reader should know, one sentence each.
         samples: how many were used.
+        measurements: fingerprints of the torques or currents that it comes from.
     """
 
     robot: Robot
@@ -78,10 +78,17 @@ class RobotEstimate:
     comparisons: dict[str, tuple[TorqueModel, FloatArray]]
     warnings: tuple[str, ...]
     samples: int
+    measurements: tuple[str, ...] = ()
 
     def validate(self, recording: Recording) -> dict[str, TorquePrediction]:
         """How well this arm and those that it is compared with predict the torques of another run."""
         source = JointDataSource(recording, self.model.robot)
+        if recording.signal(source.effort).fingerprint in self.measurements:
+            raise ContradictionError(
+                "the run to validate with is one that the arm was identified from: that it is predicted says nothing. "
+                "Use another one, or leave it out of the others"
+            )
+        check_runs([recording], self.model.robot, self.model.gravity)
         scale = self.drive_gains.values if source.effort == "current" else np.ones(self.model.num_joints)
         every = {"identified": (self.model, self.parameters), **self.comparisons}
         return {name: predict_torques(model, values, source, scale) for name, (model, values) in every.items()}
@@ -130,7 +137,7 @@ def identify_robot(
     *,
     drive_gains: ArrayLike | DriveGains | None = None,
     friction: FrictionModel | None = None,
-    gravity: ArrayLike = STANDARD_GRAVITY,
+    gravity: ArrayLike | None = None,
     compare: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> RobotEstimate:
@@ -142,7 +149,7 @@ def identify_robot(
         drive_gains: (n,) [N m/A], where they are known; else from the targets in the recordings, else from the maker's
             masses.
         friction: of the joints.
-        gravity: (3,) in base axes [m/s^2].
+        gravity: (3,) in base axes [m/s^2]; None for the recordings' own, or 9.81 downwards.
         compare: whether to fit, for `RobotEstimate.validate`, plain least squares with the same friction ("ols") and
             with the textbook's, viscous and Coulomb ("ols_textbook"), and the maker's figures with friction of the
             same kind as here ("maker").
@@ -150,6 +157,8 @@ def identify_robot(
     """
     if not recordings:
         raise InputError("at least one recording is needed")
+    checked = check_runs(recordings, robot, gravity)
+    gravity = checked.gravity
     gains = find_gains(recordings, recordings[0], robot, drive_gains)
     effort = effort_of(recordings[0])
     sources = [JointDataSource(recording, robot, effort) for recording in recordings]
@@ -165,7 +174,7 @@ def identify_robot(
             plain = TorqueModel(robot, kind, len(sources), (), (), gravity)
             comparisons[name] = (plain, fit_torques(plain, sources, gains, weighted=False).solution.parameters)
         comparisons["maker"] = _maker(fit)
-    warnings = [warning for recording in recordings for warning in recording.warnings]
+    warnings = [warning for recording in recordings for warning in recording.warnings] + list(checked.remarks)
     if gains.tolerance:
         warnings.append(
             f"{gains.source} Each is taken to be within {100 * gains.tolerance:.2g} % (standard deviation)."
@@ -188,6 +197,7 @@ def identify_robot(
         comparisons=comparisons,
         warnings=tuple(dict.fromkeys(warnings)),
         samples=sum(source.num_samples for source in sources),
+        measurements=tuple(recording.signal(effort).fingerprint for recording in recordings),
     )
 
 

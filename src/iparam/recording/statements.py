@@ -1,0 +1,164 @@
+"""What a recording's metadata state about its numbers, and whether that agrees with how they are used.
+
+Keys that mean something here, as iparam or another program writes them:
+
+- ``units``: a unit, or a mapping of signals and quantities to units; ``torque_unit``, ``time_units`` and the like. The
+  signals themselves are in SI units once they are in a `Recording`, so that another one here is a contradiction.
+- ``gravity``: the vector (3,) in base axes [m/s^2], or its magnitude for an arm that stands upright.
+- ``tool_frame``, ``sensor_frame``, ``wrench_frame``, ``frame``: the frame that the wrench is in.
+- ``compensated_mass_kg``: a load that was taken out of the wrench.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array
+from iparam.errors import ContradictionError
+from iparam.recording.channels import CHANNELS
+from iparam.recording.units import QUANTITIES, UNITS, plain_unit, unit_size
+from iparam.robot.motion_input import STANDARD_GRAVITY
+
+if TYPE_CHECKING:
+    from iparam.recording.recording import Recording
+
+FRAME_KEYS = ("tool_frame", "sensor_frame", "wrench_frame", "frame")
+COMPENSATED = "compensated_mass_kg"
+
+STRONGEST_GRAVITY = 30.0
+"""[m/s^2]; no arm stands where there is more, and 9806 is in mm/s^2."""
+
+SAME_GRAVITY = 0.005
+"""Share by which two statements of gravity may differ: it varies by that much over the earth."""
+
+_QUANTITY_OF = {
+    "angle": "angle",
+    "joint": "angle",
+    "position": "angle",
+    "velocity": "angular velocity",
+    "speed": "angular velocity",
+    "force": "force",
+    "torque": "torque",
+    "moment": "torque",
+    "effort": "torque",
+    "acceleration": "acceleration",
+    "current": "current",
+    "time": "time",
+    "timestamp": "time",
+    "stamp": "time",
+}
+_UNIT_KEY = re.compile(r"(?:(.+)_units?|units?_(?:of_)?(.+))", re.IGNORECASE)
+_SYSTEM = ("si", "mks", "metric", "")
+
+
+def check_stated_units(metadata: Mapping[str, Any]) -> None:
+    """Refuse metadata that give another unit for numbers that are taken as SI."""
+    for key, subject, unit in _stated_units(metadata):
+        if plain_unit(unit).lower() in _SYSTEM:
+            continue
+        name = subject.lower() if subject.lower() in CHANNELS else subject.lower().removesuffix("s")
+        if name in CHANNELS:
+            _check(key, unit, CHANNELS[name].unit, QUANTITIES[name])
+        elif name in _QUANTITY_OF:
+            quantity = _QUANTITY_OF[name]
+            _check(key, unit, next(iter(UNITS[quantity])), (quantity,))
+        elif not subject:  # one unit for all that have one of its kind
+            for quantity in UNITS:
+                if (unit_size(quantity, unit) or 1.0) != 1.0:
+                    _check(key, unit, next(iter(UNITS[quantity])), (quantity,))
+
+
+def recorded_gravity(recording: Recording, given: ArrayLike | None = None) -> FloatArray:
+    """Gravity (3,) in base axes [m/s^2]: the recording's, or `STANDARD_GRAVITY` if it does not say.
+
+    Args:
+        recording: whose metadata may state it.
+        given: the caller's; it must agree with the recording's.
+    """
+    stated = _stated_gravity(recording.metadata.get("gravity"))
+    if given is None:
+        return as_float_array(STANDARD_GRAVITY, "gravity") if stated is None else stated
+    gravity = as_float_array(given, "gravity", (3,))
+    if stated is not None and np.linalg.norm(gravity - stated) > SAME_GRAVITY * np.linalg.norm(stated):
+        raise ContradictionError(
+            f"gravity is {gravity.tolist()} m/s^2 by the caller and {stated.tolist()} by the recording's metadata: "
+            "leave it out to take the recording's, or correct that"
+        )
+    return gravity
+
+
+def gravity_remarks(gravity: FloatArray) -> list[str]:
+    """A sentence if gravity is not that of an arm that stands upright on the earth."""
+    usual = as_float_array(STANDARD_GRAVITY, "gravity")
+    if np.linalg.norm(gravity - usual) <= SAME_GRAVITY * np.linalg.norm(usual):
+        return []
+    return [f"gravity was taken to be {np.round(gravity, 4).tolist()} m/s^2 in the axes of the base"]
+
+
+def stated_frames(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Key -> frame of the wrench, for all keys that state one."""
+    return {key: metadata[key] for key in FRAME_KEYS if isinstance(metadata.get(key), str) and metadata[key]}
+
+
+def compensated_mass(recording: Recording) -> float | None:
+    """Of the loads that have been taken out of the wrench [kg]; None if none has."""
+    mass = recording.metadata.get(COMPENSATED)
+    return float(mass) if isinstance(mass, int | float) else None
+
+
+def compensation_remarks(recording: Recording) -> list[str]:
+    """A sentence if a load has been taken out of the wrench already."""
+    mass = compensated_mass(recording)
+    if mass is None:
+        return []
+    return [
+        f"a load of {mass:.4g} kg, and the sensor's bias, have been taken out of this wrench: only the rest is in it"
+    ]
+
+
+def _stated_units(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Where it is stated, of what ("" for everything), and the unit."""
+    for key, value in metadata.items():
+        match = _UNIT_KEY.fullmatch(key)
+        if key.lower() in ("unit", "units"):
+            for subject, unit in value.items() if isinstance(value, dict) else (("", value),):
+                if isinstance(unit, str):
+                    yield f"{key}.{subject}" if subject else key, subject, unit
+        elif match is not None and isinstance(value, str):
+            yield key, match[1] or match[2], value
+
+
+def _check(key: str, unit: str, expected: str, quantities: tuple[str, ...]) -> None:
+    parts = [part for part in re.split(r"[,;]| and ", unit) if part.strip()]
+    sizes = [unit_size(quantity, part) for quantity, part in zip(quantities, parts, strict=False)]
+    if all(size == 1.0 for size in sizes) and sizes:
+        return
+    raise ContradictionError(
+        f"the metadata say {key} = {unit!r}, and the signal is taken to be in {expected!r}. If it is in {unit!r}, "
+        "state that as the signal's own unit (Signal.unit), by which it is converted; else correct the metadata"
+    )
+
+
+def _stated_gravity(value: Any) -> FloatArray | None:
+    if value is None:
+        return None
+    numbers = [value[axis] for axis in "xyz"] if isinstance(value, dict) and set(value) == set("xyz") else value
+    each = numbers if isinstance(numbers, list) else [numbers]
+    if len(each) not in (1, 3) or any(isinstance(one, bool) or not isinstance(one, int | float) for one in each):
+        raise ContradictionError(
+            f"the metadata say gravity = {value!r}, which is neither a vector of three numbers in base axes [m/s^2] "
+            "nor its magnitude: correct it, or leave it out for 9.81 downwards"
+        )
+    vector = np.array(each if len(each) == 3 else [0.0, 0.0, -abs(each[0])], dtype=np.float64)
+    size = float(np.linalg.norm(vector))
+    if size > STRONGEST_GRAVITY or 0.9 < size < 1.1:
+        raise ContradictionError(
+            f"the metadata say gravity = {value!r}, which is {size:.4g} m/s^2: is it in another unit? It is given in "
+            "m/s^2, 9.81 on the earth"
+        )
+    return vector

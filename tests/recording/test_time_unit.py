@@ -1,0 +1,98 @@
+"""A time that is not in seconds is found by dates, by velocities, and by what an arm can do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from iparam.errors import ContradictionError
+from iparam.recording import Recording, Signal
+from iparam.recording.time_unit import time_hint
+
+FACTORS = {"ms": 1e3, "us": 1e6, "ns": 1e9, "min": 1 / 60}
+
+
+def saved(path: Path, factor: float = 1.0, begin: float = 0.0, names: tuple[str, ...] = ("q", "dq")) -> Path:
+    """3 s at 500 Hz of six joints at up to 1.5 rad/s with some noise, whose time is multiplied."""
+    time = np.arange(1500) / 500
+    phase = np.outer(time, [1.0, 1.3, 0.8, 1.5, 1.1, 0.9]) + np.arange(6)
+    rng = np.random.default_rng(0)
+    values = {
+        "q": 0.7 * np.sin(2 * phase) + rng.normal(0, 1e-5, (1500, 6)),
+        "dq": 1.4 * np.cos(2 * phase) * [1.0, 1.3, 0.8, 1.5, 1.1, 0.9] + rng.normal(0, 1e-3, (1500, 6)),
+    }
+    signals = {name: Signal(factor * time + begin, values[name], frame="joint") for name in names}
+    Recording(
+        "", {name: Signal(s.time, s.values, "rad" if name == "q" else "rad/s", "joint") for name, s in signals.items()}
+    ).save(path)
+    return path
+
+
+@pytest.mark.parametrize("begin", [0.0, 12.5, 1.75e9])
+def test_seconds_are_taken_in_silence(tmp_path: Path, begin: float) -> None:
+    """From zero, or from any time, the seconds since 1970 too."""
+    assert Recording.load(saved(tmp_path / "run.csv", begin=begin), robot="ur5e").warnings == ()
+
+
+@pytest.mark.parametrize("unit", FACTORS)
+def test_velocities_tell_the_unit(tmp_path: Path, unit: str) -> None:
+    change = "multiply the column time by 60" if unit == "min" else f"divide the column time by {FACTORS[unit]:.0f}"
+    with pytest.raises(ContradictionError, match=rf"dq is .* times the slope of q.*time is in {unit}.*{change}"):
+        Recording.load(saved(tmp_path / "run.csv", FACTORS[unit]))
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_dates_tell_the_unit(tmp_path: Path, unit: str) -> None:
+    path = saved(tmp_path / "run.csv", FACTORS[unit], 1.75e9 * FACTORS[unit], ("q",))
+    with pytest.raises(ContradictionError, match=f"is a date in {unit} and none in seconds: divide"):
+        Recording.load(path)
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1 / 60])
+def test_an_arm_is_not_that_fast(tmp_path: Path, factor: float) -> None:
+    path = saved(tmp_path / "run.csv", factor, names=("q",))
+    with pytest.raises(
+        ContradictionError, match=r"q0 moves at .* rad/s, and ur5e at most at 3\.142: is its time in sec"
+    ):
+        Recording.load(path, robot="ur5e")
+    assert Recording.load(path, robot="ur5e", angles="radians").has("q")  # told to take the angles as they are
+
+
+def test_without_velocities_an_odd_rate_is_told_once(tmp_path: Path) -> None:
+    path = saved(tmp_path / "run.csv", 1e3, names=("q",))
+    (warning,) = Recording.load(path, robot="ur5e").warnings
+    assert warning == (
+        "q: a sample every 2 s: is its time in seconds? In ms it would be 500 Hz; then divide the column time by 1000"
+    )
+
+
+def test_velocities_in_another_unit_are_told(tmp_path: Path) -> None:
+    recording = Recording.load(saved(tmp_path / "run.csv"))
+    turned = np.degrees(recording.signal("dq").values)
+    recording.with_signal("dq", time=recording.signal("dq").time, values=turned).save(tmp_path / "odd.csv")
+    assert Recording.load(tmp_path / "odd.csv").warnings == (
+        "dq is 57.3 times the slope of q over time: are all three in SI units?",
+    )
+
+
+def test_velocities_that_tell_nothing_are_passed_over(tmp_path: Path) -> None:
+    """Zeros, as a driver sends that does not measure them, and those of an arm that stands still."""
+    recording = Recording.load(saved(tmp_path / "run.csv"))
+    time = recording.signal("dq").time
+    recording.with_signal("dq", time=time, values=np.zeros((1500, 6))).save(tmp_path / "zero.csv")
+    assert Recording.load(tmp_path / "zero.csv").warnings == ()
+    still = recording.with_signal("q", time=time, values=np.random.default_rng(1).normal(0, 1e-5, (1500, 6)))
+    still.save(tmp_path / "still.csv")
+    assert Recording.load(tmp_path / "still.csv").warnings == ()
+
+
+def test_the_hint_asks_where_data_have_proved_useless() -> None:
+    time = np.arange(100.0)  # 1 kHz in ms
+    assert "In ms it would be 1000 Hz" in time_hint(time)
+    assert time_hint(0.5 * time) == ""
+    assert "In ms it would be 2000 Hz" in time_hint(0.5 * time, slowest=20.0)
+    assert time_hint(0.01 * time, slowest=20.0) == ""
+    assert time_hint(time[:2]) == ""
+    assert time_hint(1e9 * time).endswith("is its time in seconds?")

@@ -1,0 +1,92 @@
+"""A recording is held against the arm, the frame and the gravity that it is computed with."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.errors import ContradictionError, InputError
+from iparam.recording import Recording, Signal
+from iparam.robot.urdf_writer import robot_to_urdf
+from iparam.sensing.run_check import check_run, recorded_robot
+
+UR5E = iparam.load_robot("ur5e")
+FLANGE = iparam.load_robot("ur5e", tip="flange")
+
+
+def run(robot: str = "ur5e", frame: str = "tool0", **metadata: object) -> Recording:
+    """An arm that turns slowly under gravity along -z of its base, with an accelerometer in tool0."""
+    time = np.arange(200) / 100
+    q = 0.3 * np.sin(time[:, None] + np.arange(6)) + [0.0, -1.2, 1.4, -1.6, -1.4, 0.2]
+    turns = iparam.forward_kinematics(UR5E, q)[:, :3, :3]
+    made = Recording(robot, metadata=metadata).with_signal("q", time=time, values=q)
+    made = made.with_signal("accelerometer", time=time, values=9.81 * turns[:, 2, :])
+    return made.with_signal("wrench", Signal(time, np.ones((200, 6)), "N, N m", frame))
+
+
+@pytest.mark.parametrize(
+    "recording",
+    [run(), run(""), run(gravity=[0, 0, -9.81], tool_frame="tool0"), run(tool_frame="wrist_3_link"), run(frame="")],
+)
+def test_what_agrees_is_taken_in_silence(recording: Recording) -> None:
+    checked = check_run(recording, UR5E)
+    assert checked.remarks == ()
+    assert checked.gravity.tolist() == [0.0, 0.0, -9.81]
+
+
+@pytest.mark.parametrize(
+    ("recording", "robot", "message"),
+    [
+        (run(), iparam.load_robot("ur5"), "belongs to a ur5e, and ur5 is another arm"),
+        (run(tool_frame="tool0"), FLANGE, r"'tool0' by the metadata .* 120 deg from it: .*--tip tool0"),
+        (run(frame="flange"), UR5E, r"'flange' by its signal.*--tip flange"),
+        (run(sensor_frame="ft"), UR5E, r"'ft' by the metadata \(sensor_frame\).*has no frame 'ft'.*--tip ft"),
+        (run(frame="elbow"), UR5E, r"'elbow' by its signal.*has no frame"),
+        (run(wrench_frame="base"), UR5E, r"does not move with the tool.*BaseFrameWrench"),
+        (run(frame="forearm_link"), UR5E, r"'forearm_link' does not move with the tool"),
+    ],
+)
+def test_what_contradicts_is_refused_with_both_and_the_way_out(
+    recording: Recording, robot: iparam.Robot, message: str
+) -> None:
+    with pytest.raises(ContradictionError, match=message):
+        check_run(recording, robot)
+
+
+def test_frames_do_not_matter_where_the_wrench_is_not_used() -> None:
+    assert check_run(run(tool_frame="tool0"), FLANGE, uses_wrench=False).gravity[2] == -9.81
+
+
+def test_what_may_be_meant_is_said() -> None:
+    (remark,) = check_run(run(compensated_mass_kg=1.5), UR5E).remarks
+    assert "a load of 1.5 kg" in remark
+    (remark,) = check_run(run("cell.urdf", tool_frame="gripper"), UR5E).remarks
+    assert "tool frame 'gripper' is not in the model of ur5e" in remark
+
+
+def test_an_accelerometer_shows_another_gravity() -> None:
+    """On a wall the arm, or in another frame the sensor: the numbers would be wrong without a sign of it."""
+    first, second = check_run(run(gravity=[0, 0, -1.62]), UR5E).remarks
+    assert "gravity was taken to be [0.0, 0.0, -1.62]" in first
+    assert "accelerometer shows a gravity of [0.0, 0.0, -9.8]" in second.replace("-0.0", "0.0")
+    (remark, _) = check_run(run(frame="flange", tool_frame="flange"), FLANGE).remarks
+    assert "another frame than flange" in remark
+
+
+def test_the_tool_frame_of_a_recording_is_that_of_its_arm(tmp_path: Path) -> None:
+    assert recorded_robot(run()).tool_frame == "tool0"
+    assert recorded_robot(run(tool_frame="flange")).tool_frame == "flange"
+    assert recorded_robot(run(tool_frame="flange"), tip="tool0").tool_frame == "tool0"
+    assert recorded_robot(run(tool_frame="hand")).tool_frame == "tool0"  # it has none: `check_run` speaks of it
+    urdf = tmp_path / "arm.urdf"
+    urdf.write_text(robot_to_urdf(dataclasses.replace(UR5E, name="arm")))
+    moved = run("somewhere/else/arm.urdf", tool_frame="flange")
+    assert recorded_robot(moved, str(urdf)).tool_frame == "flange"
+    with pytest.raises(InputError, match="does not say which robot"):
+        recorded_robot(Recording())
+    with pytest.raises(InputError, match=r"belongs to 'somewhere/else/arm.urdf'.*does not exist.*--robot"):
+        recorded_robot(moved)
