@@ -41,7 +41,7 @@ def recording(lag: float = 0.0, drifting: float = 0.0, sign: float = 1.0) -> ipa
     felt = TRAJECTORY.evaluate(np.clip(time - lag, 0.0, None))
     wrench = iparam.wrench_regressor(UR5E, felt.q, felt.dq, felt.ddq) @ LOAD.phi
     noise = random.standard_normal(wrench.shape)
-    slow = np.array([np.convolve(column, np.ones(20) / 20.0, "same") for column in random.standard_normal((6, len(q)))])
+    slow = np.array([np.convolve(column, np.ones(6) / 6.0, "same") for column in random.standard_normal((6, len(q)))])
     wrench = sign * wrench + (0.05 * noise + drifting * slow.T) * [1.0, 1.0, 1.0, 0.1, 0.1, 0.1]
     noisy = q + 1e-5 * random.standard_normal(q.shape)
     return iparam.Recording("ur5e", {"q": Signal(time, noisy), "wrench": Signal(time, wrench)})
