@@ -16,6 +16,7 @@ from iparam.cli.joint_state import exact_count
 from iparam.cli.output import print_json, print_line, print_table
 from iparam.cli.planning_options import PlanningOptions
 from iparam.errors import InputError
+from iparam.printable import printable
 
 if TYPE_CHECKING:
     from iparam.excitation.random_search import RandomSearchResult, SearchProgress
@@ -136,7 +137,10 @@ def _progress() -> Iterator[Callable[[SearchProgress], None] | None]:
         def show(progress: SearchProgress) -> None:
             last = progress.reason or "accepted"
             live.update(
-                Text(f"motion {progress.attempts} of {progress.max_attempts}, {progress.amplitude:.3g} rad/s: {last}")
+                Text(
+                    f"motion {progress.attempts} of {progress.max_attempts}, {progress.amplitude:.3g} rad/s: "
+                    f"{printable(last)}"
+                )
             )
 
         yield show

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from iparam.cli.output import note, print_line
+from iparam.cli.output import note, print_document, print_line
 from iparam.errors import InputError
 from iparam.export import (
     FORMATS,
@@ -83,7 +82,7 @@ class Export:
         for remark in (*load.warnings, *load.violations):
             note(one_line(remark))
         if self.output is None:
-            sys.stdout.write(text)
+            print_document(text)
             return
         write_atomically(self.output, text)
         print_line(f"{name} for frame {load.frame} written to {self.output}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import fill
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
@@ -150,7 +150,8 @@ class IdentifyPayload:
         print_line(f"residual   {wrench_text(estimate.residual_rms)} rms")
         if self.output is not None:
             print_line(f"result     {self.output}")
-        print_line(fill(estimate.status, 80))
+        for line in wrap(estimate.status, 80):
+            print_line(line)
 
     def _delay(self) -> float | None:
         if self.delay == "estimate":

@@ -14,6 +14,7 @@ from tyro.conf import arg
 
 from iparam.arrays import FloatArray
 from iparam.cli.joint_state import robot_of
+from iparam.cli.output import say
 from iparam.cli.sample_files import SampleBlock, is_trajectory_file, read_table
 from iparam.cli.state_files import StatesHeader, writer_type
 from iparam.errors import InputError
@@ -58,9 +59,9 @@ class Batch:
                 writer.write(_states(robot, block, self.frame))
                 count += block.time.size
                 if sys.stderr.isatty():
-                    print(f"\r{count} samples", end="", file=sys.stderr, flush=True)
-        start = "\r" if sys.stderr.isatty() else ""
-        print(f"{start}iparam: {count} states of {robot.name} written to {self.output}", file=sys.stderr)
+                    sys.stderr.write(f"\r{count} samples\r")
+                    sys.stderr.flush()
+        say(f"{count} states of {robot.name} written to {self.output}")
 
     def _open_input(self) -> tuple[Robot, Iterator[SampleBlock]]:
         if is_trajectory_file(self.input):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
+import io
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from iparam.cli.command_table import choose, overview
+from iparam.cli.command_table import Command, choose, overview
 from iparam.errors import InputError, IparamError, UnknownNameError
+from iparam.printable import printable
 
 SUCCESS = 0
 FAILURE = 1
@@ -31,6 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Read when NumPy is first loaded. Our matrices are small: threads of its own only make it wait for them, up to four
     # times as long on a busy machine, and what is large is spread over the cores by iparam itself.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as standard error does: a name must not end the program
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
     try:
@@ -44,9 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_output()
         return BROKEN_PIPE
     except Exception as error:
-        if debug:
-            traceback.print_exc()
-        print(f"iparam: error: {_sentence(error)}", file=sys.stderr)
+        for line in [*(_traceback(error) if debug else ()), f"iparam: error: {_sentence(error)}"]:
+            print(printable(line), file=sys.stderr)
         return BAD_USAGE if isinstance(error, InputError | UnknownNameError) else FAILURE
     return SUCCESS
 
@@ -65,14 +69,35 @@ def _run(arguments: list[str]) -> None:
     command_type = entry.load()
     import tyro  # here, because neither the list of commands nor the version needs it
 
-    command = tyro.cli(
+    parse = functools.partial(
+        tyro.cli,
         command_type,
-        args=rest,
         prog=f"iparam {entry.name}",
         description=inspect.cleandoc(command_type.__doc__ or ""),
         config=(tyro.conf.FlagCreatePairsOff,),
     )
-    command.run()
+    _parsed(parse, rest).run()
+
+
+def _parsed(parse: Callable[..., Command], arguments: list[str]) -> Command:
+    """The command with its options; tyro repeats in its complaints what it was given, so it is given it `printable`."""
+    shown = [printable(argument) for argument in arguments]
+    if shown == arguments:
+        return parse(args=arguments)
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            return parse(args=arguments)
+    except SystemExit as stop:
+        if stop.code in (None, SUCCESS):  # it was asked for its help
+            raise
+    parse(args=shown)
+    raise InputError(f"cannot understand the arguments {' '.join(shown)}")
+
+
+def _traceback(error: Exception) -> Iterator[str]:
+    """The lines of the traceback; a message that has several is one of them."""
+    for part in traceback.format_exception(error):
+        yield from part.splitlines() if part.startswith("  File ") else [part.strip("\n")]
 
 
 def _sentence(error: Exception) -> str:

@@ -11,6 +11,7 @@ from tyro.conf import arg
 
 from iparam.cli.output import note
 from iparam.errors import InputError
+from iparam.printable import printable
 
 if TYPE_CHECKING:
     from iparam.bridges.ur.spill_file import SpillFile
@@ -34,6 +35,7 @@ class StatusLine:
 
     def show(self, text: str) -> None:
         """Replace the line, if it changes."""
+        text = printable(text)
         if self._shown and text != self._text:
             sys.stderr.write("\r" + text.ljust(len(self._text)))
             sys.stderr.flush()

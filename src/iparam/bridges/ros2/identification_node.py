@@ -19,6 +19,7 @@ from iparam.bridges.ros2.warm_up import warm_up_identifier
 from iparam.bridges.ros2.wrench_reading import WrenchReader
 from iparam.errors import InputError, IparamError
 from iparam.estimation.online import OnlineSettings
+from iparam.printable import printable
 from iparam.recording.joint_process import JointProcess
 from iparam.robot.loading import load_robot
 
@@ -106,13 +107,13 @@ class IdentificationNode(Node):
             process=self._process,
             accelerometer=values["use_imu"],
         )
-        self.get_logger().info(f"{robot.name}: identifying what {self._tool} carries")
+        self.get_logger().info(printable(f"{robot.name}: identifying what {self._tool} carries"))
 
     def close(self) -> None:
         """Write the result, if there is a file for it and something new to write."""
         result = self._live.result()
         if self._output and result is not None and result.samples != self._saved_samples:
-            self.get_logger().info(self._write())
+            self.get_logger().info(printable(self._write()))
 
     def _change(self, name: str, value: Any) -> None:
         if name == "publish_rate":
