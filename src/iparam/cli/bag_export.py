@@ -10,7 +10,9 @@ from tyro.conf import Positional, arg
 
 from iparam.cli.joint_state import robot_of
 from iparam.cli.output import note, print_json, print_line, print_table
+from iparam.cli.outputs import Writes
 from iparam.errors import InputError
+from iparam.file_kind import FileKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +27,7 @@ class BagExport:
 
     recording: Positional[Annotated[Path, arg(metavar="FILE")]]
     """The recording: .parquet or .csv."""
-    output: Annotated[Path, arg(metavar="FOLDER")]
+    output: Annotated[Path, arg(metavar="FOLDER"), Writes(FileKind.BAG)]
     """The bag, a new folder."""
     storage: Literal["mcap", "sqlite3"] = "mcap"
     """Kind of the bag's file."""
@@ -47,9 +49,11 @@ class BagExport:
     def run(self) -> None:
         """Read, write and report."""
         from iparam.bridges.bag import write_bag
+        from iparam.bridges.bag.output_folder import check_bag_folder
         from iparam.bridges.bag.writing import left_out
         from iparam.recording.recording import Recording
 
+        check_bag_folder(self.output, self.overwrite)
         recording = Recording.load(self.recording, robot=self.robot)
         name = self.robot or recording.robot
         if not name:

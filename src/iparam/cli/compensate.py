@@ -11,7 +11,9 @@ from tyro.conf import Positional, arg
 
 from iparam.cli.joint_state import robot_of
 from iparam.cli.output import note, numbers, print_json, print_line
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.errors import InputError
+from iparam.file_kind import FileKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +30,9 @@ class Compensate:
     """The recording: .parquet or .csv."""
     result: Annotated[Path, arg(metavar="FILE")]
     """The load, from 'iparam identify payload --output': .json."""
-    output: Annotated[Path, arg(metavar="FILE")]
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]
     """File for the recording without the load: .parquet or .csv. Replaced if it exists."""
+    overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the recording's)")] = None
     """A name from 'iparam robots', or the path of a URDF file."""
     tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
@@ -47,8 +50,6 @@ class Compensate:
         from iparam.estimation.estimate import Estimate
         from iparam.recording.recording import Recording
 
-        if self.output.resolve() == self.recording.resolve():
-            raise InputError("--output is the recording itself: it would be lost")
         estimate = Estimate.load(self.result)
         recording = Recording.load(self.recording, robot=self.robot)
         name = self.robot or recording.robot

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import arg
 
 from iparam.cli.joint_state import exact_count, robot_of
-from iparam.errors import InputError
 
 if TYPE_CHECKING:
     from iparam.arrays import FloatArray
@@ -51,9 +50,3 @@ class ControllerLogOptions:
         if not self.drive_gains:
             return None
         return exact_count(self.drive_gains, "--drive-gains", "torque an ampere [N m/A]", robot.num_joints)
-
-
-def check_folder(option: str, path: Path | None) -> None:
-    """Refuse a file that cannot be written before the work begins."""
-    if path is not None and not path.absolute().parent.is_dir():
-        raise InputError(f"{option} {path}: the folder {path.parent} does not exist; create it first")

@@ -12,7 +12,9 @@ import numpy as np
 from tyro.conf import arg
 
 from iparam.cli.output import note, number, print_json, print_line, print_table, say
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.errors import InputError, IparamError
+from iparam.file_kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.estimation.estimate import Estimate
@@ -25,6 +27,14 @@ if TYPE_CHECKING:
 ROBOT = "ur5e"
 MASS, SIZE = 2.0, (0.10, 0.15, 0.20)
 """Of the solid box on the flange [kg, m]."""
+
+FILES = {
+    "trajectory.json": FileKind.TRAJECTORY,
+    "run.parquet": FileKind.RECORDING,
+    "truth.json": FileKind.TRUTH,
+    "result.json": FileKind.RESULT,
+    "report.html": FileKind.REPORT,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +52,9 @@ class Demo:
     """Time to search a good motion [s]."""
     seed: Annotated[int, arg(metavar="N")] = 0
     """Of the search and of the sensors' noise."""
-    output_dir: Annotated[Path, arg(metavar="FOLDER")] = Path("iparam-demo")
+    output_dir: Annotated[Path, arg(metavar="FOLDER"), Writes(files=FILES)] = Path("iparam-demo")
     """Folder for the files; made if it is not there, files in it replaced."""
+    overwrite: Overwrite = False
     no_report: Annotated[bool, arg(help_behavior_hint="")] = False
     """Write no report.html (then matplotlib is not needed)."""
     json: Annotated[bool, arg(help_behavior_hint="")] = False
@@ -88,8 +99,7 @@ class Demo:
 
     @property
     def _files(self) -> list[Path]:
-        names = ["trajectory.json", "run.parquet", "truth.json", "result.json"] + ["report.html"] * (not self.no_report)
-        return [self.output_dir / name for name in names]
+        return [self.output_dir / name for name in FILES if not (self.no_report and name == "report.html")]
 
     def _plan(self) -> Robot:
         from iparam.excitation.geometry import PayloadBox

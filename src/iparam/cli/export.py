@@ -9,7 +9,8 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 from iparam.cli.output import note, print_document, print_line
-from iparam.errors import InputError
+from iparam.cli.outputs import Overwrite, Writes
+from iparam.errors import InputError, UnknownNameError
 from iparam.export import (
     FORMATS,
     IdentifiedLoad,
@@ -20,6 +21,7 @@ from iparam.export import (
     merge_into_urdf,
 )
 from iparam.export.remarks import one_line
+from iparam.file_kind import FileKind
 from iparam.files import write_atomically
 
 
@@ -41,8 +43,13 @@ class Export:
     """Result of an identification: .json."""
     format: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="")] = None
     """One of those that --list names."""
-    output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: print it)")] = None
+    output: Annotated[
+        Path | None,
+        arg(metavar="FILE", help_behavior_hint="(default: print it)"),
+        Writes(lambda options: options.written_kind),
+    ] = None
     """File to write."""
+    overwrite: Overwrite = False
     urdf: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """Put the load into this robot's URDF, and write the whole of it."""
     link: Annotated[str | None, arg(metavar="LINK", help_behavior_hint="(default: the result's frame, tool0)")] = None
@@ -54,6 +61,14 @@ class Export:
     list: Annotated[bool, arg(help_behavior_hint="")] = False
     """List the formats."""
 
+    @property
+    def written_kind(self) -> FileKind:
+        """What --output will be."""
+        name = self._format()
+        if self.urdf is not None:
+            return FileKind.URDF
+        return FileKind.EXPORTED_LOAD if name == "json" else FileKind[f"EXPORTED_{name.upper()}"]
+
     def run(self) -> None:
         """Export and write."""
         if self.list:
@@ -63,9 +78,6 @@ class Export:
         name = self._format()
         if self.result is None:
             raise InputError("give the result to export: iparam export result.json --format ...")
-        for option, path in (("the result itself", self.result), ("the file of --urdf", self.urdf)):
-            if self.output is not None and path is not None and self.output.resolve() == path.resolve():
-                raise InputError(f"--output {self.output} would replace {option}: choose another file")
         load: IdentifiedLoad | StaticLoad
         load = (
             StaticLoad.from_json(self.result)
@@ -97,4 +109,6 @@ class Export:
                 raise InputError(f"{option} says where in a robot the load goes: add --urdf FILE")
         if self.format is None:
             raise InputError(f"choose a --format: {', '.join(FORMATS)}; iparam export --list tells what they are for")
+        if self.format not in FORMATS:
+            raise UnknownNameError("format", self.format, FORMATS)
         return self.format

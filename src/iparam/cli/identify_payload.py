@@ -13,7 +13,9 @@ from tyro.conf import Positional, arg
 from iparam.cli.estimate_lines import print_estimate, wrench_text
 from iparam.cli.joint_state import robot_of
 from iparam.cli.output import note, number, numbers, print_json, print_line, print_table
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.errors import InputError, IparamError
+from iparam.file_kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.estimation.estimate import Estimate
@@ -53,17 +55,25 @@ class IdentifyPayload:
     """A guess of the load for --method logchol: a truth or result file, .json."""
     static: Annotated[bool, arg(help_behavior_hint="")] = False
     """Use the rests only: mass, centre of mass and bias, not the inertia."""
-    output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)")] = None
+    output: Annotated[
+        Path | None,
+        arg(metavar="FILE", help_behavior_hint="(default: not written)"),
+        Writes(lambda options: options.written_kind),
+    ] = None
     """File for the result: .json. Replaced if it exists."""
+    overwrite: Overwrite = False
     json: Annotated[bool, arg(help_behavior_hint="")] = False
     """Print one JSON object, SI units, all digits."""
+
+    @property
+    def written_kind(self) -> FileKind:
+        """What --output will be."""
+        return FileKind.STATIC_RESULT if self.static else FileKind.RESULT
 
     def run(self) -> None:
         """Identify, print and write."""
         from iparam.recording.recording import Recording
 
-        if self.output is not None and not self.output.absolute().parent.is_dir():
-            raise InputError(f"--output {self.output}: the folder {self.output.parent} does not exist; create it first")
         if self.method == "all" and self.output is not None:
             raise InputError("--method all prints a table and writes no result: choose one method for --output")
         if self.static:

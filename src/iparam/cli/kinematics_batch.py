@@ -15,9 +15,11 @@ from tyro.conf import arg
 from iparam.arrays import FloatArray
 from iparam.cli.joint_state import robot_of
 from iparam.cli.output import say
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.sample_files import SampleBlock, is_trajectory_file, read_table
 from iparam.cli.state_files import StatesHeader, writer_type
 from iparam.errors import InputError
+from iparam.file_kind import FileKind
 from iparam.files import atomic_file
 from iparam.robot.model import Robot
 
@@ -37,8 +39,9 @@ class Batch:
 
     input: Annotated[Path, arg(metavar="FILE")]
     """Trajectory or table: .json, .csv or .parquet."""
-    output: Annotated[Path, arg(metavar="FILE")]
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.STATES)]
     """File for the states: .json, .csv or .parquet. Replaced if it exists."""
+    overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the trajectory's)")] = None
     """A name from 'iparam robots', or the path of a URDF file. A table needs it."""
     fps: Annotated[float | None, arg(metavar="HZ", help_behavior_hint="(default: the trajectory's)")] = None

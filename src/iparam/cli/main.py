@@ -76,7 +76,11 @@ def _run(arguments: list[str]) -> None:
         description=inspect.cleandoc(command_type.__doc__ or ""),
         config=(tyro.conf.FlagCreatePairsOff,),
     )
-    _parsed(parse, rest).run()
+    command = _parsed(parse, rest)
+    from iparam.cli.outputs import check_outputs
+
+    check_outputs(command)
+    command.run()
 
 
 def _parsed(parse: Callable[..., Command], arguments: list[str]) -> Command:

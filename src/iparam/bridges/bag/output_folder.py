@@ -21,17 +21,8 @@ def new_bag_folder(path: str | os.PathLike[str], overwrite: bool) -> Iterator[Pa
         path: of the bag; the folder that it is to lie in must exist.
         overwrite: whether a bag that is there is replaced; a folder that holds anything else never is.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise InputError(f"a bag to write must be given as a path, got {type(path).__name__}")
+    target = check_bag_folder(path, overwrite)
     given = os.fspath(path)
-    if "\0" in given:
-        raise InputError(f"cannot write {given!r}: a path has no null characters")
-    target = Path(given).absolute()
-    if target.name in ("", ".."):
-        raise InputError(f"cannot write a bag to {given!r}: give the name of a new folder")
-    if not target.parent.is_dir():
-        raise InputError(f"cannot write {given!r}: the folder {target.parent} does not exist; create it first")
-    _check_replaceable(target, overwrite)
     room = target.with_name(f"{target.name}.{secrets.token_hex(6)}.tmp")
     try:
         room.mkdir()
@@ -44,6 +35,22 @@ def new_bag_folder(path: str | os.PathLike[str], overwrite: bool) -> Iterator[Pa
         raise InputError(f"cannot write {given!r}: {error.strerror or error}") from error
     finally:
         shutil.rmtree(room, ignore_errors=True)
+
+
+def check_bag_folder(path: str | os.PathLike[str], overwrite: bool) -> Path:
+    """The absolute path of a bag to write; refuses one at which none can be written. Arguments as `new_bag_folder`."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"a bag to write must be given as a path, got {type(path).__name__}")
+    given = os.fspath(path)
+    if "\0" in given:
+        raise InputError(f"cannot write {given!r}: a path has no null characters")
+    target = Path(given).absolute()
+    if target.name in ("", ".."):
+        raise InputError(f"cannot write a bag to {given!r}: give the name of a new folder")
+    if not target.parent.is_dir():
+        raise InputError(f"cannot write {given!r}: the folder {target.parent} does not exist; create it first")
+    _check_replaceable(target, overwrite)
+    return target
 
 
 def _replace(target: Path, room: Path, overwrite: bool) -> None:
