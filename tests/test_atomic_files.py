@@ -86,3 +86,15 @@ def test_bad_places(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="as a path, got int"):
         write_atomically(3, "x")  # type: ignore[arg-type]
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="special files of POSIX")
+def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        with pytest.raises(InputError, match="it is a device, a pipe or a socket, not a file"):
+            write_atomically(path, "x")
+    assert pipe.is_fifo()
+    assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]

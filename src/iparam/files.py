@@ -29,7 +29,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     The contents go to a new file in the same folder, are flushed to the disk and renamed over ``path``. If anything
     fails on the way, or the process dies, the old file is untouched. A symbolic link is followed, and an existing
-    file keeps its permissions.
+    file keeps its permissions. What is no file (a device, a pipe) is refused: it would be replaced, not written to.
 
     Args:
         path: of the file; its folder must exist.
@@ -43,6 +43,8 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         folder = os.path.dirname(target)
         if os.path.isdir(target):
             raise InputError(f"cannot write {os.fspath(path)!r}: it is a directory; give a file's path")
+        if os.path.lexists(target) and not os.path.isfile(target):
+            raise InputError(f"cannot write {os.fspath(path)!r}: it is a device, a pipe or a socket, not a file")
         if not os.path.isdir(folder):
             raise InputError(f"cannot write {os.fspath(path)!r}: the folder {folder!r} does not exist; create it first")
         with _replacing(target) as stream:

@@ -111,11 +111,11 @@ def test_a_urdf_is_named_by_its_path(run: Path, tmp_path: Path, capsys: pytest.C
     [
         (["import", "none", "--robot", "ur5e", "--output", "r.parquet"], 1, "no such file or folder"),
         (["import", "run.parquet", "--robot", "ur5e", "--output", "r.parquet"], 1, "neither an MCAP file nor"),
-        (["import", "run.parquet", "--robot", "ur5e", "--output", "run.parquet"], 2, "it would be lost"),
+        (["import", "run.parquet", "--robot", "ur5e", "--output", "run.parquet"], 2, "would be lost"),
         (["import", "bag", "--robot", "ur5e", "--output", "no/r.parquet"], 2, "does not exist; create it first"),
         (["import", "bag", "--robot", "ur6", "--output", "r.parquet"], 2, "unknown robot 'ur6'"),
         (["import", "bag", "--tip", "flange", "--output", "r.parquet"], 2, "add --robot"),
-        (["import", "bag", "--output", "r.txt"], 2, "unknown suffix '.txt'"),
+        (["import", "bag", "--output", "r.txt"], 2, "a recording is a .parquet or .csv file"),
         (["import", "bag", "--output", "r.parquet", "--units", "force"], 2, "pairs such as force=mN"),
         (["import", "bag", "--output", "r.parquet", "--units", "force=oz"], 2, "unknown unit of force 'oz'"),
         (["import", "bag", "--output", "r.parquet", "--wrench-frame", "hand"], 2, "unknown sensor frame 'hand'"),

@@ -182,12 +182,8 @@ def test_fps_and_robot_override_the_trajectory_file(trajectory: Path, tmp_path: 
         (["--input", "none.csv", "--output", "o.csv", "--robot", "ur5e"], 1, "cannot read none.csv: No such file"),
         (["--input", "none.json", "--output", "o.csv", "--robot", "ur5e"], 1, "cannot read none.json: No such file"),
         (["--input", "none.parquet", "--output", "o.csv", "--robot", "ur5e"], 1, "cannot read none.parquet:"),
-        (
-            ["--input", "in.csv", "--output", "none/o.csv", "--robot", "ur5e"],
-            2,
-            "cannot write 'none/o.csv': the folder",
-        ),
-        (["--input", "in.csv", "--output", "folder.csv", "--robot", "ur5e"], 2, "cannot write 'folder.csv':"),
+        (["--input", "in.csv", "--output", "none/o.csv", "--robot", "ur5e"], 2, "none/o.csv: the folder none does not"),
+        (["--input", "in.csv", "--output", "folder.csv", "--robot", "ur5e"], 2, "folder.csv is a folder, not a file"),
         (["--input", "folder.csv", "--output", "o.csv", "--robot", "ur5e"], 1, "cannot read folder.csv:"),
         (["--input", "trajectory.json", "--output", "o.csv", "--fps", "-1"], 2, "fps"),
         (["--input", "trajectory.json", "--output", "o.csv", "--fps", "nan"], 2, "fps"),
@@ -243,7 +239,7 @@ def test_unusable_tables(
     path = write_table(tmp_path / f"in{suffix}", columns)
     for output in (tmp_path / "o.json", tmp_path / "o.csv", tmp_path / "o.parquet"):
         output.write_bytes(b"as it was")
-        assert run_batch("--input", path, "--output", output, "--robot", "ur5e") == 1
+        assert run_batch("--input", path, "--output", output, "--robot", "ur5e", "--overwrite") == 1
         err = capsys.readouterr().err
         assert err.startswith("iparam: error: ")
         assert message in err

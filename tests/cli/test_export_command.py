@@ -93,8 +93,8 @@ def test_inconsistent_results_need_force(folder: Path, capsys: pytest.CaptureFix
         (["result.json", "--format", "mjcf", "--urdf", "arm.urdf"], 2, "--urdf writes a URDF, not mjcf"),
         (["result.json", "--urdf", "arm.urdf", "--link", "tol0"], 2, "did you mean 'tool0'?"),
         (["result.json", "--urdf", "nothing.urdf"], 1, "does not exist"),
-        (["result.json", "--format", "json", "--output", "result.json"], 2, "would replace the result itself"),
-        (["result.json", "--urdf", "arm.urdf", "--output", "./arm.urdf"], 2, "would replace the file of --urdf"),
+        (["result.json", "--format", "json", "--output", "result.json"], 2, "is read, too (result: result.json)"),
+        (["result.json", "--urdf", "arm.urdf", "--output", "./arm.urdf"], 2, "is read, too (urdf: arm.urdf)"),
         (["result.json", "--format", "json", "--output", "no/where.json"], 2, "does not exist; create it first"),
     ],
 )

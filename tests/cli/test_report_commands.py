@@ -89,7 +89,7 @@ def test_verify_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["verify", "result.json", "result.json"], 1, "result.json"),
         (["report", "result.json"], 2, "required"),
         (["report", "result.json", "--output", "none/r.html"], 2, "does not exist; create it first"),
-        (["report", "result.json", "--output", "r.pdf"], 2, "ends in .html"),
+        (["report", "result.json", "--output", "r.pdf"], 2, "a report is a .html or .htm file"),
         (["report", "result.json", "--output", "r.html", "--methods", "all"], 2, "add --recording"),
         (["report", "result.json", "--output", "r.html", "--recording", "run.csv"], 2, "add --robot"),
         (["report", "truth.json", "--output", "r.html"], 1, "iparam-truth/1"),

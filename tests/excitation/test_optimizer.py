@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -201,5 +204,56 @@ def test_a_problem_that_no_worker_can_read_is_refused() -> None:
 
 def test_workers_that_cannot_start_are_reported_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(iparam.IparamError, match="ended with exit code 1 before it could connect"):
+    with pytest.raises(iparam.IparamError, match="ended with exit code 1 before it was ready"):
         optimize_excitation(REFERENCE, starts=1)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
+def test_a_killed_planner_leaves_no_file_and_no_process(tmp_path: Path) -> None:
+    script = (
+        "from iparam.excitation.optimizer import optimize_excitation\n"
+        "from iparam.excitation.presets import reference_problem\n"
+        "seen = lambda p: print('searching', flush=True)\n"
+        "optimize_excitation(reference_problem(), time_budget=300.0, workers=2, progress=seen)\n"
+    )
+    place = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=place, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "searching\n"
+        workers = children(process.pid)
+        during = list(tmp_path.iterdir())
+        process.kill()
+    assert len(workers) == 2
+    assert during == []  # nothing that a stranger could connect to
+    assert list(tmp_path.iterdir()) == []
+    deadline = time.monotonic() + 30.0
+    while running(workers) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert running(workers) == set()
+
+
+def children(parent: int) -> set[int]:
+    return {pid for pid, (_, ppid) in process_states().items() if ppid == parent}
+
+
+def running(pids: set[int]) -> set[int]:
+    return {pid for pid, (state, _) in process_states().items() if pid in pids and state != "Z"}
+
+
+def process_states() -> dict[int, tuple[str, int]]:
+    """Of every process: its state and its parent."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdecimal():
+                state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
+                found[int(entry.name)] = (state, int(parent))
+    return found
+
+
+def test_a_problem_that_fails_in_the_workers_is_said_to_have(capfd: pytest.CaptureFixture[str]) -> None:
+    at_the_limit = np.nextafter(REFERENCE.q0, np.inf)
+    narrow = JointLimitConstraint(0, REFERENCE.q0 - 1.0, at_the_limit, REFERENCE.robot.joint_names)
+    with pytest.raises(iparam.IparamError, match="InfeasibleError: no motion from q0, however small"):
+        optimize_excitation(dataclasses.replace(REFERENCE, constraints=(narrow,)), starts=1)
+    assert capfd.readouterr().err == ""

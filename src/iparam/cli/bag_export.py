@@ -9,7 +9,9 @@ from typing import Annotated, Literal
 from tyro.conf import Positional, arg
 
 from iparam.cli.output import note, print_json, print_line, print_table
+from iparam.cli.outputs import Writes
 from iparam.cli.recorded_run import RecordedRunOptions
+from iparam.file_kind import FileKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +26,7 @@ class BagExport(RecordedRunOptions):
 
     recording: Positional[Annotated[Path, arg(metavar="FILE")]]
     """The recording: .parquet or .csv."""
-    output: Annotated[Path, arg(metavar="FOLDER")]
+    output: Annotated[Path, arg(metavar="FOLDER"), Writes(FileKind.BAG)]
     """The bag, a new folder."""
     storage: Literal["mcap", "sqlite3"] = "mcap"
     """Kind of the bag's file."""
@@ -42,8 +44,10 @@ class BagExport(RecordedRunOptions):
     def run(self) -> None:
         """Read, write and report."""
         from iparam.bridges.bag import write_bag
+        from iparam.bridges.bag.output_folder import check_bag_folder
         from iparam.bridges.bag.writing import left_out
 
+        check_bag_folder(self.output, self.overwrite)
         recording, robot = self.load_run(self.recording)
         topics = write_bag(
             recording,

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
-from iparam.cli.controller_logs import check_folder
 from iparam.cli.joint_state import robot_of
 from iparam.cli.output import note, number, print_json, print_line, print_table
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.errors import InputError
+from iparam.file_kind import FileKind
 from iparam.robot.catalog import robot_names
 
 if TYPE_CHECKING:
@@ -33,8 +34,9 @@ class BagImport:
 
     bag: Positional[Annotated[Path, arg(metavar="BAG")]]
     """The bag: a folder, or a single .mcap or .db3 file."""
-    output: Annotated[Path, arg(metavar="FILE")]
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]
     """File for the recording: .parquet or .csv. Replaced if it exists."""
+    overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the bag's, if iparam's)")] = None
     """A name from 'iparam robots', or the path of a URDF file."""
     tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
@@ -72,9 +74,6 @@ class BagImport:
         """Read, check, write and report."""
         from iparam.bridges.bag import ImportSettings, read_bag
 
-        check_folder("--output", self.output)
-        if self.output.resolve() == self.bag.resolve():
-            raise InputError("--output is the bag itself: it would be lost")
         settings = ImportSettings(
             joint_topic=self.joint_topic,
             wrench_topic=self.wrench_topic,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import ClassVar, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
 
 from iparam.errors import InputError, UnknownNameError
 
@@ -17,7 +17,7 @@ from iparam.errors import InputError, UnknownNameError
 class Command(Protocol):
     """A frozen dataclass: its fields are the command's options, its docstring is the help text."""
 
-    __dataclass_fields__: ClassVar[dict[str, object]]  # what makes a type checker accept dataclasses only
+    __dataclass_fields__: ClassVar[dict[str, Any]]  # what makes a type checker accept dataclasses only
 
     def run(self) -> None:
         """Do the job: the result to standard output, everything else to standard error."""

@@ -10,8 +10,9 @@ import numpy as np
 from tyro.conf import Positional, arg
 
 from iparam.cli.output import numbers, print_json, print_line
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.recorded_run import RecordedRunOptions, note_further
-from iparam.errors import InputError
+from iparam.file_kind import FileKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +29,9 @@ class Compensate(RecordedRunOptions):
     """The recording: .parquet or .csv."""
     result: Annotated[Path, arg(metavar="FILE")]
     """The load, from 'iparam identify payload --output': .json."""
-    output: Annotated[Path, arg(metavar="FILE")]
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]
     """File for the recording without the load: .parquet or .csv. Replaced if it exists."""
+    overwrite: Overwrite = False
     delay: Annotated[float, arg(metavar="S")] = 0.0
     """By how much the wrench lags behind the joint angles [s]."""
     zeroed: Annotated[bool, arg(help_behavior_hint="")] = False
@@ -42,8 +44,6 @@ class Compensate(RecordedRunOptions):
         from iparam.estimation.compensation import compensate_wrench
         from iparam.estimation.estimate import Estimate
 
-        if self.output.resolve() == self.recording.resolve():
-            raise InputError("--output is the recording itself: it would be lost")
         estimate = Estimate.load(self.result)
         recording, robot = self.load_run(self.recording)
         clean = compensate_wrench(recording, robot, estimate, delay=self.delay, zeroed=self.zeroed)

@@ -10,7 +10,6 @@ from tyro.conf import arg
 
 from iparam.cli.joint_state import exact_count, robot_of
 from iparam.cli.output import note
-from iparam.errors import InputError
 
 if TYPE_CHECKING:
     from iparam.arrays import FloatArray
@@ -55,9 +54,3 @@ class ControllerLogOptions:
         if not self.drive_gains:
             return None
         return exact_count(self.drive_gains, "--drive-gains", "torque an ampere [N m/A]", robot.num_joints)
-
-
-def check_folder(option: str, path: Path | None) -> None:
-    """Refuse a file that cannot be written before the work begins."""
-    if path is not None and not path.absolute().parent.is_dir():
-        raise InputError(f"{option} {path}: the folder {path.parent} does not exist; create it first")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from tyro.conf import arg
 
-from iparam.cli.output import note, number, print_json, print_line, print_table
+from iparam.cli.output import note, number, print_json, print_line, print_table, say
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.errors import InputError, IparamError
+from iparam.file_kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.estimation.estimate import Estimate
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
 ROBOT = "ur5e"
 MASS, SIZE = 2.0, (0.10, 0.15, 0.20)
 """Of the solid box on the flange [kg, m]."""
+
+FILES = {
+    "trajectory.json": FileKind.TRAJECTORY,
+    "run.parquet": FileKind.RECORDING,
+    "truth.json": FileKind.TRUTH,
+    "result.json": FileKind.RESULT,
+    "report.html": FileKind.REPORT,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +52,9 @@ class Demo:
     """Time to search a good motion [s]."""
     seed: Annotated[int, arg(metavar="N")] = 0
     """Of the search and of the sensors' noise."""
-    output_dir: Annotated[Path, arg(metavar="FOLDER")] = Path("iparam-demo")
+    output_dir: Annotated[Path, arg(metavar="FOLDER"), Writes(files=FILES)] = Path("iparam-demo")
     """Folder for the files; made if it is not there, files in it replaced."""
+    overwrite: Overwrite = False
     no_report: Annotated[bool, arg(help_behavior_hint="")] = False
     """Write no report.html (then matplotlib is not needed)."""
     json: Annotated[bool, arg(help_behavior_hint="")] = False
@@ -81,15 +91,15 @@ class Demo:
             print_json({**demo_summary(comparison, truth), "files": [str(path) for path in self._files]})
             return
         self._print(truth, estimate, comparison)
-        print_line(f"\nfiles     {', '.join(sorted(path.name for path in self._files))} in {self.output_dir}")
+        print_line()
+        print_line(f"files     {', '.join(sorted(path.name for path in self._files))} in {self.output_dir}")
         if not self.no_report:
             print_line(f"report    {self.output_dir / 'report.html'}: open it in a browser")
         print_line(f"time      {time.perf_counter() - began:.1f} s")
 
     @property
     def _files(self) -> list[Path]:
-        names = ["trajectory.json", "run.parquet", "truth.json", "result.json"] + ["report.html"] * (not self.no_report)
-        return [self.output_dir / name for name in names]
+        return [self.output_dir / name for name in FILES if not (self.no_report and name == "report.html")]
 
     def _plan(self) -> Robot:
         from iparam.excitation.geometry import PayloadBox
@@ -100,7 +110,7 @@ class Demo:
         from iparam.spatial.parameters import InertialParameters
         from iparam.trajectory import save_trajectory
 
-        _say(f"1/4 planning a motion of 10 s that excites the load ({self.seconds_budget:g} s of search) ...")
+        say(f"1/4 planning a motion of 10 s that excites the load ({self.seconds_budget:g} s of search) ...")
         robot, pose = load_robot(ROBOT), np.eye(4)
         pose[2, 3] = 0.5 * SIZE[2]
         problem = planning_problem(
@@ -120,7 +130,7 @@ class Demo:
             condition_number=found.condition_number,
             validation=checked.as_json(),
         )
-        _say(f"    condition number {found.condition_number:.3f}, every limit kept, {len(found.starts)} starts")
+        say(f"    condition number {found.condition_number:.3f}, every limit kept, {len(found.starts)} starts")
         return robot
 
     def _simulate(self, robot: Robot) -> tuple[Recording, InertialParameters]:
@@ -128,7 +138,7 @@ class Demo:
         from iparam.simulation import MujocoSimulator, Payload
         from iparam.trajectory import load_trajectory
 
-        _say("2/4 simulating it in MuJoCo, with the noise of a UR5e's sensors ...")
+        say("2/4 simulating it in MuJoCo, with the noise of a UR5e's sensors ...")
         planned = load_trajectory(self.output_dir / "trajectory.json")
         result = MujocoSimulator().load(robot, Payload.box(mass=MASS, size=SIZE)).run(planned.trajectory)
         recording = noise_preset(ROBOT).apply(result.recording, self.seed)
@@ -144,7 +154,7 @@ class Demo:
         from iparam.estimation.identify import DEFAULT_METHOD
         from iparam.report.method_comparison import compare_methods
 
-        _say("3/4 identifying the load from the recording alone, with all methods ...")
+        say("3/4 identifying the load from the recording alone, with all methods ...")
         comparison = compare_methods(recording, robot, motion=motion)
         if DEFAULT_METHOD not in comparison.estimates:
             raise IparamError(f"method {DEFAULT_METHOD}: {comparison.failures[DEFAULT_METHOD]}")
@@ -168,7 +178,7 @@ class Demo:
         from iparam.report import ReportInput, write_report
         from iparam.trajectory import load_trajectory
 
-        _say("4/4 writing the report ...")
+        say("4/4 writing the report ...")
         write_report(
             self.output_dir / "report.html",
             ReportInput(
@@ -200,11 +210,7 @@ class Demo:
             method_rows(comparison.estimates, truth),
         )
         largest = float(np.linalg.eigvalsh(truth.inertia_about_com)[-1])
-        print_line("\n+-: 95 %. Inertia error: the largest of its six entries about the CoM, in")
+        print_line()
+        print_line("+-: 95 %. Inertia error: the largest of its six entries about the CoM, in")
         print_line(f"per cent of the largest moment, {number(1e3 * largest, 2)} g m^2. Inside: how many of the ten")
         print_line("true values lie in their 95 % interval (9.5 on average). All of this is simulated.")
-
-
-def _say(text: str) -> None:
-    """Say on standard error how far the work is."""
-    print(f"iparam: {text}", file=sys.stderr, flush=True)

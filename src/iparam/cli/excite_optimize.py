@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import arg
 
 from iparam.cli.output import note, number, print_json, print_line, print_table
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.planning_options import PlanningOptions
 from iparam.errors import InputError
+from iparam.file_kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.excitation.constraints import WorstMargin
@@ -37,8 +39,9 @@ class Optimize(PlanningOptions):
       iparam excite optimize --preset reference --time-budget 120 --output t.json
     """
 
-    output: Annotated[Path, arg(metavar="FILE")]
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.TRAJECTORY)]
     """File for the trajectory: .json. Replaced if it exists."""
+    overwrite: Overwrite = False
     criterion: Literal["kappa", "d", "a", "e"] = "kappa"
     """What to minimise: condition number, or D-, A- or E-optimality."""
     identify: Literal["payload", "robot"] = "payload"
@@ -65,8 +68,6 @@ class Optimize(PlanningOptions):
         from iparam.excitation.validation import validate
         from iparam.trajectory import save_trajectory
 
-        if not self.output.absolute().parent.is_dir():
-            raise InputError(f"--output {self.output}: the folder {self.output.parent} does not exist; create it first")
         robot = self.robot_model()
         problem = dataclasses.replace(
             self.problem(robot), criterion=Criterion(self.criterion), information=self._information(robot)

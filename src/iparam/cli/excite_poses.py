@@ -10,8 +10,9 @@ import numpy as np
 from tyro.conf import arg
 
 from iparam.cli.output import note, number, numbers, print_json, print_line, print_table
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.planning_options import PlanningOptions
-from iparam.errors import InputError
+from iparam.file_kind import FileKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +31,9 @@ class Poses(PlanningOptions):
       iparam identify payload run.parquet --static
     """
 
-    output: Annotated[Path, arg(metavar="FILE")]
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.POSES)]
     """File for the poses: .json. Replaced if it exists."""
+    overwrite: Overwrite = False
     count: Annotated[int, arg(metavar="N")] = 6
     """How many poses, at least 4."""
     seed: Annotated[int, arg(metavar="N")] = 0
@@ -43,8 +45,6 @@ class Poses(PlanningOptions):
         """Choose, write and print."""
         from iparam.excitation.static_poses import choose_poses
 
-        if not self.output.absolute().parent.is_dir():
-            raise InputError(f"--output {self.output}: the folder {self.output.parent} does not exist; create it first")
         robot = self.robot_model()
         chosen = choose_poses(self.problem(robot), self.count, self.seed)
         replace(chosen, robot=self.robot or robot.name).save(self.output)

@@ -10,8 +10,10 @@ import numpy as np
 from tyro.conf import arg
 
 from iparam.cli.output import note, number, print_json, print_line, print_table
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.planned_motion import PlannedMotionOptions
 from iparam.errors import InputError
+from iparam.file_kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.excitation.duration import DurationChoice
@@ -51,8 +53,11 @@ class Predict(PlannedMotionOptions):
     """The estimator takes N and N m alike instead of weighting them by their noise."""
     target: Annotated[str | None, arg(metavar="TARGETS", help_behavior_hint="")] = None
     """Standard deviations to reach: mass in %, g or kg; com in mm, cm or m; inertia in %."""
-    output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)")] = None
+    output: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.TRAJECTORY)
+    ] = None
     """With --target: file for the trajectory at the speed that was found: .json."""
+    overwrite: Overwrite = False
 
     def run(self) -> None:
         """Predict and print."""
@@ -65,8 +70,6 @@ class Predict(PlannedMotionOptions):
         targets = None if self.target is None else parse_targets(self.target)
         if self.output is not None and targets is None:
             raise InputError("--output is for the trajectory that --target finds: add --target, or leave it out")
-        if self.output is not None and not self.output.absolute().parent.is_dir():
-            raise InputError(f"--output {self.output}: the folder {self.output.parent} does not exist; create it first")
         payload = self.payload_parameters()
         if payload is None:
             raise InputError("guess the payload: add --payload-mass [kg] and --payload-size x y z [m]")

@@ -14,8 +14,10 @@ from tyro.conf import Suppress, arg
 
 from iparam.cli.joint_state import exact_count
 from iparam.cli.output import print_json, print_line, print_table
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.planning_options import PlanningOptions
-from iparam.errors import InputError
+from iparam.file_kind import FileKind
+from iparam.printable import printable
 
 if TYPE_CHECKING:
     from iparam.excitation.random_search import RandomSearchResult, SearchProgress
@@ -35,8 +37,9 @@ class Random(PlanningOptions):
           --payload-size 0.1 0.15 0.2 --output t.json
     """
 
-    output: Annotated[Path, arg(metavar="FILE")]
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.TRAJECTORY)]
     """File for the trajectory: .json. Replaced if it exists."""
+    overwrite: Overwrite = False
     seed: Annotated[int, arg(metavar="N")] = 0
     """Of the random coefficients."""
     amplitude: Annotated[float, arg(metavar="RAD/S")] = 0.2
@@ -56,8 +59,6 @@ class Random(PlanningOptions):
         from iparam.excitation.validation import motion_arrays, validate
         from iparam.trajectory import save_trajectory
 
-        if not self.output.absolute().parent.is_dir():
-            raise InputError(f"--output {self.output}: the folder {self.output.parent} does not exist; create it first")
         robot = self.robot_model()
         problem = self.problem(robot)
         with _progress() as progress:
@@ -136,7 +137,10 @@ def _progress() -> Iterator[Callable[[SearchProgress], None] | None]:
         def show(progress: SearchProgress) -> None:
             last = progress.reason or "accepted"
             live.update(
-                Text(f"motion {progress.attempts} of {progress.max_attempts}, {progress.amplitude:.3g} rad/s: {last}")
+                Text(
+                    f"motion {progress.attempts} of {progress.max_attempts}, {progress.amplitude:.3g} rad/s: "
+                    f"{printable(last)}"
+                )
             )
 
         yield show

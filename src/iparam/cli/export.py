@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,8 +9,9 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 from iparam.cli.joint_state import note_other_arm
-from iparam.cli.output import note, print_line
-from iparam.errors import InputError, IparamError
+from iparam.cli.output import note, print_document, print_line
+from iparam.cli.outputs import Overwrite, Writes
+from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.export import (
     FORMATS,
     IdentifiedLoad,
@@ -22,6 +22,7 @@ from iparam.export import (
     merge_into_urdf,
 )
 from iparam.export.remarks import one_line
+from iparam.file_kind import FileKind
 from iparam.files import write_atomically
 from iparam.robot.catalog import robot_names
 from iparam.robot.loading import load_robot
@@ -45,8 +46,13 @@ class Export:
     """Result of an identification: .json."""
     format: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="")] = None
     """One of those that --list names."""
-    output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: print it)")] = None
+    output: Annotated[
+        Path | None,
+        arg(metavar="FILE", help_behavior_hint="(default: print it)"),
+        Writes(lambda options: options.written_kind),
+    ] = None
     """File to write."""
+    overwrite: Overwrite = False
     urdf: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """Put the load into this robot's URDF, and write the whole of it."""
     link: Annotated[str | None, arg(metavar="LINK", help_behavior_hint="(default: the result's frame, tool0)")] = None
@@ -58,6 +64,14 @@ class Export:
     list: Annotated[bool, arg(help_behavior_hint="")] = False
     """List the formats."""
 
+    @property
+    def written_kind(self) -> FileKind:
+        """What --output will be."""
+        name = self._format()
+        if self.urdf is not None:
+            return FileKind.URDF
+        return FileKind.EXPORTED_LOAD if name == "json" else FileKind[f"EXPORTED_{name.upper()}"]
+
     def run(self) -> None:
         """Export and write."""
         if self.list:
@@ -67,9 +81,6 @@ class Export:
         name = self._format()
         if self.result is None:
             raise InputError("give the result to export: iparam export result.json --format ...")
-        for option, path in (("the result itself", self.result), ("the file of --urdf", self.urdf)):
-            if self.output is not None and path is not None and self.output.resolve() == path.resolve():
-                raise InputError(f"--output {self.output} would replace {option}: choose another file")
         load: IdentifiedLoad | StaticLoad
         load = (
             StaticLoad.from_json(self.result)
@@ -87,7 +98,7 @@ class Export:
         for remark in (*load.warnings, *load.violations):
             note(one_line(remark))
         if self.output is None:
-            sys.stdout.write(text)
+            print_document(text)
             return
         write_atomically(self.output, text)
         print_line(f"{name} for frame {load.frame} written to {self.output}")
@@ -112,4 +123,6 @@ class Export:
                 raise InputError(f"{option} says where in a robot the load goes: add --urdf FILE")
         if self.format is None:
             raise InputError(f"choose a --format: {', '.join(FORMATS)}; iparam export --list tells what they are for")
+        if self.format not in FORMATS:
+            raise UnknownNameError("format", self.format, FORMATS)
         return self.format

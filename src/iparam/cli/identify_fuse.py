@@ -10,6 +10,8 @@ from tyro.conf import Positional, arg
 
 from iparam.cli.estimate_lines import print_estimate
 from iparam.cli.output import note, print_json
+from iparam.cli.outputs import Overwrite, Writes
+from iparam.file_kind import FileKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,10 +24,13 @@ class IdentifyFuse:
       iparam identify fuse wrist.json torque.json --output result.json
     """
 
-    results: Positional[Annotated[tuple[Path, ...], arg(metavar="RESULT ..", help_behavior_hint="")]]
+    results: Positional[Annotated[tuple[Path, ...], arg(metavar="FILE ..", help_behavior_hint="")]]
     """Two or more results of the same load in the same frame: .json."""
-    output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)")] = None
+    output: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.RESULT)
+    ] = None
     """File for the result: .json. Replaced if it exists."""
+    overwrite: Overwrite = False
     json: Annotated[bool, arg(help_behavior_hint="")] = False
     """Print one JSON object, SI units, all digits."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import fill
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
@@ -12,8 +12,10 @@ from tyro.conf import Positional, arg
 
 from iparam.cli.estimate_lines import print_estimate, wrench_text
 from iparam.cli.output import note, number, numbers, print_json, print_line, print_table
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.recorded_run import RecordedRunOptions, note_further
 from iparam.errors import InputError, IparamError
+from iparam.file_kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.estimation.estimate import Estimate
@@ -49,15 +51,23 @@ class IdentifyPayload(RecordedRunOptions):
     """A guess of the load for --method logchol: a truth or result file, .json."""
     static: Annotated[bool, arg(help_behavior_hint="")] = False
     """Use the rests only: mass, centre of mass and bias, not the inertia."""
-    output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)")] = None
+    output: Annotated[
+        Path | None,
+        arg(metavar="FILE", help_behavior_hint="(default: not written)"),
+        Writes(lambda options: options.written_kind),
+    ] = None
     """File for the result: .json. Replaced if it exists."""
+    overwrite: Overwrite = False
     json: Annotated[bool, arg(help_behavior_hint="")] = False
     """Print one JSON object, SI units, all digits."""
 
+    @property
+    def written_kind(self) -> FileKind:
+        """What --output will be."""
+        return FileKind.STATIC_RESULT if self.static else FileKind.RESULT
+
     def run(self) -> None:
         """Identify, print and write."""
-        if self.output is not None and not self.output.absolute().parent.is_dir():
-            raise InputError(f"--output {self.output}: the folder {self.output.parent} does not exist; create it first")
         if self.method == "all" and self.output is not None:
             raise InputError("--method all prints a table and writes no result: choose one method for --output")
         if self.static:
@@ -140,7 +150,8 @@ class IdentifyPayload(RecordedRunOptions):
         print_line(f"residual   {wrench_text(estimate.residual_rms)} rms")
         if self.output is not None:
             print_line(f"result     {self.output}")
-        print_line(fill(estimate.status, 80))
+        for line in wrap(estimate.status, 80):
+            print_line(line)
 
     def _delay(self) -> float | None:
         if self.delay == "estimate":

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from iparam.cli.controller_logs import ControllerLogOptions, check_folder
+from iparam.cli.controller_logs import ControllerLogOptions
 from iparam.cli.output import number, numbers, print_json, print_line, print_table
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.progress_bar import progress_bar
 from iparam.cli.recorded_run import note_further
 from iparam.errors import InputError
+from iparam.file_kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.estimation.torque.robot_identification import RobotEstimate
@@ -43,10 +45,15 @@ class IdentifyRobot(ControllerLogOptions):
     """Logs of the bare arm: .parquet or .csv."""
     validate: Annotated[Path | None, arg(metavar="LOG", help_behavior_hint="")] = None
     """A log that is not used, to predict the torques of."""
-    output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)")] = None
+    output: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.ARM)
+    ] = None
     """File for the result: .json. Replaced if it exists."""
-    urdf: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)")] = None
+    urdf: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.URDF)
+    ] = None
     """File for the identified arm: .urdf. Replaced if it exists."""
+    overwrite: Overwrite = False
 
     def run(self) -> None:
         """Identify, print and write."""
@@ -56,8 +63,6 @@ class IdentifyRobot(ControllerLogOptions):
 
         if not self.logs:
             raise InputError("give at least one log of the bare arm")
-        check_folder("--output", self.output)
-        check_folder("--urdf", self.urdf)
         robot = self.load_robot()
         gains = self.gains(robot)
         recordings = [self.load_log(path, robot) for path in self.logs]

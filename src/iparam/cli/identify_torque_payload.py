@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from tyro.conf import arg
 
-from iparam.cli.controller_logs import ControllerLogOptions, check_folder
+from iparam.cli.controller_logs import ControllerLogOptions
 from iparam.cli.output import number, numbers, print_json, print_line
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.progress_bar import progress_bar
 from iparam.cli.recorded_run import note_further
+from iparam.file_kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.estimation.torque.payload_from_torque import TorquePayloadEstimate
@@ -36,14 +38,16 @@ class IdentifyTorquePayload(ControllerLogOptions):
     """Log of the arm without load: .parquet or .csv."""
     loaded: Annotated[Path, arg(metavar="FILE")]
     """Log of the arm with the load."""
-    output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)")] = None
+    output: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.RESULT)
+    ] = None
     """File for the result: .json. Replaced if it exists."""
+    overwrite: Overwrite = False
 
     def run(self) -> None:
         """Identify, print and write."""
         from iparam.estimation.torque.payload_from_torque import identify_payload_from_torque
 
-        check_folder("--output", self.output)
         robot = self.load_robot()
         gains = self.gains(robot)
         bare, loaded = self.load_log(self.bare, robot), self.load_log(self.loaded, robot)

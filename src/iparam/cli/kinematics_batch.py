@@ -14,10 +14,12 @@ from tyro.conf import arg
 
 from iparam.arrays import FloatArray
 from iparam.cli.joint_state import note_other_arm, robot_of
-from iparam.cli.output import note
+from iparam.cli.output import note, say
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.sample_files import SampleBlock, is_trajectory_file, read_table
 from iparam.cli.state_files import StatesHeader, writer_type
 from iparam.errors import ContradictionError, InputError
+from iparam.file_kind import FileKind
 from iparam.files import atomic_file
 from iparam.robot.model import Robot
 from iparam.robot.scale import check_angles
@@ -38,8 +40,9 @@ class Batch:
 
     input: Annotated[Path, arg(metavar="FILE")]
     """Trajectory or table: .json, .csv or .parquet."""
-    output: Annotated[Path, arg(metavar="FILE")]
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.STATES)]
     """File for the states: .json, .csv or .parquet. Replaced if it exists."""
+    overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the trajectory's)")] = None
     """A name from 'iparam robots', or the path of a URDF file. A table needs it."""
     fps: Annotated[float | None, arg(metavar="HZ", help_behavior_hint="(default: the trajectory's)")] = None
@@ -61,9 +64,9 @@ class Batch:
                 writer.write(_states(robot, block, self.frame))
                 count += block.time.size
                 if sys.stderr.isatty():
-                    print(f"\r{count} samples", end="", file=sys.stderr, flush=True)
-        start = "\r" if sys.stderr.isatty() else ""
-        print(f"{start}iparam: {count} states of {robot.name} written to {self.output}", file=sys.stderr)
+                    sys.stderr.write(f"\r{count} samples\r")
+                    sys.stderr.flush()
+        say(f"{count} states of {robot.name} written to {self.output}")
 
     def _open_input(self) -> tuple[Robot, Iterator[SampleBlock]]:
         if is_trajectory_file(self.input):

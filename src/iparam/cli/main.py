@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
+import io
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 
-from iparam.cli.command_table import choose, overview
+from iparam.cli.command_table import Command, choose, overview
 from iparam.errors import InputError, IparamError, UnknownNameError
+from iparam.printable import printable
 
 SUCCESS = 0
 FAILURE = 1
@@ -31,8 +35,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Read when NumPy is first loaded. Our matrices are small: threads of its own only make it wait for them, up to four
     # times as long on a busy machine, and what is large is spread over the cores by iparam itself.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as standard error does: a name must not end the program
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started this: what is said goes nowhere
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
+    if argv is None and not debug and not sys.warnoptions:
+        # NumPy warns of an overflow with a line of our source. Whether the numbers can be used is checked where it
+        # matters, and said in a sentence. Only as a program: a caller of this function has its own filters.
+        warnings.simplefilter("ignore", RuntimeWarning)
     try:
         _run([argument for argument in arguments if argument != "--debug"])
         sys.stdout.flush()
@@ -44,9 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_output()
         return BROKEN_PIPE
     except Exception as error:
-        if debug:
-            traceback.print_exc()
-        print(f"iparam: error: {_sentence(error)}", file=sys.stderr)
+        for line in [*(_traceback(error) if debug else ()), f"iparam: error: {_sentence(error)}"]:
+            print(printable(line), file=sys.stderr)
         return BAD_USAGE if isinstance(error, InputError | UnknownNameError) else FAILURE
     return SUCCESS
 
@@ -65,14 +77,39 @@ def _run(arguments: list[str]) -> None:
     command_type = entry.load()
     import tyro  # here, because neither the list of commands nor the version needs it
 
-    command = tyro.cli(
+    parse = functools.partial(
+        tyro.cli,
         command_type,
-        args=rest,
         prog=f"iparam {entry.name}",
         description=inspect.cleandoc(command_type.__doc__ or ""),
         config=(tyro.conf.FlagCreatePairsOff,),
     )
+    command = _parsed(parse, rest)
+    from iparam.cli.outputs import check_outputs
+
+    check_outputs(command)
     command.run()
+
+
+def _parsed(parse: Callable[..., Command], arguments: list[str]) -> Command:
+    """The command with its options; tyro repeats in its complaints what it was given, so it is given it `printable`."""
+    shown = [printable(argument) for argument in arguments]
+    if shown == arguments:
+        return parse(args=arguments)
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            return parse(args=arguments)
+    except SystemExit as stop:
+        if stop.code in (None, SUCCESS):  # it was asked for its help
+            raise
+    parse(args=shown)
+    raise InputError(f"cannot understand the arguments {' '.join(shown)}")
+
+
+def _traceback(error: Exception) -> Iterator[str]:
+    """The lines of the traceback; a message that has several is one of them."""
+    for part in traceback.format_exception(error):
+        yield from part.splitlines() if part.startswith("  File ") else [part.strip("\n")]
 
 
 def _sentence(error: Exception) -> str:

@@ -1,4 +1,8 @@
-"""How results are printed: tables for people and JSON for machines on standard output, remarks on standard error."""
+"""How results are printed: tables for people and JSON for machines on standard output, remarks on standard error.
+
+Everything that the command prints for people passes through here and is `printable`: what a file, a message or an
+argument holds cannot steer the terminal.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +13,34 @@ from typing import Any
 
 import numpy as np
 
+from iparam.printable import printable
+
 
 def note(text: str) -> None:
     """Print a remark that is no part of the result."""
-    print(f"iparam: note: {text}", file=sys.stderr)
+    say(f"note: {text}")
+
+
+def say(text: str) -> None:
+    """Print a line about how the work goes."""
+    print(f"iparam: {printable(text)}", file=sys.stderr, flush=True)
 
 
 def print_json(result: Mapping[str, Any]) -> None:
     """Print one JSON object with all digits; arrays become lists, and infinite values (no limit) null."""
-    print(dumps({name: _plain(value) for name, value in result.items()}, allow_nan=False))
+    print(dumps({name: _plain(value) for name, value in result.items()}, allow_nan=False))  # ASCII, with escapes
 
 
 def print_line(text: str = "") -> None:
     """Print a line of a result for people."""
-    print(text)
+    print(printable(text))
+
+
+def print_document(text: str) -> None:
+    """Print the text of a whole file: byte for byte into a file or a pipe, line by line `printable` on a terminal."""
+    if sys.stdout.isatty():
+        text = "\n".join(printable(line.rstrip("\r").expandtabs()) for line in text.split("\n"))
+    sys.stdout.write(text)
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -33,11 +51,11 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]
     console = Console(markup=False, highlight=False, emoji=False)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for index, name in enumerate(header):
-        table.add_column(name, justify="right" if index else "left", overflow="fold", header_style="dim")
+        table.add_column(printable(name), justify="right" if index else "left", overflow="fold", header_style="dim")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(printable(cell) for cell in row))
     with console.capture() as capture:
-        console.print(title, style="bold", soft_wrap=True)
+        console.print(printable(title), style="bold", soft_wrap=True)
         console.print(table)
     # Through sys.stdout and without trailing blanks: rich would end the program at a closed pipe, and fills lines up.
     sys.stdout.writelines(f"{line.rstrip()}\n" for line in capture.get().splitlines())

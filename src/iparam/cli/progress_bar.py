@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from iparam.printable import printable
+
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[float], None] | None]:
@@ -14,8 +16,9 @@ def progress_bar(title: str) -> Iterator[Callable[[float], None] | None]:
         yield None
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=1.0)
+        task = bar.add_task(escape(printable(title)), total=1.0)
         yield lambda fraction: bar.update(task, completed=fraction)

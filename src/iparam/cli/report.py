@@ -11,8 +11,10 @@ from tyro.conf import Positional, arg
 
 from iparam.cli.joint_state import robot_of
 from iparam.cli.output import note, print_line
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.recorded_run import RecordedRunOptions
 from iparam.errors import InputError
+from iparam.file_kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.recording.recording import Recording
@@ -36,8 +38,9 @@ class Report(RecordedRunOptions):
 
     result: Positional[Annotated[Path, arg(metavar="RESULT")]]
     """The load, from 'iparam identify payload --output': .json."""
-    output: Annotated[Path, arg(metavar="FILE")]
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.REPORT)]
     """File for the page: .html. Replaced if it exists."""
+    overwrite: Overwrite = False
     recording: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """The run that the result comes from: .parquet or .csv."""
     trajectory: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
@@ -53,8 +56,6 @@ class Report(RecordedRunOptions):
 
     def run(self) -> None:
         """Draw and write."""
-        if not self.output.absolute().parent.is_dir():
-            raise InputError(f"--output {self.output}: the folder {self.output.parent} does not exist; create it first")
         if self.methods and self.recording is None:
             raise InputError("--methods needs the run to compare them on: add --recording")
         from iparam.report.matplotlib_backend import require_matplotlib

@@ -12,9 +12,11 @@ from tyro.conf import arg
 
 from iparam.cli.joint_state import note_other_arm, robot_of
 from iparam.cli.output import note, number, numbers, print_json, print_line
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.payload_options import PayloadOptions
 from iparam.cli.progress_bar import progress_bar
 from iparam.errors import InputError
+from iparam.file_kind import FileKind
 from iparam.robot.catalog import robot_names
 
 if TYPE_CHECKING:
@@ -38,10 +40,13 @@ class Simulate(PayloadOptions):
 
     trajectory: Annotated[Path, arg(metavar="FILE")]
     """Trajectory to follow: .json."""
-    output: Annotated[Path, arg(metavar="FILE")]
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]
     """File for the recording: .parquet or .csv. Replaced if it exists."""
-    truth: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)")] = None
+    truth: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.TRUTH)
+    ] = None
     """File for the payload's true inertial parameters: .json."""
+    overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the trajectory's)")] = None
     """A name from 'iparam robots', or the path of a URDF file."""
     tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
@@ -68,7 +73,6 @@ class Simulate(PayloadOptions):
         from iparam.simulation import ComputedTorque, MujocoSimulator, SensorRates, motors, with_motor_currents
         from iparam.trajectory import load_trajectory
 
-        self._check_files()
         noise, payload = noise_preset(self.noise), self.carried()
         planned = load_trajectory(self.trajectory)
         name = self.robot or planned.robot
@@ -112,14 +116,6 @@ class Simulate(PayloadOptions):
         for warning in warnings:
             note(warning)
         self._report(result, planned.trajectory.duration, elapsed, warnings)
-
-    def _check_files(self) -> None:
-        """Refuse files that cannot be meant before the work begins."""
-        if self.truth is not None and self.truth.resolve() == self.output.resolve():
-            raise InputError("--truth and --output are the same file: the truth must not be in the recording")
-        for option, path in (("--output", self.output), ("--truth", self.truth)):
-            if path is not None and not path.absolute().parent.is_dir():
-                raise InputError(f"{option} {path}: the folder {path.parent} does not exist; create it first")
 
     def _report(self, result: SimulationResult, duration: float, elapsed: float, warnings: list[str]) -> None:
         signals = result.recording.signals

@@ -12,6 +12,7 @@ from tyro.conf import arg
 
 from iparam.cli.output import note
 from iparam.errors import InputError, IparamError
+from iparam.printable import printable
 
 if TYPE_CHECKING:
     from iparam.bridges.ur.recorder import ArmRecorder
@@ -40,6 +41,7 @@ class StatusLine:
 
     def show(self, text: str) -> None:
         """Replace the line, if it changes."""
+        text = printable(text)
         if self._shown and text != self._text:
             self._write("\r" + text.ljust(len(self._text)))
             self._text = text

@@ -12,8 +12,10 @@ from tyro.conf import arg
 from iparam.cli.interruption import StopRequest, interruption
 from iparam.cli.joint_state import robot_of
 from iparam.cli.output import note, print_json, print_line
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.ur_options import HostOption, StatusLine, check_recording_file, note_older, save_and_clean
 from iparam.errors import InputError
+from iparam.file_kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.bridges.ur.recorder import ArmRecorder
@@ -38,8 +40,9 @@ class Record(HostOption):
       iparam ur record --host 192.168.0.10 --wrench tcp-force --output run.csv
     """
 
-    output: Annotated[Path, arg(metavar="FILE")]
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]
     """File for the recording: .parquet or .csv. Replaced if it exists."""
+    overwrite: Overwrite = False
     duration: Annotated[float | None, arg(metavar="S", help_behavior_hint="(default: until Ctrl-C)")] = None
     """How long to record [s]."""
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: ask the controller)")] = None

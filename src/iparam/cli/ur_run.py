@@ -13,6 +13,7 @@ from tyro.conf import arg
 
 from iparam.cli.interruption import StopRequest, interruption
 from iparam.cli.output import note, number, numbers, print_json, print_line, print_table
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.planned_motion import PlannedMotionOptions
 from iparam.cli.ur_options import (
     HostOption,
@@ -25,6 +26,7 @@ from iparam.cli.ur_options import (
     save_and_clean,
 )
 from iparam.errors import InputError, IparamError
+from iparam.file_kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.arrays import FloatArray
@@ -56,8 +58,9 @@ class Run(PlannedMotionOptions, HostOption):
           --payload-mass 2.5 --cell cell.json --output run.parquet
     """
 
-    output: Annotated[Path, arg(metavar="FILE")]
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]
     """File for the recording: .parquet or .csv. Replaced if it exists."""
+    overwrite: Overwrite = False
     dry_run: Annotated[float | None, arg(metavar="SHARE", help_behavior_hint="(default: the whole motion)")] = None
     """Play the motion at this share of its amplitude about the start, e.g. 0.2."""
     max_deviation: Annotated[float, arg(metavar="RAD")] = 0.05

@@ -12,8 +12,10 @@ from tyro.conf import arg
 
 from iparam.cli.joint_state import exact_count, robot_of
 from iparam.cli.output import note, print_line
+from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.payload_options import PayloadOptions
 from iparam.errors import InputError
+from iparam.file_kind import FileKind
 from iparam.robot.scale import check_angles
 
 if TYPE_CHECKING:
@@ -50,8 +52,11 @@ class UrSimulate(PayloadOptions):
     """Of the noise."""
     motors: Annotated[str | None, arg(metavar="ARM", help_behavior_hint="(default: ideal ones)")] = None
     """Friction, rotors and currents of a real arm's motors: ur10e."""
-    truth: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)")] = None
+    truth: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.TRUTH)
+    ] = None
     """File for the payload's true inertial parameters: .json."""
+    overwrite: Overwrite = False
     host: Annotated[str, arg(metavar="ADDRESS")] = "127.0.0.1"
     """IPv4 address to listen on."""
     rtde_port: Annotated[int, arg(metavar="PORT")] = 30004

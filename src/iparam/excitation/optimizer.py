@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import secrets
 import subprocess
 import sys
-import tempfile
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Connection, Listener, wait
+from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from pickle import PickleError
-from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -27,13 +21,9 @@ from iparam.excitation.constraints import WorstMargin
 from iparam.excitation.criteria import Criterion, criterion_value, eigenvalues
 from iparam.excitation.problem import ExcitationProblem
 from iparam.excitation.start import StartResult
-from iparam.excitation.worker import KEY_VARIABLE
+from iparam.excitation.worker import start_worker
 from iparam.robot.batching import get_num_threads
 from iparam.trajectory.windowed_fourier import WindowedFourierTrajectory
-
-ONE_THREAD = dict.fromkeys(
-    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
 
 
 @dataclass(frozen=True)
@@ -138,62 +128,60 @@ class _Search:
     def run(self, count: int) -> None:
         """Start ``count`` workers, feed them, and collect until there is nothing more to do."""
         message = _packed((self.problem, self.seed))
-        key = secrets.token_bytes(32)
-        environment = {**os.environ, **ONE_THREAD, KEY_VARIABLE: key.hex()}
-        with tempfile.TemporaryDirectory() as folder, Listener(_address(folder), authkey=key) as listener:
-            command = [sys.executable, "-m", "iparam.excitation.worker", str(listener.address)]
-            # A session of their own: Ctrl-C reaches this process only, which then still has their last results.
-            processes = [
-                subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
-                for _ in range(count)
-            ]
-            channels: list[Connection] = []
-            try:
-                arrived: SimpleQueue[Connection] = SimpleQueue()
-                # accept() waits for ever, also for a worker that died before it could connect: so not in this thread.
-                threading.Thread(target=_accept, args=(listener, len(processes), arrived), daemon=True).start()
-                while len(channels) < len(processes):
-                    try:
-                        channels.append(arrived.get(timeout=0.5))
-                        channels[-1].send_bytes(message)
-                    except Empty:
-                        _require_alive(processes)
-                self._serve(channels)
-            except KeyboardInterrupt:
-                self.interrupted = True
-            finally:
-                for channel in channels:
-                    channel.close()
-                for process in processes:
-                    process.terminate()
-                for process in processes:
-                    process.wait()
+        workers: dict[Connection, subprocess.Popen[bytes]] = {}
+        try:
+            for _ in range(count):
+                process, channel = start_worker()
+                workers[channel] = process
+            for channel in workers:
+                with contextlib.suppress(ConnectionError):  # it has ended: `_serve` finds out, and says how
+                    channel.send_bytes(message)
+            self._serve(workers)
+        except KeyboardInterrupt:
+            self.interrupted = True
+        finally:
+            for channel, process in workers.items():
+                channel.close()
+                process.terminate()
+            for process in workers.values():
+                process.wait()
+                if process.stdin is not None:
+                    process.stdin.close()
 
-    def _serve(self, channels: list[Connection]) -> None:
-        open_channels = list(channels)
+    def _serve(self, workers: dict[Connection, subprocess.Popen[bytes]]) -> None:
+        open_channels = list(workers)
+        starting = set(workers)
         last = 0.0
         while open_channels:
             for channel in wait(open_channels, timeout=0.1):
                 assert isinstance(channel, Connection)
                 try:
-                    kind, content = channel.recv()
+                    finished = self._answer(channel)
                 except (EOFError, ConnectionError):
+                    if channel in starting:
+                        raise _cannot_start(workers[channel].wait()) from None
                     self.failures.append("a worker process ended unexpectedly")
+                    finished = True
+                starting.discard(channel)
+                if finished:
                     open_channels.remove(channel)
-                    continue
-                self._take(channel, kind, content)
-                if kind != "progress":
-                    if not self.began:
-                        self.began = time.monotonic()
-                    task = self._next_task(channel)
-                    channel.send(task)
-                    if task is None:
-                        open_channels.remove(channel)
             if self.progress is not None and self.began and time.monotonic() - last > 0.2:
                 last = time.monotonic()
                 seconds = last - self.began
                 left = np.inf if self.time_budget is None else max(0.0, self.time_budget - seconds)
                 self.progress(Progress(len(self.results), dict(self.running), self.best, seconds, left))
+
+    def _answer(self, channel: Connection) -> bool:
+        """Take a worker's message, and give it the next start if it asks for one; whether there is none."""
+        kind, content = channel.recv()
+        self._take(channel, kind, content)
+        if kind == "progress":
+            return False
+        if not self.began:
+            self.began = time.monotonic()
+        task = self._next_task(channel)
+        channel.send(task)
+        return task is None
 
     def _take(self, channel: Connection, kind: str, content: Any) -> None:
         if kind == "progress":
@@ -246,19 +234,11 @@ def condition_number(problem: ExcitationProblem, x: FloatArray) -> float:
     return criterion_value(Criterion.KAPPA, eigenvalues(problem.information.gram(motion)))
 
 
-def _accept(listener: Listener, count: int, arrived: SimpleQueue[Connection]) -> None:
-    with contextlib.suppress(OSError, EOFError, AuthenticationError):
-        for _ in range(count):
-            arrived.put(listener.accept())
-
-
-def _require_alive(processes: list[subprocess.Popen[bytes]]) -> None:
-    codes = [code for process in processes if (code := process.poll()) is not None]
-    if codes:
-        raise IparamError(
-            f"a worker process of the planner ended with exit code {codes[0]} before it could connect. The workers run "
-            f"{sys.executable} -m iparam.excitation.worker: can that Python import iparam?"
-        )
+def _cannot_start(code: int) -> IparamError:
+    return IparamError(
+        f"a worker process of the planner ended with exit code {code} before it was ready. The workers run "
+        f"{sys.executable} -m iparam.excitation.worker: can that Python import iparam?"
+    )
 
 
 def _packed(content: object) -> memoryview:
@@ -270,8 +250,3 @@ def _packed(content: object) -> memoryview:
             f"the problem cannot be sent to worker processes: {error}. Classes of your own must be defined in a module "
             "that can be imported, not in a script or a function"
         ) from None
-
-
-def _address(folder: str) -> str | None:
-    """A socket that only this user reaches; on Windows a named pipe of the system's choice."""
-    return os.path.join(folder, "planner") if os.name == "posix" else None

@@ -1,48 +1,101 @@
-"""A process of the multi-start search: ``python -m iparam.excitation.worker ADDRESS``.
+"""A process of the multi-start search: ``python -m iparam.excitation.worker HANDLE``.
 
-It connects to the planner over a local, authenticated channel, takes starts from it one by one and sends back what
-came of them. A process of its own, with one thread in every numerical library, makes the outcome of a start the same
-whatever the number of workers, and needs nothing of the caller's program.
+It takes starts from the planner one by one, over a channel that it inherited, and sends back what came of them. A
+process of its own, with one thread in every numerical library, makes the outcome of a start the same whatever the
+number of workers, and needs nothing of the caller's program. Nobody else can reach the channel: it has no name.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 import sys
+import threading
 import time
-from multiprocessing.connection import Client
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from typing import Any
 
-KEY_VARIABLE = "IPARAM_WORKER_KEY"
+ONE_THREAD = dict.fromkeys(
+    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+
+_STDIN = 0
 
 
-def main(address: str, key: bytes) -> None:
-    """Serve the planner at ``address`` until it says that there is nothing more to do."""
-    with contextlib.suppress(EOFError, ConnectionError), Client(address, authkey=key) as channel:
-        from iparam.excitation.start import run_start, warm_up
-        from iparam.robot.batching import set_num_threads
+def start_worker() -> tuple[subprocess.Popen[bytes], Connection]:
+    """Start a process that runs `main`; the process, and the channel to it.
 
-        set_num_threads(1)
-        problem, seed = channel.recv()
+    It ends when its standard input does, that is, with this process at the latest, however that ends.
+    """
+    ours, theirs = Pipe()
+    handle = theirs.fileno()
+    options: dict[str, Any]
+    if sys.platform == "win32":
+        os.set_handle_inheritable(handle, True)
+        options = {"startupinfo": subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})}
+    else:
+        options = {"pass_fds": (handle,)}
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "iparam.excitation.worker", str(handle)],
+            env={**os.environ, **ONE_THREAD},
+            stdin=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C reaches the planner only, which then still has their last results
+            **options,
+        )
+    except BaseException:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
+    return process, ours
+
+
+def main(channel: Connection) -> None:
+    """Serve the planner at the other end of ``channel`` until it says that there is nothing more to do."""
+    from iparam.excitation.start import run_start, warm_up
+    from iparam.robot.batching import set_num_threads
+
+    set_num_threads(1)
+    problem, seed = channel.recv()
+    with contextlib.suppress(Exception):  # what is wrong with the problem, its first start will say
         warm_up(problem)
-        channel.send(("ready", None))
-        while True:
-            task: tuple[int, float, float] | None = channel.recv()
-            if task is None:
-                return
-            index, best, seconds = task
+    channel.send(("ready", None))
+    while True:
+        task: tuple[int, float, float] | None = channel.recv()
+        if task is None:
+            return
+        index, best, seconds = task
 
-            def report(value: float, index: int = index) -> None:
-                channel.send(("progress", (index, value)))
+        def report(value: float, index: int = index) -> None:
+            channel.send(("progress", (index, value)))
 
-            outcome: tuple[str, Any]
-            try:
-                outcome = ("result", run_start(problem, seed, index, best, time.monotonic() + seconds, report))
-            except Exception as error:
-                outcome = ("failure", f"{type(error).__name__}: {error}")
-            channel.send(outcome)
+        outcome: tuple[str, Any]
+        try:
+            outcome = ("result", run_start(problem, seed, index, best, time.monotonic() + seconds, report))
+        except Exception as error:
+            outcome = ("failure", f"{type(error).__name__}: {error}")
+        channel.send(outcome)
+
+
+def _end_with_the_planner() -> None:
+    """Wait for the end of standard input, which the planner holds open and never writes to, and end at once."""
+    with contextlib.suppress(OSError):
+        os.read(_STDIN, 1)
+    os._exit(1)
+
+
+def _inherited(handle: int) -> Connection:
+    if sys.platform == "win32":
+        from multiprocessing.connection import PipeConnection
+
+        return PipeConnection(handle)
+    return Connection(handle)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], bytes.fromhex(os.environ.pop(KEY_VARIABLE)))
+    threading.Thread(target=_end_with_the_planner, daemon=True).start()
+    with contextlib.suppress(EOFError, ConnectionError), _inherited(int(sys.argv[1])) as inherited:
+        main(inherited)

@@ -22,7 +22,7 @@ def robot_to_urdf(robot: Robot, dynamics: Mapping[str, ArrayLike] | None = None)
         robot: the arm.
         dynamics: ``damping`` (n,) [N m s/rad] and ``friction`` (n,) [N m] of the moving joints, as far as known.
     """
-    lines = ['<?xml version="1.0"?>', f"<robot name={quoteattr(robot.name)}>"]
+    lines = ['<?xml version="1.0"?>', "<!-- Written by iparam. -->", f"<robot name={quoteattr(robot.name)}>"]
     lines += [line for link in robot.links for line in _link(link)]
     moving = {joint.name: index for index, joint in enumerate(robot.moving_joints)}
     for joint in robot.joints:

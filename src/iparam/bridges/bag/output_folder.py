@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,24 @@ def new_bag_folder(path: str | os.PathLike[str], overwrite: bool) -> Iterator[Pa
         path: of the bag; the folder that it is to lie in must exist.
         overwrite: whether a bag that is there is replaced; a folder that holds anything else never is.
     """
+    target = check_bag_folder(path, overwrite)
+    given = os.fspath(path)
+    room = target.with_name(f"{target.name}.{secrets.token_hex(6)}.tmp")
+    try:
+        room.mkdir()
+        yield room / target.name  # with its final name, after which the writer names the file in it
+        for file in (room / target.name).iterdir():
+            with file.open("rb") as stream:
+                os.fsync(stream.fileno())
+        _replace(target, room, overwrite)
+    except (OSError, sqlite3.Error) as error:  # what a full disk is called depends on the storage
+        raise InputError(f"cannot write {given!r}: {getattr(error, 'strerror', None) or error}") from error
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
+
+
+def check_bag_folder(path: str | os.PathLike[str], overwrite: bool) -> Path:
+    """The absolute path of a bag to write; refuses one at which none can be written. Arguments as `new_bag_folder`."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"a bag to write must be given as a path, got {type(path).__name__}")
     given = os.fspath(path)
@@ -32,18 +51,7 @@ def new_bag_folder(path: str | os.PathLike[str], overwrite: bool) -> Iterator[Pa
     if not target.parent.is_dir():
         raise InputError(f"cannot write {given!r}: the folder {target.parent} does not exist; create it first")
     _check_replaceable(target, overwrite)
-    room = target.with_name(f"{target.name}.{secrets.token_hex(6)}.tmp")
-    try:
-        room.mkdir()
-        yield room / target.name  # with its final name, after which the writer names the file in it
-        for file in (room / target.name).iterdir():
-            with file.open("rb") as stream:
-                os.fsync(stream.fileno())
-        _replace(target, room, overwrite)
-    except OSError as error:
-        raise InputError(f"cannot write {given!r}: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(room, ignore_errors=True)
+    return target
 
 
 def _replace(target: Path, room: Path, overwrite: bool) -> None:

@@ -28,6 +28,7 @@ from iparam.bridges.ros2.wrench_reading import WrenchReader
 from iparam.errors import InputError, IparamError
 from iparam.estimation.agreement import check_frame, compare_arm
 from iparam.estimation.estimate import Estimate
+from iparam.printable import printable
 from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
@@ -107,7 +108,7 @@ class CompensationNode(Node):
         self._live.set_load(estimate.phi)
         if self._subtract_bias and estimate.sensor_bias is not None:
             self._live.set_bias(np.concatenate([estimate.sensor_bias.force, estimate.sensor_bias.torque]))
-        self.get_logger().info(f"{path}: {estimate.mass:.4f} kg are taken out of the wrench")
+        self.get_logger().info(printable(f"{path}: {estimate.mass:.4f} kg are taken out of the wrench"))
 
     def _inertia(self, message: InertiaStamped, info: Any) -> None:
         try:
@@ -115,13 +116,13 @@ class CompensationNode(Node):
                 raise InputError(f"inertia is in the frame {message.header.frame_id!r}, not in {self._tool}: left out")
             self._live.set_load(body_of(message).phi)
         except IparamError as error:
-            self.get_logger().error(str(error), throttle_duration_sec=5.0)
+            self.get_logger().error(printable(str(error)), throttle_duration_sec=5.0)
 
     def _bias(self, message: WrenchStamped, info: Any) -> None:
         try:
             self._live.set_bias(wrench_of(message))
         except IparamError as error:
-            self.get_logger().error(f"sensor_bias: {error}", throttle_duration_sec=5.0)
+            self.get_logger().error(printable(f"sensor_bias: {error}"), throttle_duration_sec=5.0)
 
     def _process(self, received: int) -> None:
         for done in self._live.process():

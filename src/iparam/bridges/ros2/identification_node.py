@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 from iparam.bridges.ros2.backend import LATCHED_QOS, QUIET, DiagnosticStatus, Node, Trigger
@@ -19,6 +20,8 @@ from iparam.bridges.ros2.warm_up import warm_up_identifier
 from iparam.bridges.ros2.wrench_reading import WrenchReader
 from iparam.errors import InputError, IparamError
 from iparam.estimation.online import OnlineSettings
+from iparam.file_kind import FileKind, check_target
+from iparam.printable import printable
 from iparam.recording.joint_process import JointProcess
 from iparam.robot.loading import load_robot
 
@@ -62,7 +65,7 @@ class IdentificationNode(Node):
         super().__init__("iparam_identification")
         values = declare(self, PARAMETERS)
         self.inputs = InputNode(self, reliable=values["reliable"])
-        self._publish_rate, self._output = values["publish_rate"], values["output"]
+        self._publish_rate, self._output = values["publish_rate"], _checked_output(values["output"])
         on_change(self, PARAMETERS, self._change)
         robot = load_robot(values["robot"], tip=values["tip"] or None)
         prefix: str = values["joint_prefix"]
@@ -106,22 +109,19 @@ class IdentificationNode(Node):
             process=self._process,
             accelerometer=values["use_imu"],
         )
-        self.get_logger().info(f"{robot.name}: identifying what {self._tool} carries")
+        self.get_logger().info(printable(f"{robot.name}: identifying what {self._tool} carries"))
 
     def close(self) -> None:
         """Write the result, if there is a file for it and something new to write."""
         result = self._live.result()
         if self._output and result is not None and result.samples != self._saved_samples:
-            self.get_logger().info(self._write())
+            self.get_logger().info(printable(self._write()))
 
     def _change(self, name: str, value: Any) -> None:
         if name == "publish_rate":
             self._publish_rate = value
         elif name == "output":
-            folder = os.path.dirname(os.path.abspath(os.path.expanduser(value)))
-            if value and not os.path.isdir(folder):
-                raise InputError(f"the folder {folder} does not exist; create it first")
-            self._output = value
+            self._output = _checked_output(value)
 
     def _process(self, received: int) -> None:
         for done in self._live.process():
@@ -197,9 +197,18 @@ class IdentificationNode(Node):
         result = self._live.result()
         if result is None:
             raise IparamError("nothing is known of the load yet: move the arm, and turn the tool")
-        result.save(os.path.expanduser(self._output))
+        result.save(self._output)
         self._saved_samples = result.samples
         return f"{result.mass:.4f} kg from {result.samples} samples written to {self._output}"
+
+
+def _checked_output(given: str) -> str:
+    """The file that the result goes to, "" for none; refuses one that must not be replaced by it."""
+    path = os.path.expanduser(given)
+    if path:
+        way_out = "choose another file, or remove it first"
+        check_target(Path(path), FileKind.RESULT, "parameter output:", way_out=way_out)
+    return path
 
 
 def _due(stamp: int, before: int | None, rate: float) -> bool:

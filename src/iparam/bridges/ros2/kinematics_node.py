@@ -22,6 +22,7 @@ from iparam.bridges.ros2.joint_reading import JointReader
 from iparam.bridges.ros2.messages import array_message, stamp_of, write_stamp, write_vector
 from iparam.bridges.ros2.node_parameters import declare, on_change
 from iparam.bridges.ros2.parameters import ROBOT, NodeParameter
+from iparam.printable import printable
 from iparam.robot.kinematics import tool_motion
 from iparam.robot.loading import load_robot
 
@@ -74,7 +75,9 @@ class KinematicsNode(Node):
         self.inputs.subscribe(JointState, "joint_states", self._joint_state)
         for name in ARRAYS:
             self.inputs.subscribe(Float64MultiArray, name, self._array_callback(name))
-        self.get_logger().info(f"{self._robot.name}: motion of {self._robot.tool_frame} in {self._frame} axes")
+        self.get_logger().info(
+            printable(f"{self._robot.name}: motion of {self._robot.tool_frame} in {self._frame} axes")
+        )
 
     def close(self) -> None:
         """Nothing is left to do."""
@@ -88,7 +91,7 @@ class KinematicsNode(Node):
             values = np.array(message.data, dtype=np.float64)
             if values.shape != (self._robot.num_joints,) or not np.isfinite(values).all():
                 text = f"{name} needs {self._robot.num_joints} finite numbers, got {values.tolist()}: left out"
-                self.get_logger().warning(text, throttle_duration_sec=5.0)
+                self.get_logger().warning(printable(text), throttle_duration_sec=5.0)
                 return
             self._parts[name] = values
             if len(self._parts) == len(ARRAYS):

@@ -18,6 +18,7 @@ from iparam.bridges.ros2.backend import (
 )
 from iparam.bridges.ros2.parameters import NodeParameter
 from iparam.errors import InputError, IparamError
+from iparam.printable import printable
 
 
 def declare(node: Node, parameters: Iterable[NodeParameter]) -> dict[str, Any]:
@@ -93,4 +94,4 @@ def _mention_unknown(node: Node, declared: Iterable[str]) -> None:
         if name not in names and not name.startswith("qos_overrides"):
             close = difflib.get_close_matches(name, names, n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
-            node.get_logger().warning(f"there is no parameter {name}{hint}")
+            node.get_logger().warning(printable(f"there is no parameter {name}{hint}"))

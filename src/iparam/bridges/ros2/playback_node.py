@@ -25,6 +25,7 @@ from iparam.bridges.ros2.messages import duration_of
 from iparam.bridges.ros2.node_parameters import declare
 from iparam.bridges.ros2.parameters import NodeParameter
 from iparam.bridges.ros2.playback import PlaybackPlan, PlaybackSettings, stopping_pose
+from iparam.printable import printable
 
 FRESH = 0.5
 """Seconds after which a joint state says nothing about where the arm is."""
@@ -74,7 +75,9 @@ class PlaybackNode(Node):
         for remark in self._plan.remarks:
             self.get_logger().warning(remark)
         duration, share = self._plan.trajectory.duration, values["scale"]
-        self.get_logger().info(f"{values['trajectory']}: all limits kept; {duration:g} s at {share:g} of the amplitude")
+        self.get_logger().info(
+            printable(f"{values['trajectory']}: all limits kept; {duration:g} s at {share:g} of the amplitude")
+        )
 
     def close(self) -> None:
         """Stop the arm if it is moving: the controller would play on without this node."""

@@ -16,6 +16,7 @@ from iparam.bridges.ros2.serialized import JointStateDecoder, read_linear_accele
 from iparam.bridges.ros2.stream_diagnostics import received_time
 from iparam.bridges.ros2.wrench_reading import WrenchReader
 from iparam.errors import InputError
+from iparam.printable import printable
 
 COMPLAINTS = 5.0
 """Seconds between two complaints about messages that cannot be used."""
@@ -64,7 +65,7 @@ class SampleInput:
             message = self._decode_joint_state(data)
         except InputError as error:
             buffer.refuse()
-            self._node.get_logger().error(str(error), throttle_duration_sec=COMPLAINTS)
+            self._node.get_logger().error(printable(str(error)), throttle_duration_sec=COMPLAINTS)
             return
         found = self._joint_reader.positions_and_velocities(message.names, message.position, message.velocity)
         if found is None:
@@ -83,7 +84,7 @@ class SampleInput:
             wrench = self._wrench_reader.to_tool(message.frame, message.values)
         except InputError as error:
             buffer.refuse()
-            self._node.get_logger().error(str(error), throttle_duration_sec=COMPLAINTS)
+            self._node.get_logger().error(printable(str(error)), throttle_duration_sec=COMPLAINTS)
             return
         self.wrench_frame = message.frame
         if buffer.add(stamp_or_now(message.stamp, self._node), wrench):
@@ -97,7 +98,7 @@ class SampleInput:
                 raise InputError(f"imu is in the frame {message.frame!r}, not in {self._tool}: left out")
         except InputError as error:
             buffer.refuse()
-            self._node.get_logger().error(str(error), throttle_duration_sec=COMPLAINTS)
+            self._node.get_logger().error(printable(str(error)), throttle_duration_sec=COMPLAINTS)
             return
         if buffer.add(stamp_or_now(message.stamp, self._node), message.values):
             self._process(received_time(info))

@@ -11,6 +11,7 @@ from importlib import import_module
 from types import FrameType
 
 from iparam.errors import InputError, IparamError, UnknownNameError
+from iparam.printable import printable
 
 NODES = {
     "kinematics": "iparam.bridges.ros2.kinematics_node:KinematicsNode",
@@ -86,7 +87,7 @@ def main(name: str) -> int:
     try:
         run_node(name, sys.argv[1:])
     except IparamError as error:
-        print(f"iparam: error: {error}", file=sys.stderr)
+        print(f"iparam: error: {printable(str(error))}", file=sys.stderr)
         return 2 if isinstance(error, InputError | UnknownNameError) else 1
     return 0
 

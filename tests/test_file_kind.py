@@ -1,0 +1,148 @@
+"""Every file that iparam writes is known again; what others wrote is not taken for one."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.cli.main import main
+from iparam.cli.state_files import COLUMNS, WRITERS, StatesHeader
+from iparam.errors import InputError
+from iparam.export import FORMATS, IdentifiedLoad, export_load, merge_into_urdf
+from iparam.file_kind import FileKind, check_target, kind_of
+from iparam.recording import CHANNELS
+from iparam.recording.channels import column_names
+from iparam.robot.urdf_writer import robot_to_urdf
+
+DATA = Path(__file__).resolve().parent / "data"
+SOURCE = Path(iparam.__file__).resolve().parent
+LOAD = IdentifiedLoad(2.0, np.array([0.01, 0.02, 0.1]), np.diag([0.01, 0.012, 0.008]))
+
+
+def every_format() -> set[str]:
+    """The formats that stand in the source."""
+    texts = (file.read_text(encoding="utf-8") for file in SOURCE.rglob("*.py"))
+    return {found for text in texts for found in re.findall(r'"(iparam-[a-z-]+/[0-9]+)"', text)}
+
+
+@pytest.mark.parametrize("stated", sorted(every_format()))
+def test_every_format_is_known(stated: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(f'{{"format": "{stated}",\n "more": 1}}', encoding="utf-8")
+    assert kind_of(path) is not None
+
+
+def test_formats_are_kinds_of_their_own(tmp_path: Path) -> None:
+    found = []
+    for stated in every_format():
+        path = tmp_path / f"{stated.partition('/')[0]}.json"
+        path.write_text(f'{{"format": "{stated}"}}', encoding="utf-8")
+        found.append(kind_of(path))
+    assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_recordings(tmp_path: Path, suffix: str) -> None:
+    recording = iparam.Recording("ur5e", warnings=("it is no iparam-trajectory/1",))
+    for name, channel in CHANNELS.items():
+        width = len(channel.columns) or 7
+        recording = recording.with_signal(name, time=[0.0, 1.0], values=np.ones((2, width)))
+        assert column_names(name, width)
+    path = tmp_path / f"run{suffix}"
+    recording.save(path)
+    assert kind_of(path) is FileKind.RECORDING
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_states(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"states{suffix}"
+    with path.open("wb") as file:
+        writer = WRITERS[suffix](file, StatesHeader("ur5e", "base", "tool0", "tool"))
+        writer.write(np.zeros((3, len(COLUMNS))))
+        writer.close()
+    assert kind_of(path) is FileKind.STATES
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_exports(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "load"
+    path.write_text(export_load(LOAD, name), encoding="utf-8")
+    assert kind_of(path) is (FileKind.EXPORTED_LOAD if name == "json" else FileKind[f"EXPORTED_{name.upper()}"])
+
+
+def test_robots_of_iparam_and_of_others(tmp_path: Path) -> None:
+    arm = tmp_path / "arm.urdf"
+    arm.write_text(robot_to_urdf(iparam.load_robot("ur5e")), encoding="utf-8")
+    assert kind_of(arm) is FileKind.URDF
+    assert iparam.load_robot(arm).num_joints == 6
+    far = tmp_path / "far.urdf"
+    comment = f"<!--{'x' * 100_000}-->"
+    text = (DATA / "sample_robot.urdf").read_text(encoding="utf-8")
+    far.write_text(text.replace("<link", f"{comment}<link", 1), encoding="utf-8")
+    assert kind_of(far) is None
+    last = re.findall(r'<link name="([^"]*)"', text)[-1]
+    far.write_text(merge_into_urdf(LOAD, far, link=last), encoding="utf-8")
+    assert kind_of(far) is FileKind.URDF
+
+
+def test_a_report(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    assert main(["report", str(DATA / "sample_result.json"), "--output", str(path)]) == 0
+    assert kind_of(path) is FileKind.REPORT
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        b"",
+        b"PAR1",
+        b"PAR1 of somebody else \xff\xff\xff\x7fPAR1",
+        b'{"a": {"format": "iparam-result/1"}}',
+        b'{"format": "other/1"}',
+        b"time,temperature\n0,1\n",
+        b"timestamp,q0\n0,1\n",
+        b"# my notes about iparam-result/1\n",
+        b'<robot name="mine"/>',
+        b"<html>my page</html>",
+        b"\0\xff" * 100,
+    ],
+)
+def test_what_others_wrote_is_of_no_kind(tmp_path: Path, contents: bytes) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(contents)
+    assert kind_of(path) is None
+    assert kind_of(tmp_path / "nothing") is None
+
+
+def test_what_may_be_replaced(tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    check_target(result, FileKind.RESULT, "--output")  # nothing is there
+    result.touch()
+    check_target(result, FileKind.RESULT, "--output")  # nothing is in it
+    result.write_text('{"format": "iparam-result/2"}', encoding="utf-8")
+    check_target(result, FileKind.RESULT, "--output")
+    with pytest.raises(InputError, match=r"--truth .*result\.json exists and is a result, and a simulation's truth"):
+        check_target(result, FileKind.TRUTH, "--truth")
+    check_target(result, FileKind.TRUTH, "--truth", overwrite=True)
+    result.write_text("{}", encoding="utf-8")
+    with pytest.raises(InputError, match="is nothing that iparam wrote"):
+        check_target(result, FileKind.RESULT, "--output")
+    with pytest.raises(InputError, match="does not exist; create it first"):
+        check_target(tmp_path / "none" / "x", FileKind.RESULT, "--output", overwrite=True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="special files of POSIX")
+def test_what_is_no_file_is_never_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the name of a socket must be short
+    os.mkfifo("pipe")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        for name, word in (("pipe", "a pipe"), ("socket", "a socket"), (".", "a folder"), (os.devnull, "a device")):
+            with pytest.raises(InputError, match=f"is {word}, not a file"):
+                check_target(Path(name), FileKind.RESULT, "--output", overwrite=True)
