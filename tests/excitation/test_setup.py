@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -89,6 +90,9 @@ def test_default_starts() -> None:
     limits = iparam.JointLimits(np.array([-1.0]), np.array([3.0]), *([np.array([1.0])] * 3))
     arm = iparam.Robot("one", (joint,), (iparam.Link("a"), iparam.Link("b")), limits, "b")
     np.testing.assert_allclose(default_start(arm), [1.0])
+    for lower, upper, start in ((-np.inf, np.inf, 0.0), (2.0, np.inf, 2.0), (-np.inf, -3.0, -3.0)):
+        limits = iparam.JointLimits(np.array([lower]), np.array([upper]), *([np.array([1.0])] * 3))
+        np.testing.assert_allclose(default_start(dataclasses.replace(arm, limits=limits)), [start])
 
 
 @pytest.mark.parametrize(
@@ -100,6 +104,10 @@ def test_default_starts() -> None:
         ({"limits": {"velocity": [1.0, 2.0]}}, "one positive number or 6"),
         ({"limits": {"acceleration": -1.0}}, "one positive number or 6"),
         ({"limits": {"displacement": 0.0}}, "must be positive"),
+        ({"limits": {"displacement": 1e308}}, "must be at most 1e\\+09 m, got 1e\\+308"),
+        ({"limits": {"velocity": 1e308}}, "limit must stay within .*got 1e\\+308"),
+        ({"payload": {"size": (1e308, 1.0, 1.0)}}, "half_extents must stay within"),
+        ({"payload": {"size": (1.0, 1.0, 1.0), "center": (0.0, 0.0, -1e308)}}, "center must stay within"),
         ({"duration": 0.0}, "duration must be positive, got 0.0"),
         ({"base_freq": 0.0}, "base_freq must be positive, got 0.0"),
         ({"num_harmonics": 0}, "num_harmonics"),
@@ -109,7 +117,8 @@ def test_default_starts() -> None:
 def test_bad_requests_are_refused(arguments: dict[str, object], message: str) -> None:
     def request() -> None:
         limits = PlanningLimits(**arguments.get("limits", {}))  # type: ignore[arg-type]
-        planning_problem(UR5E, **{**arguments, "limits": limits})  # type: ignore[arg-type]
+        box = PayloadBox.from_size(**arguments["payload"]) if "payload" in arguments else None  # type: ignore[arg-type]
+        planning_problem(UR5E, **{**arguments, "limits": limits, "payload": box})  # type: ignore[arg-type]
 
     with pytest.raises(iparam.InputError, match=message):
         request()
@@ -140,6 +149,11 @@ def test_cells_are_read_from_files_and_bad_ones_refused(tmp_path: Path) -> None:
         (json.dumps({**CELL, "boxes": [{"center": [0, 0, 0], "size": [1, -1, 1]}]}), "positive"),
         (json.dumps({**CELL, "boxes": 3}), "list of objects"),
         (json.dumps({**CELL, "ground_height": "low"}), "ground_height"),
+        (json.dumps({**CELL, "ground_height": -1e308}), "ground_height must stay within"),
+        (json.dumps({**CELL, "boxes": [{"center": [0, 0, 1e308], "size": [1, 1, 1]}]}), "must stay within"),
+        (json.dumps({**CELL, "planes": [{"point": [0, 0, 0], "normal": [1e308] * 3}]}), "must stay within"),
+        ("[" * 100_000, "not JSON"),
+        ('{"format": "iparam-cell/1", "boxes": ' + "[" * 100_000, "not JSON"),
     ):
         path.write_text(content, encoding="utf-8")
         with pytest.raises(iparam.FileFormatError, match=message):

@@ -14,7 +14,7 @@ from iparam.cli.estimate_lines import print_estimate, wrench_text
 from iparam.cli.joint_state import robot_of
 from iparam.cli.output import note, number, numbers, print_json, print_line, print_table
 from iparam.cli.outputs import Overwrite, Writes
-from iparam.errors import InputError, IparamError
+from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.file_kind import FileKind
 
 if TYPE_CHECKING:
@@ -191,7 +191,10 @@ class IdentifyPayload:
         from iparam.spatial.parameters import InertialParameters
         from iparam.trajectory.json_section import read_json
 
-        return InertialParameters.from_phi(read_json(self.prior).array("phi", 1))
+        try:
+            return InertialParameters.from_phi(read_json(self.prior).array("phi", 1))
+        except InputError as error:
+            raise FileFormatError(f"{self.prior}: {error}") from None
 
     def _compare(self, recording: Recording, robot: Robot, motion: ToolMotionEstimate) -> None:
         from iparam.estimation.identify import METHODS

@@ -32,8 +32,8 @@ def load_cell(path: str | os.PathLike[str]) -> WorkCell:
         content = json.loads(where.read_text(encoding="utf-8"))
     except OSError as error:
         raise FileFormatError(f"{where}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        raise FileFormatError(f"{where}: not JSON: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{where}: not JSON that can be read: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise FileFormatError(f'{where}: not a work cell: expected an object with "format": "{FORMAT}"')
     unknown = set(content) - {"format", "ground_height", "boxes", "planes"}
