@@ -11,6 +11,10 @@ from iparam.errors import InputError
 
 FloatArray = NDArray[np.float64]
 
+LARGEST = 1e9
+"""What no length, angle, mass or inertia of an arm and its surroundings reaches, in SI units; the powers of what is
+within it are still numbers."""
+
 _FLOAT64 = np.dtype(np.float64)
 _FEW = 32
 
@@ -42,6 +46,15 @@ def as_float_array(value: ArrayLike, name: str, trailing: tuple[int, ...] = ()) 
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise InputError(f"{name} must be finite, got {array[where]} at index {where if len(where) != 1 else where[0]}")
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
+def as_bounded_array(value: ArrayLike, name: str, trailing: tuple[int, ...] = ()) -> FloatArray:
+    """`as_float_array` of what is also within +-LARGEST, so that nothing computed from it overflows."""
+    array = as_float_array(value, name, trailing)
+    beyond = np.abs(array) > LARGEST
+    if beyond.any():
+        raise InputError(f"{name} must stay within +-{LARGEST:g}, got {array[beyond][0]:g}: in SI units?")
+    return array
 
 
 def _all_finite(array: FloatArray) -> bool:

@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import iparam
 from iparam.cli.main import main
+from iparam.robot.urdf_writer import robot_to_urdf
 from iparam.trajectory import FourierTrajectory, WindowedFourierTrajectory, load_trajectory, save_trajectory
 
 Q0 = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])
@@ -167,3 +169,22 @@ def test_a_file_that_names_no_robot(folder: Path, capsys: pytest.CaptureFixture[
     save_trajectory(folder / "two.json", two, robot="ur5e", fps=100.0)
     assert main(["excite", "check", "two.json"]) == 2
     assert "moves 2 joints" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('value="', 'value="1e308'), ('xyz="', 'xyz="1e308'), ('ixx="', 'ixx="1e308')],
+    ids=["mass", "length", "inertia"],
+)
+def test_a_robot_of_absurd_size_is_refused_without_a_bug(
+    old: str, new: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = robot_to_urdf(iparam.load_robot("ur5e"))
+    start = text.index(old) + len(old)
+    stop = min(text.index(mark, start) for mark in (" ", '"'))
+    (tmp_path / "arm.urdf").write_text(text[: start - len(old)] + new + text[stop:], encoding="utf-8")
+    command = ["excite", "poses", "--robot", str(tmp_path / "arm.urdf"), "--tip", "tool0"]
+    assert main([*command, "--output", str(tmp_path / "p.json")]) == 1
+    err = capsys.readouterr().err
+    assert "must be within +-1e+09 in SI units" in err
+    assert len(err.splitlines()) == 1

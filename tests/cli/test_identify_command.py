@@ -80,6 +80,10 @@ def test_a_prior(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["identify", "payload", "run.parquet", "--method", "logchol", "--prior", "guess.json"]
     assert main(command) == 0
     assert "from the data" in capsys.readouterr().out
+    for phi in ([1.0, 2.0], [0.0, 1.0, *[0.0] * 8], [1e300] * 10):
+        Path("guess.json").write_text(json.dumps({"phi": phi}), encoding="utf-8")
+        assert main(command) == 1
+        assert "guess.json: phi" in capsys.readouterr().err
 
 
 def test_compensate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

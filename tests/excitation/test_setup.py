@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Callable
@@ -90,6 +91,9 @@ def test_default_starts() -> None:
     limits = iparam.JointLimits(np.array([-1.0]), np.array([3.0]), *([np.array([1.0])] * 3))
     arm = iparam.Robot("one", (joint,), (iparam.Link("a"), iparam.Link("b")), limits, "b")
     np.testing.assert_allclose(default_start(arm), [1.0])
+    for lower, upper, start in ((-np.inf, np.inf, 0.0), (2.0, np.inf, 2.0), (-np.inf, -3.0, -3.0)):
+        limits = iparam.JointLimits(np.array([lower]), np.array([upper]), *([np.array([1.0])] * 3))
+        np.testing.assert_allclose(default_start(dataclasses.replace(arm, limits=limits)), [start])
 
 
 @pytest.mark.parametrize(
@@ -104,11 +108,15 @@ def test_default_starts() -> None:
         ({"limits": {"displacement": 500.0}}, "keeps it from nothing: ur5e reaches 1.2 m. Is it in millimetres"),
         ({"limits": {"velocity": 60.0}}, "more than 3 times the 3.142 of shoulder_pan_joint of ur5e: is it in degrees"),
         ({"limits": {"acceleration": 460.0}}, "more than 10 times the 8 of shoulder_pan_joint"),
-        ({"payload": PayloadBox.from_size([100.0, 150.0, 200.0])}, "extends to 219.4 m from tool0"),
+        ({"payload": {"size": [100.0, 150.0, 200.0]}}, "extends to 219.4 m from tool0"),
         (
             {"cell": WorkCell((Box([900.0, 0.0, 0.0], [20.0] * 3, name="post"),))},
             "'post' of the work cell is 880 m away",
         ),
+        ({"limits": {"displacement": 1e308}}, "keeps it from nothing"),
+        ({"limits": {"velocity": 1e308}}, "limit must stay within .*got 1e\\+308"),
+        ({"payload": {"size": (1e308, 1.0, 1.0)}}, "half_extents must stay within"),
+        ({"payload": {"size": (1.0, 1.0, 1.0), "center": (0.0, 0.0, -1e308)}}, "center must stay within"),
         ({"duration": 0.0}, "duration must be positive, got 0.0"),
         ({"base_freq": 0.0}, "base_freq must be positive, got 0.0"),
         ({"num_harmonics": 0}, "num_harmonics"),
@@ -118,7 +126,8 @@ def test_default_starts() -> None:
 def test_bad_requests_are_refused(arguments: dict[str, object], message: str) -> None:
     def request() -> None:
         limits = PlanningLimits(**arguments.get("limits", {}))  # type: ignore[arg-type]
-        planning_problem(UR5E, **{**arguments, "limits": limits})  # type: ignore[arg-type]
+        box = PayloadBox.from_size(**arguments["payload"]) if "payload" in arguments else None  # type: ignore[arg-type]
+        planning_problem(UR5E, **{**arguments, "limits": limits, "payload": box})  # type: ignore[arg-type]
 
     with pytest.raises(iparam.InputError, match=message):
         request()
@@ -149,8 +158,12 @@ def test_cells_are_read_from_files_and_bad_ones_refused(tmp_path: Path) -> None:
         (json.dumps({**CELL, "boxes": [{"center": [0, 0, 0], "size": [1, -1, 1]}]}), "positive"),
         (json.dumps({**CELL, "boxes": 3}), "list of objects"),
         (json.dumps({**CELL, "ground_height": "low"}), "ground_height"),
-        ("[" * 100_000, "not JSON"),
         (json.dumps(CELL) + " " * 1_000_000, "larger than 1000 kB"),
+        (json.dumps({**CELL, "ground_height": -1e308}), "ground_height must stay within"),
+        (json.dumps({**CELL, "boxes": [{"center": [0, 0, 1e308], "size": [1, 1, 1]}]}), "must stay within"),
+        (json.dumps({**CELL, "planes": [{"point": [0, 0, 0], "normal": [1e308] * 3}]}), "must stay within"),
+        ("[" * 100_000, "not JSON"),
+        ('{"format": "iparam-cell/1", "boxes": ' + "[" * 100_000, "not JSON"),
     ):
         path.write_text(content, encoding="utf-8")
         with pytest.raises(iparam.FileFormatError, match=message):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,7 @@ def rows(count: int) -> list[str]:
         (b"time,q0,q0\n1,2,3\n", "'q0' more than once"),
         (b"time,note\n1,hello\n", "holds no usable samples"),
         (b"time,q0\nx,2\ny,3\n", "holds no usable samples"),
+        (b"time," + b",".join(b"a%d" % i for i in range(2000)) + b"\n", "has 2001 columns, more than the 2000"),
         (b"PAR1", "cut|cannot"),
         (b"PAR1 no parquet PAR1", "cannot be read as Parquet"),
     ],
@@ -57,6 +59,17 @@ def test_unreadable_paths(tmp_path: Path) -> None:
         Recording.load("nul\0byte.csv")
     with pytest.raises(InputError, match="read from a path"):
         Recording.load(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="special files of POSIX")
+def test_a_pipe_is_read_and_a_device_is_not(tmp_path: Path) -> None:
+    ours, theirs = os.pipe()
+    with os.fdopen(theirs, "wb") as stream:
+        stream.write("\n".join([HEADER, *rows(20), ""]).encode())
+    assert Recording.load(f"/dev/fd/{ours}").signal("q").num_samples == 20
+    os.close(ours)
+    with pytest.raises(FileFormatError, match="is a device, not a recording"):
+        Recording.load("/dev/zero")
 
 
 def test_a_file_that_ends_in_the_middle_of_a_row(tmp_path: Path) -> None:

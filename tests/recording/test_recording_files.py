@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time as clock
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -125,6 +126,59 @@ def test_a_plain_parquet_table_is_read_too(tmp_path: Path) -> None:
     assert "note" in found.warnings[0]
 
 
+NUMBERS = {
+    "int64": pyarrow.array([1, 2**60 + 1, None]),
+    "uint64": pyarrow.array([1, 2**64 - 1, None], pyarrow.uint64()),
+    "int8": pyarrow.array([1, -128, None], pyarrow.int8()),
+    "half": pyarrow.array(np.array([1.0, 2.0, 3.0], np.float16)),
+    "decimal": pyarrow.array([Decimal("1.00"), Decimal("-1.25"), None]),
+    "dictionary": pyarrow.array([1.0, 2.5, None]).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_numbers_of_every_kind(kind: str, tmp_path: Path) -> None:
+    path, column = tmp_path / "t.parquet", NUMBERS[kind]
+    pyarrow.parquet.write_table(pyarrow.table({"time": [0.0, 1.0, 2.0], "q0": column}), path)
+    expected = [float(value) for value in column.to_pylist() if value is not None]  # the nearest number
+    assert Recording.load(path, angles="radians").signal("q").values.ravel().tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pyarrow.array([[1.0], [2.0], []]),
+        pyarrow.array([{"a": 1.0}] * 3),
+        pyarrow.nulls(3),
+        pyarrow.array(["1", "2", "3"]).dictionary_encode(),
+        pyarrow.array([True, False, True]),
+        pyarrow.array([b"\xff"] * 3),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_what_is_no_number_is_left_out_with_its_type(column: pyarrow.Array, tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"time": [0.0, 1.0, 2.0], "q0": [0.0] * 3, "dq0": column}), path)
+    found = Recording.load(path)
+    assert list(found.signals) == ["q"]
+    assert "columns that hold no numbers were left out: dq0 (" in found.warnings[0]
+
+
+def test_times_that_are_dates_are_told_so(tmp_path: Path) -> None:
+    times = pyarrow.array([0, 10**9], pyarrow.timestamp("ns"))
+    pyarrow.parquet.write_table(pyarrow.table({"time": times, "q0": [0.0, 0.0]}), tmp_path / "t.parquet")
+    with pytest.raises(FileFormatError, match=r"time holds timestamp\[ns\]; it must be numbers, in seconds"):
+        Recording.load(tmp_path / "t.parquet")
+
+
+def test_names_that_are_not_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"time": [0.0, 1.0], "somename": [0.0, 0.0]}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"somename", b"some\xff\xfeme"))
+    with pytest.raises(FileFormatError, match="the names of its columns are not UTF-8"):
+        Recording.load(path)
+
+
 def rewritten(path: Path, change: object) -> None:
     table = pyarrow.parquet.read_table(path)
     document = json.loads(table.schema.metadata[b"iparam"])
@@ -142,6 +196,7 @@ def rewritten(path: Path, change: object) -> None:
         (lambda d: {**d, "signals": []}, "'signals' is not a dict"),
         (lambda d: {**d, "signals": {"q": {"unit": 3}}}, "signal 'q' lacks unit"),
         (lambda d: b"{", "metadata is damaged"),
+        (lambda d: {**d, "metadata": {"a": float("nan")}}, "metadata is damaged: it holds NaN"),
         (lambda d: b"[" * 100_000, "metadata is damaged"),
     ],
 )

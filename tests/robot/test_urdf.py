@@ -208,6 +208,13 @@ def test_limits(load: Callable[..., Robot]) -> None:
     assert [each.kind for each in robot.joints[:2]] == [JointKind.REVOLUTE, JointKind.PRISMATIC]
 
 
+def test_limits_that_are_none_in_other_words(load: Callable[..., Robot]) -> None:
+    text = '<limit lower="-1e16" upper="1e308" velocity="1e10" effort="inf" acceleration="1e300"/>'
+    limits = load(*ARM, joint("j", "revolute", "a", "b", text)).limits
+    assert (limits.lower.tolist(), limits.upper.tolist()) == ([-np.inf], [np.inf])
+    assert [limits.velocity[0], limits.torque[0], limits.acceleration[0]] == [np.inf] * 3
+
+
 def test_axes_and_origins(load: Callable[..., Robot]) -> None:
     robot = load(
         *(link(name) for name in "abc"),
@@ -290,6 +297,14 @@ ARM = (link("a"), link("b"))
         ((*ARM, joint("j", "continuous", "a", "b", "<origin rpy='0 0 ${pi}'/>")), "xacro"),
         ((*ARM, joint("j", "continuous", "a", "b", "<origin quat_xyzw='0 0 0 1'/>")), "quat_xyzw.*rpy="),
         ((*ARM, joint("j", "continuous", "a", "b", "<origin/><origin/>")), "<origin> 2 times"),
+        ((*ARM, joint("j", "continuous", "a", "b", "<origin xyz='0 0 1e308'/>")), r"'xyz' must be within \+-1e\+09"),
+        ((*ARM, joint("j", "continuous", "a", "b", "<origin rpy='0 0 1e10'/>")), r"'rpy' must be within \+-1e\+09"),
+        ((*ARM, joint("j", "continuous", "a", "b", "<axis xyz='0 0 1e308'/>")), r"'xyz' must be within \+-1e\+09"),
+        ((*ARM, joint("j", "revolute", "a", "b", "<limit lower='1e16' upper='1e17'/>")), "must begin within"),
+        (
+            (link("a"), link("b", inertial("1e308")), joint("j", "continuous", "a", "b")),
+            r"<mass>: attribute 'value' must be within \+-1e\+09",
+        ),
         (
             (link("a"), link("b", "<inertial/>"), joint("j", "continuous", "a", "b")),
             "link 'b' <inertial>: has no <mass>",

@@ -25,7 +25,18 @@ def test_file_and_back(excited, box: Payload, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"format": "iparam-result/1"}, {"mass": 3.0}, {"phi": [1.0]}, {"center_of_mass": "here"}]
+    "change",
+    [
+        {"format": "iparam-result/1"},
+        {"mass": 3.0},
+        {"mass": -1.0},
+        {"mass": 1e308},
+        {"mass": 1e20},
+        {"phi": [1.0]},
+        {"center_of_mass": "here"},
+        {"center_of_mass": [1.0, 2.0]},
+        {"inertia_about_com": [[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]},
+    ],
 )
 def test_a_file_that_contradicts_itself(excited, tmp_path: Path, change: dict[str, object]) -> None:
     excited.save_truth(tmp_path / "truth.json")

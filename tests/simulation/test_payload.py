@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -203,6 +204,8 @@ class TestMeshes:
             ("rubbish.stl", b"\x00\x12garbage" * 40),
             ("not a number.obj", b"v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"),
             ("index.obj", b"v 0 0 0\nv 1 0 0\nf 1 2 9\n"),
+            ("flat vertex.obj", b"v .1 .1 -.1\nv .1 .1 .1\nf 2 4 1\nf 5 2 1\nv -.1 -.1 -.1\nv -.1 -.1 .1\nv -.1 .1"),
+            ("vertex 0.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 -9\n"),
             ("part.step", b"ISO-10303-21;"),
         ],
     )
@@ -210,6 +213,25 @@ class TestMeshes:
         (tmp_path / name).write_bytes(content)
         with pytest.raises(FileFormatError, match=name):
             Payload.mesh(tmp_path / name, mass=1.0)
+
+    def test_numbers_that_are_too_large(self, tmp_path: Path) -> None:
+        path = tmp_path / "huge.obj"
+        path.write_text("v 0 0 -1e308\nv 1 0 0\nv 0 1 0\nv 0 0 1e308\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
+        with pytest.raises(InputError, match=r"huge\.obj: the mesh is .* m long"):
+            Payload.mesh(path, mass=1.0)
+
+    def test_what_trimesh_says_to_itself_is_not_printed(self, tmp_path: Path) -> None:
+        path = tmp_path / "damaged.stl"
+        text = trimesh.creation.box((0.1, 0.1, 0.1)).export(file_type="stl_ascii")
+        path.write_text(
+            text.replace("normal 0", "normal x", 1) if "normal 0" in text else text.replace("normal", "", 1)
+        )
+        program = (
+            "import sys\nfrom iparam.errors import IparamError\nfrom iparam.simulation import Payload\n"
+            "try: Payload.mesh(sys.argv[1], mass=1.0)\nexcept IparamError: pass"
+        )
+        done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
+        assert done.stderr == ""
 
     def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
         with pytest.raises(FileFormatError, match="no such file"):

@@ -279,3 +279,19 @@ def test_every_public_name_resolves() -> None:
     assert len(set(spatial.__all__)) == len(spatial.__all__)
     for name in spatial.__all__:
         assert getattr(spatial, name).__doc__, name
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: InertialParameters(1e10, np.zeros(3), np.eye(3)),
+        lambda: InertialParameters(1.0, np.array([0.0, -1e308, 0.0]), np.eye(3)),
+        lambda: InertialParameters(1.0, np.zeros(3), 1e308 * np.eye(3)),
+        lambda: InertialParameters.box(1.0, (1e155, 1.0, 1.0)),
+        lambda: InertialParameters.cylinder(1.0, 1e308, 1.0),
+        lambda: InertialParameters.sphere(1e308, 1.0),
+    ],
+)
+def test_a_body_beyond_all_measure_is_refused_and_does_not_overflow(make: Any) -> None:
+    with pytest.raises(InputError, match=r"must stay within \+-1e\+09, got .*: in SI units\?"):
+        make()

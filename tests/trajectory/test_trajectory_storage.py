@@ -178,6 +178,8 @@ def test_files_of_the_first_tools_are_read(tmp_path: Path) -> None:
         ("coefficients.b", [[[1], [2]], [[3], [4]]], "it holds a list of 1"),
         ("coefficients.b", [], "coefficients.b must be 2 lists"),
         ("condition_number", "small", "condition_number must be a finite number"),
+        ("condition_number", 1e51, "condition_number must stay within"),
+        ("condition_number", 10**60, "condition_number must stay within"),
         ("validation", [], "validation must be an object"),
     ],
 )

@@ -14,7 +14,7 @@ from iparam.cli.estimate_lines import print_estimate, wrench_text
 from iparam.cli.output import note, number, numbers, print_json, print_line, print_table
 from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.recorded_run import RecordedRunOptions, note_further
-from iparam.errors import InputError, IparamError
+from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.file_kind import FileKind
 
 if TYPE_CHECKING:
@@ -185,7 +185,10 @@ class IdentifyPayload(RecordedRunOptions):
         marks = document.content.get("measurements")
         if isinstance(marks, list) and recording.has("wrench") and recording.signal("wrench").fingerprint in marks:
             note(f"{self.prior} was identified from this very recording: as a prior, it counts the same data twice")
-        return InertialParameters.from_phi(document.array("phi", 1))
+        try:
+            return InertialParameters.from_phi(document.array("phi", 1))
+        except InputError as error:
+            raise FileFormatError(f"{self.prior}: {error}") from None
 
     def _compare(self, recording: Recording, robot: Robot, motion: ToolMotionEstimate) -> None:
         from iparam.estimation.identify import METHODS

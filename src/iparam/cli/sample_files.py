@@ -21,6 +21,8 @@ from iparam.errors import FileFormatError, InputError
 BLOCK_SAMPLES = 65536
 TABLE_SUFFIXES = (".json", ".csv", ".parquet")
 _GROUPS = ("q", "dq", "ddq")
+_LONGEST_HEADER = 1 << 20
+_LARGEST_JSON = 200_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,18 +111,20 @@ def _csv_blocks(path: Path, names: Sequence[str]) -> Iterator[list[Any]]:
     import pyarrow.csv
 
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            header = [name.strip() for name in next(csv.reader(file), [])]
-        _check_columns(path, header, names)
-        reader = pyarrow.csv.open_csv(
-            path,
-            read_options=pyarrow.csv.ReadOptions(column_names=header, skip_rows=1, use_threads=False),
-            convert_options=pyarrow.csv.ConvertOptions(
-                include_columns=list(names), column_types=dict.fromkeys(names, pyarrow.float64())
-            ),
-        )
-        for batch in reader:
-            yield [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+        with path.open("rb") as file:
+            line = file.readline(_LONGEST_HEADER).decode("utf-8-sig").rstrip("\r\n")
+            header = [name.strip() for name in next(csv.reader([line]), [])]
+            _check_columns(path, header, names)
+            file.seek(0)
+            reader = pyarrow.csv.open_csv(
+                file,
+                read_options=pyarrow.csv.ReadOptions(column_names=header, skip_rows=1, use_threads=False),
+                convert_options=pyarrow.csv.ConvertOptions(
+                    include_columns=list(names), column_types=dict.fromkeys(names, pyarrow.float64())
+                ),
+            )
+            for batch in reader:
+                yield [column.to_numpy(zero_copy_only=False) for column in batch.columns]
     except OSError as error:
         raise _unreadable(path, error) from None
     except (UnicodeDecodeError, csv.Error, pyarrow.ArrowException) as error:
@@ -128,18 +132,15 @@ def _csv_blocks(path: Path, names: Sequence[str]) -> Iterator[list[Any]]:
 
 
 def _parquet_blocks(path: Path, names: Sequence[str]) -> Iterator[list[Any]]:
-    import pyarrow
-    import pyarrow.parquet
+    from iparam.recording.parquet_table import number_batches, open_parquet
 
     try:
-        with pyarrow.parquet.ParquetFile(path) as file:
+        with path.open("rb") as stream, open_parquet(stream, str(path)) as file:
             _check_columns(path, file.schema_arrow.names, names)
-            for batch in file.iter_batches(batch_size=BLOCK_SAMPLES, columns=list(names)):
-                yield [batch.column(name).to_numpy(zero_copy_only=False) for name in names]
+            for _, columns in number_batches(file, names, str(path)):
+                yield [values for values, _ in columns]
     except OSError as error:
         raise _unreadable(path, error) from None
-    except pyarrow.ArrowException as error:
-        raise FileFormatError(f"{path} cannot be read as Parquet: {error}") from None
 
 
 def _json_blocks(path: Path, names: Sequence[str]) -> Iterator[list[Any]]:
@@ -164,7 +165,16 @@ def _json_blocks(path: Path, names: Sequence[str]) -> Iterator[list[Any]]:
 
 def _json_object(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_bytes())
+        with path.open("rb") as file:
+            data = file.read(_LARGEST_JSON + 1)
+        if len(data) > _LARGEST_JSON:
+            raise FileFormatError(
+                f"{path} is larger than {_LARGEST_JSON // 10**6} MB, the most that is read of JSON: save the table as "
+                ".csv or .parquet, which are read in blocks"
+            )
+        content = json.loads(data)
+    except FileFormatError:
+        raise
     except OSError as error:
         raise _unreadable(path, error) from None
     except (ValueError, RecursionError) as error:

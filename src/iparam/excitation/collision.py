@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.arrays import LARGEST, FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.excitation.constraints import Constraint, Margins, MotionArrays
 from iparam.excitation.geometry import PayloadBox, PlacedBox, PlacedCapsule, frame_offset
@@ -133,6 +133,8 @@ class ToolDisplacementConstraint(Constraint):
         object.__setattr__(self, "center", frozen(as_float_array(self.center, "center", (3,))))
         if not self.radius > 0:
             raise InputError(f"the largest tool displacement must be positive, got {self.radius}")
+        if self.radius > LARGEST:
+            raise InputError(f"the largest tool displacement must be at most {LARGEST:g} m, got {self.radius:g}")
 
     @classmethod
     def from_start(cls, robot: Robot, q0: ArrayLike, largest: float) -> ToolDisplacementConstraint:

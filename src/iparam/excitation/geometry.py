@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.arrays import FloatArray, as_bounded_array, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.robot.model import Robot
 from iparam.robot.scale import check_payload_extent
@@ -92,7 +92,7 @@ class PayloadBox:
 
     def __post_init__(self) -> None:
         for name in ("half_extents", "center"):
-            value = as_float_array(getattr(self, name), f"payload {name}")
+            value = as_bounded_array(getattr(self, name), f"payload {name}")
             if value.shape != (3,):
                 raise InputError(f"payload {name} must have shape (3,), got {value.shape}")
             object.__setattr__(self, name, frozen(value))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import FloatArray, as_float_array
+from iparam.arrays import FloatArray, as_bounded_array, as_float_array
 from iparam.errors import ContradictionError, InputError
 from iparam.excitation.collision import CLEARANCE, ToolDisplacementConstraint, capsule_collision
 from iparam.excitation.constraints import Constraint, JointLimitConstraint
@@ -122,7 +122,10 @@ def default_start(robot: Robot) -> FloatArray:
     if robot.name.startswith("ur") and robot.num_joints == 6:
         return np.radians(UR_START)
     lower, upper = robot.limits.lower, robot.limits.upper
-    return np.where(np.isfinite(lower) & np.isfinite(upper), 0.5 * (lower + upper), np.clip(0.0, lower, upper))
+    start = np.clip(np.zeros(robot.num_joints), lower, upper)
+    ranges = np.isfinite(lower) & np.isfinite(upper)
+    start[ranges] = 0.5 * (lower[ranges] + upper[ranges])
+    return start
 
 
 def joint_limit_constraints(
@@ -179,7 +182,7 @@ def _check_degrees(robot: Robot, order: int, given: ArrayLike | None, own: Joint
 def _per_joint(robot: Robot, given: ArrayLike | None, default: FloatArray) -> FloatArray:
     if given is None:
         return default
-    values = as_float_array(given, "limit")
+    values = as_bounded_array(given, "limit")
     if values.shape not in ((), (robot.num_joints,)) or (values <= 0).any():
         raise InputError(f"a limit must be one positive number or {robot.num_joints}, got {values.tolist()}")
     return np.broadcast_to(values, (robot.num_joints,))

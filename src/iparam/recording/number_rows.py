@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,78 +12,57 @@ from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
 
-_LINES_A_BLOCK = 2000
+_LINES_A_PART = 2000
+"""Lines that are read one by one if there is a fault in one of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class NumberRows:
-    """The rows of a text that have the right number of cells.
+    """The rows of a text that have the right number of cells, in columns.
 
     Attributes:
-        values: (R, C); NaN or infinite where a cell is empty or no finite number.
-        empty: (R, C) true where a cell is empty.
-        lines: (R,) line numbers, from 1.
-        bad_lines: line numbers of rows that were left out, having another number of cells.
+        lines: (R,) line numbers.
+        values: of each wanted column (R,); NaN or infinite where a cell is empty or no finite number.
+        empty: of each wanted column (R,), true where a cell is empty; None if none is.
+        bad_lines: (B,) line numbers of rows that were left out, having another number of cells.
     """
 
-    values: FloatArray
-    empty: NDArray[np.bool_]
     lines: NDArray[np.int64]
-    bad_lines: tuple[int, ...] = ()
+    values: list[FloatArray]
+    empty: list[NDArray[np.bool_] | None]
+    bad_lines: NDArray[np.int64]
 
 
 def parse_rows(
-    text: bytes, num_columns: int, delimiter: str, first_line: int = 1, wanted: Sequence[int] | None = None
-) -> NumberRows:
-    """Read rows of ``num_columns`` cells.
+    text: bytes, num_columns: int, delimiter: str, first_line: int, wanted: Sequence[int]
+) -> Iterator[NumberRows]:
+    """Read rows of ``num_columns`` cells, in parts.
 
     Args:
-        text: the rows, ASCII numbers; line ends of any kind.
+        text: whole rows, ASCII numbers; line ends of any kind.
         num_columns: C.
         delimiter: one character.
         first_line: number of the first line in its file.
-        wanted: the columns that hold numbers; the others may hold anything, and come out as NaN. None for all.
+        wanted: the columns that hold numbers; the others may hold anything.
     """
-    wanted = range(num_columns) if wanted is None else wanted
-    sound = _parse_sound(text, num_columns, delimiter, wanted)
+    sound = _parse_sound(text, num_columns, delimiter, first_line, wanted)
     if sound is not None:
-        values, empty = sound
-        return NumberRows(values, empty, np.arange(first_line, first_line + len(values)))
+        yield sound
+        return
     lines = text.splitlines()
-    parts: list[tuple[FloatArray, NDArray[np.bool_]]] = []
-    numbers: list[int] = []
-    bad_lines: list[int] = []
-    for start in range(0, len(lines), _LINES_A_BLOCK):
-        block = lines[start : start + _LINES_A_BLOCK]
-        first = first_line + start
-        sound = _parse_sound(b"\n".join(block) + b"\n", num_columns, delimiter, wanted)
-        if sound is not None and len(sound[0]) == len(block):
-            parts.append(sound)
-            numbers += range(first, first + len(block))
-            continue
-        rows = [(first + i, _cells(line, delimiter)) for i, line in enumerate(block) if line.strip()]
-        good = [(number, cells) for number, cells in rows if len(cells) == num_columns]
-        bad_lines += [number for number, cells in rows if len(cells) != num_columns]
-        if good:
-            values = np.full((len(good), num_columns), np.nan)
-            values[:, wanted] = [[_number(cells[i]) for i in wanted] for _, cells in good]
-            empty = np.array([[not cell for cell in cells] for _, cells in good])
-            parts.append((values, empty))
-            numbers += [number for number, _ in good]
-    if not parts:
-        parts = [(np.empty((0, num_columns)), np.empty((0, num_columns), dtype=bool))]
-    return NumberRows(
-        np.concatenate([values for values, _ in parts]),
-        np.concatenate([empty for _, empty in parts]),
-        np.array(numbers, dtype=np.int64),
-        tuple(bad_lines),
-    )
+    for start in range(0, len(lines), _LINES_A_PART):
+        part, first = lines[start : start + _LINES_A_PART], first_line + start
+        sound = _parse_sound(b"\n".join(part) + b"\n", num_columns, delimiter, first, wanted)
+        if sound is not None and sound.lines.size == len(part):
+            yield sound
+        else:
+            yield _parse_lines(part, num_columns, delimiter, first, wanted)
 
 
 def _parse_sound(
-    text: bytes, num_columns: int, delimiter: str, wanted: Sequence[int]
-) -> tuple[FloatArray, NDArray[np.bool_]] | None:
-    """Values and empty cells of a text without any fault, or None if it has one."""
+    text: bytes, num_columns: int, delimiter: str, first_line: int, wanted: Sequence[int]
+) -> NumberRows | None:
+    """The rows of a text without any fault, or None if it has one."""
     import pyarrow
     import pyarrow.csv
 
@@ -91,7 +70,7 @@ def _parse_sound(
     try:
         table = pyarrow.csv.read_csv(
             io.BytesIO(text),
-            read_options=pyarrow.csv.ReadOptions(column_names=names, block_size=max(1 << 20, len(text) // 64)),
+            read_options=pyarrow.csv.ReadOptions(column_names=names),
             parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, quote_char=False, ignore_empty_lines=False),
             convert_options=pyarrow.csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pyarrow.float64()),
@@ -101,13 +80,25 @@ def _parse_sound(
         )
     except pyarrow.ArrowException:
         return None
-    values = np.full((table.num_rows, num_columns), np.nan)
-    empty = np.zeros((table.num_rows, num_columns), dtype=bool)
-    for i, column in zip(wanted, table.columns, strict=True):
-        values[:, i] = column.to_numpy()
-        if column.null_count:
-            empty[:, i] = column.is_null().to_numpy()
-    return values, empty
+    return NumberRows(
+        np.arange(first_line, first_line + table.num_rows),
+        [column.to_numpy() for column in table.columns],
+        [column.is_null().to_numpy() if column.null_count else None for column in table.columns],
+        np.empty(0, dtype=np.int64),
+    )
+
+
+def _parse_lines(
+    lines: Sequence[bytes], num_columns: int, delimiter: str, first_line: int, wanted: Sequence[int]
+) -> NumberRows:
+    rows = [(first_line + i, _cells(line, delimiter)) for i, line in enumerate(lines) if line.strip()]
+    good = [(number, cells) for number, cells in rows if len(cells) == num_columns]
+    return NumberRows(
+        np.array([number for number, _ in good], dtype=np.int64),
+        [np.array([_number(cells[i]) for _, cells in good], dtype=np.float64) for i in wanted],
+        [np.array([not cells[i] for _, cells in good], dtype=bool) for i in wanted],
+        np.array([number for number, cells in rows if len(cells) != num_columns], dtype=np.int64),
+    )
 
 
 def _cells(line: bytes, delimiter: str) -> list[str]:

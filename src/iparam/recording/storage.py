@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
-from collections.abc import Mapping, Sequence
+import stat
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from iparam.errors import ContradictionError, FileFormatError, InputError, UnknownNameError
 from iparam.files import write_atomically
 from iparam.recording.channels import default_frame
 from iparam.recording.parquet_table import MAGIC, parquet_of_recording, read_parquet_table
+from iparam.recording.reading_limit import check_size, reading_limit
 from iparam.recording.recording import Recording
 from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians
 from iparam.recording.signal import Signal
@@ -50,15 +54,17 @@ def load_recording(
     """See `Recording.load`."""
     if angles not in (None, "radians", "degrees"):
         raise UnknownNameError("angle unit", angles, ("radians", "degrees"))
-    contents, source = _contents(path)
     arm = _robot(robot)
     document: dict[str, Any] | None = None
-    if contents[:4] == MAGIC:
-        if columns is not None:
-            raise InputError(f"{source} is a Parquet file, which names its columns; leave out columns")
-        table, document = read_parquet_table(contents, source)
-    else:
-        table = read_text_table(contents, source, columns, arm.num_joints if arm is not None else None)
+    with _opened(path) as (stream, source):
+        magic = stream.read(len(MAGIC))
+        stream.seek(0)
+        if magic == MAGIC:
+            if columns is not None:
+                raise InputError(f"{source} is a Parquet file, which names its columns; leave out columns")
+            table, document = read_parquet_table(stream, source)
+        else:
+            table = read_text_table(stream, source, columns, arm.num_joints if arm is not None else None)
     labels = None if document is None else {k: (v["unit"], v["frame"]) for k, v in document["signals"].items()}
     signals, notes = signals_of_table(table, source, labels)
     try:
@@ -84,20 +90,39 @@ def load_recording(
     return Recording(name, signals, {} if document is None else document["metadata"], (*earlier, *found))
 
 
-def _contents(path: str | os.PathLike[str]) -> tuple[bytes, str]:
+@contextlib.contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[tuple[BinaryIO, str]]:
+    """The file, which can be sought in, and its name for messages."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"a recording is read from a path, got {type(path).__name__}")
     source = os.fspath(path)
     try:
-        contents = Path(source).read_bytes()
+        stream = open(source, "rb")  # noqa: SIM115
     except IsADirectoryError:
         raise FileFormatError(f"{source} is a directory, not a recording") from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise FileFormatError(f"cannot read {source}: {reason}") from None
-    if not contents:
-        raise FileFormatError(f"{source} is empty")
-    return contents, source
+        raise _unreadable(source, error) from None
+    try:
+        with stream:
+            kind = os.fstat(stream.fileno()).st_mode
+            if stat.S_ISREG(kind):
+                if not stream.read(1):
+                    raise FileFormatError(f"{source} is empty")
+                stream.seek(0)
+                yield stream, source
+            elif stat.S_ISFIFO(kind):
+                contents = stream.read(reading_limit() + 1)
+                check_size(len(contents), source, "what came out of a pipe")
+                yield io.BytesIO(contents), source
+            else:
+                raise FileFormatError(f"{source} is a device, not a recording")
+    except OSError as error:
+        raise _unreadable(source, error) from None
+
+
+def _unreadable(source: str, error: OSError | ValueError) -> FileFormatError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return FileFormatError(f"cannot read {source}: {reason}")
 
 
 def _robot(robot: Robot | str | None) -> Robot | None:

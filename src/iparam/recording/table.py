@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,32 +14,101 @@ from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError
 from iparam.recording.channels import CHANNELS, column_names, default_frame, default_unit, signal_of_column
 from iparam.recording.places import listed
+from iparam.recording.reading_limit import check_size
 from iparam.recording.row_times import usable_rows
 from iparam.recording.signal import Signal
 
 MAX_WIDTH = 1000
 """Components of a signal: more is no measurement of an arm, and not worth the memory a column name can ask for."""
 
+MAX_COLUMNS = 2000
+"""Columns of a table; a UR arm sends 70."""
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Named columns of numbers.
+    """Named columns of numbers, as a file has them.
 
     Attributes:
-        names: of the columns; one is "time".
-        values: (R, C); NaN where there is no number.
-        empty: (R, C) true where a cell is empty on purpose: no sample, as opposed to a damaged one.
+        names: of all columns of the file, in its order; one is "time".
+        values: of the columns that have a meaning, (R,) each; NaN where there is no number. `signals_of_table` takes
+            them out one after the other, so that they are not in memory twice.
+        empty: of those that have any, (R,) each: true where a cell is empty on purpose: no sample, as opposed to a
+            damaged one.
         lines: (R,) where each row stands in the file: line or row numbers from 1.
         row_word: what the numbers in ``lines`` are called, "line" or "row".
         notes: what reading it found wrong.
     """
 
     names: tuple[str, ...]
-    values: FloatArray
-    empty: NDArray[np.bool_]
+    values: dict[str, FloatArray]
+    empty: Mapping[str, NDArray[np.bool_]]
     lines: NDArray[np.int64]
     row_word: str = "line"
     notes: tuple[str, ...] = field(default=())
+
+
+class TableBuilder:
+    """Puts a table together from blocks of rows, in arrays that are made once.
+
+    Args:
+        names: of all columns of the file.
+        most_rows: that there can be.
+        source: the file, for messages.
+        row_word: "line" or "row".
+    """
+
+    def __init__(self, names: Sequence[str], most_rows: int, source: str, row_word: str) -> None:
+        self.names, self.wanted = tuple(names), [name for name in names if has_meaning(name)]
+        count = len(self.wanted)
+        check_size(8 * most_rows * count, source, f"{most_rows} rows of {count} numbers")
+        self._source, self._row_word, self._size = source, row_word, 0
+        self._values = {name: np.empty(most_rows) for name in self.wanted}
+        self._empty: dict[str, NDArray[np.bool_]] = {}
+        self._lines = np.empty(most_rows, dtype=np.int64)
+
+    def add(
+        self, lines: NDArray[np.int64], values: Sequence[NDArray[Any]], empty: Sequence[NDArray[np.bool_] | None]
+    ) -> None:
+        """Add rows: their places, and of each wanted column (R,) its numbers and where it is empty (None: nowhere)."""
+        start, stop = self._size, self._size + lines.size
+        if stop > self._lines.size:
+            raise FileFormatError(f"{self._source} is damaged: it has more rows than it says")
+        self._lines[start:stop] = lines
+        for name, numbers, nothing in zip(self.wanted, values, empty, strict=True):
+            self._values[name][start:stop] = numbers
+            if nothing is not None and nothing.any():
+                mask = self._empty.setdefault(name, np.zeros(self._lines.size, dtype=bool))
+                mask[start:stop] = nothing
+        self._size = stop
+
+    def table(self, notes: Sequence[str]) -> Table:
+        """What was added."""
+        return Table(
+            self.names,
+            {name: column[: self._size] for name, column in self._values.items()},
+            {name: column[: self._size] for name, column in self._empty.items()},
+            self._lines[: self._size],
+            self._row_word,
+            tuple(notes),
+        )
+
+
+def has_meaning(name: str) -> bool:
+    """Whether a column of that name is read: the time, or a component of a signal."""
+    found = signal_of_column(name)
+    return name == "time" or (found is not None and found[1] < MAX_WIDTH)
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    """Refuse columns that cannot be told apart, or are too many, or have no time."""
+    if len(names) > MAX_COLUMNS:
+        raise FileFormatError(f"{source} has {len(names)} columns, more than the {MAX_COLUMNS} that are read")
+    repeated = sorted(name for name, count in Counter(names).items() if count > 1 and name != "_")
+    if repeated:
+        raise FileFormatError(f"{source} has the column {repeated[0]!r} more than once")
+    if "time" not in names:
+        raise FileFormatError(f"{source} has no column 'time'; its columns: {_some(names)}")
 
 
 def table_columns(signals: Mapping[str, Signal]) -> tuple[FloatArray, dict[str, tuple[FloatArray, NDArray[np.bool_]]]]:
@@ -66,12 +137,13 @@ def signals_of_table(
         labels: unit and frame by signal; None takes those of the names.
     """
     notes = list(table.notes)
-    _check_names(table, source)
     groups, unknown = _groups(table.names)
     if unknown:
-        notes.append(f"columns that say nothing to iparam were left out: {', '.join(unknown)}")
-    time = table.values[:, table.names.index("time")]
-    kept, time_notes = usable_rows(time, table.lines, table.row_word)
+        notes.append(f"columns that say nothing to iparam were left out: {_some(unknown, 100)}")
+    every = table.values.pop("time")
+    usable, time_notes = usable_rows(every, table.lines, table.row_word)
+    kept = slice(None) if usable.size == every.size else usable  # a slice makes no copies
+    time, lines = every[kept], table.lines[kept]
     notes += time_notes
     signals: dict[str, Signal] = {}
     for name, columns in groups.items():
@@ -79,11 +151,12 @@ def signals_of_table(
         if missing:
             notes.append(f"{name} was left out: {_some(missing)} missing")
             continue
-        indices = np.array([columns[i] for i in range(len(columns))])
-        values = table.values[np.ix_(kept, indices)]
-        absent = table.empty[np.ix_(kept, indices)].all(axis=1)
+        values, absent = np.empty((time.size, len(columns))), np.ones(time.size, dtype=bool)
+        for i in range(len(columns)):
+            values[:, i] = table.values.pop(columns[i])[kept]
+            absent &= table.empty[columns[i]][kept] if columns[i] in table.empty else False
         good = np.isfinite(values).all(axis=1)
-        damaged = table.lines[kept][~good & ~absent]
+        damaged = lines[~good & ~absent]
         if damaged.size:
             notes.append(
                 f"{name} lacks a finite number in {damaged.size} samples, which were left out: {table.row_word} "
@@ -93,39 +166,34 @@ def signals_of_table(
             notes.append(f"{name} was left out: it has no complete sample")
             continue
         unit, frame = (labels or {}).get(name, (default_unit(name), default_frame(name)))
-        signals[name] = Signal(time[kept][good], values[good], unit, frame)
+        if good.all():
+            signals[name] = Signal(time, values, unit, frame)
+        else:
+            signals[name] = Signal(time[good], values[good], unit, frame)
     if not signals:
         reason = "; ".join(notes) or "it has no column but time"
         raise FileFormatError(f"{source} holds no usable samples: {reason}")
     return signals, notes
 
 
-def _check_names(table: Table, source: str) -> None:
-    repeated = sorted({name for name in table.names if name != "_" and table.names.count(name) > 1})
-    if repeated:
-        raise FileFormatError(f"{source} has the column {repeated[0]!r} more than once")
-    if "time" not in table.names:
-        raise FileFormatError(f"{source} has no column 'time'; its columns: {_some(table.names)}")
-
-
-def _groups(names: tuple[str, ...]) -> tuple[dict[str, dict[int, int]], list[str]]:
+def _groups(names: tuple[str, ...]) -> tuple[dict[str, dict[int, str]], list[str]]:
     """Signal -> component -> column, in the order of the file, and the columns that belong to none."""
-    groups: dict[str, dict[int, int]] = {}
+    groups: dict[str, dict[int, str]] = {}
     unknown = []
-    for column, name in enumerate(names):
+    for name in names:
         found = signal_of_column(name)
-        if found is not None and found[1] < MAX_WIDTH:
-            groups.setdefault(found[0], {})[found[1]] = column
+        if found is not None and has_meaning(name):
+            groups.setdefault(found[0], {})[found[1]] = name
         elif name not in ("time", "_"):
             unknown.append(name)
     return groups, unknown
 
 
-def _holes(name: str, columns: Mapping[int, int]) -> list[tuple[int, str | None]]:
+def _holes(name: str, columns: Mapping[int, str]) -> list[tuple[int, str | None]]:
     fixed = CHANNELS[name].columns if name in CHANNELS else ()
     width = len(fixed) or max(columns) + 1
     return [(i, fixed[i] if fixed else None) for i in range(width) if i not in columns]
 
 
-def _some(names: tuple[str, ...] | list[str], most: int = 12) -> str:
+def _some(names: Sequence[str], most: int = 12) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.arrays import FloatArray, as_bounded_array, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.spatial.transforms import is_rotation
 
@@ -85,14 +85,14 @@ class WorkCell:
                 if not isinstance(thing, kind):
                     raise InputError(f"a work cell needs {kind.__name__} objects, got {type(thing).__name__}")
         if self.ground_height is not None:
-            height = as_float_array(self.ground_height, "ground_height")
+            height = as_bounded_array(self.ground_height, "ground_height")
             if height.shape != ():
                 raise InputError(f"ground_height must be one number or None, got shape {height.shape}")
             object.__setattr__(self, "ground_height", float(height))
 
 
 def _vector(value: object, name: str) -> FloatArray:
-    array = as_float_array(value, name)  # type: ignore[arg-type]
+    array = as_bounded_array(value, name)  # type: ignore[arg-type]
     if array.shape != (3,):
         raise InputError(f"{name} must have shape (3,), got {array.shape}")
     return frozen(array)

@@ -33,7 +33,7 @@ def load_cell(path: str | os.PathLike[str]) -> WorkCell:
     except (ValueError, RecursionError) as error:
         if isinstance(error, FileFormatError):
             raise
-        raise FileFormatError(f"{where}: not JSON: {error}") from None
+        raise FileFormatError(f"{where}: not JSON that can be read: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise FileFormatError(f'{where}: not a work cell: expected an object with "format": "{FORMAT}"')
     unknown = set(content) - {"format", "ground_height", "boxes", "planes"}

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from iparam.arrays import FloatArray
+from iparam.arrays import LARGEST, FloatArray
 from iparam.errors import InputError
 from iparam.robot.model import Joint, JointKind, Link
 from iparam.robot.urdf_xml import Place, attribute, child, number, vector
@@ -107,8 +107,9 @@ def joint_of(joint: UrdfJoint) -> Joint:
 def limit_of(joint: UrdfJoint) -> UrdfLimit:
     """The limits of a moving joint.
 
-    A velocity or effort of zero means "not specified" in practice, and is read as infinite like a missing one. Position
-    limits may only be missing on a continuous joint.
+    A velocity or effort of zero means "not specified" in practice, and is read as infinite like a missing one. So is
+    any limit beyond `LARGEST`, such as the 1e16 that Gazebo writes. Position limits may only be missing on a continuous
+    joint.
     """
     place = joint.place.inside("limit")
     element = child(joint.element, "limit", joint.place)
@@ -123,6 +124,10 @@ def limit_of(joint: UrdfJoint) -> UrdfLimit:
         upper = number(element, "upper", place, default=0.0, infinite=True)
         if lower > upper:
             raise place.error(f"lower {lower:g} is above upper {upper:g}")
+        if lower > LARGEST or upper < -LARGEST:
+            raise place.error(f"the range from {lower:g} to {upper:g} must begin within +-{LARGEST:g}")
+        lower = lower if lower >= -LARGEST else -math.inf
+        upper = upper if upper <= LARGEST else math.inf
     return UrdfLimit(lower, upper, *(_bound(element, name, place) for name in ("velocity", "acceleration", "effort")))
 
 
@@ -147,8 +152,7 @@ def link_of(element: Element, file: str) -> Link:
     origin = _origin(inertial, place)
     rotation = origin[:3, :3]
     try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            inertia = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
+        inertia = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
         if mass == 0.0:  # the centre of a massless body means nothing, but an inertia given to it counts
             return Link(name, InertialParameters.from_phi([0.0, 0.0, 0.0, 0.0, *inertia_entries(inertia)]))
         return Link(name, InertialParameters(mass, origin[:3, 3], inertia))
@@ -172,4 +176,4 @@ def _bound(element: Element | None, name: str, place: Place) -> float:
     value = 0.0 if element is None else number(element, name, place, default=0.0, infinite=True)
     if value < 0:
         raise place.error(f"attribute {name!r} must not be negative, got {value:g}")
-    return value or math.inf
+    return value if 0.0 < value <= LARGEST else math.inf

@@ -16,7 +16,7 @@ import numpy as np
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from iparam.arrays import FloatArray
+from iparam.arrays import LARGEST, FloatArray
 from iparam.errors import FileFormatError, InputError, RobotModelError
 
 MAX_BYTES = 20_000_000
@@ -74,7 +74,7 @@ def attribute(element: Element, name: str, place: Place) -> str:
 
 
 def number(element: Element, name: str, place: Place, default: float | None = None, infinite: bool = False) -> float:
-    """A real attribute; required if there is no ``default``; infinities only where ``infinite`` allows them."""
+    """A real attribute within +-LARGEST, or any up to infinity if ``infinite``; required if there is no ``default``."""
     if default is not None and element.get(name) is None:
         return default
     return _to_float(attribute(element, name, place), name, place, infinite)
@@ -108,6 +108,8 @@ def _to_float(text: str, name: str, place: Place, infinite: bool) -> float:
         value = math.nan
     if math.isnan(value) or (math.isinf(value) and not infinite):
         raise place.error(f"attribute {name!r} must be a finite number, got {_shortened(text)!r}")
+    if abs(value) > LARGEST and not infinite:
+        raise place.error(f"attribute {name!r} must be within +-{LARGEST:g} in SI units, got {_shortened(text)!r}")
     return value
 
 

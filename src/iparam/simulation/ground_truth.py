@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iparam.errors import FileFormatError
+from iparam.errors import FileFormatError, InputError
 from iparam.files import write_atomically
 from iparam.spatial.parameters import InertialParameters
 from iparam.trajectory.json_section import read_json
@@ -49,7 +49,10 @@ class GroundTruth:
         if document.text("format") != FORMAT:
             raise document.error("format", f"is {document.text('format')!r}; this version of iparam reads {FORMAT!r}")
         center, inertia = document.array("center_of_mass", 1), document.array("inertia_about_com", 2)
-        body = InertialParameters(document.number("mass"), center, inertia)
+        try:
+            body = InertialParameters(document.number("mass"), center, inertia)
+        except InputError as error:
+            raise FileFormatError(f"{document.file}: {error}") from None
         stated = document.array("phi", 1)
         if stated.shape != (10,) or not np.allclose(stated, body.phi, rtol=1e-9, atol=1e-12):
             raise FileFormatError(f"{document.file}: phi and the mass, centre of mass and inertia do not agree")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -12,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.errors import FileFormatError, InputError, MissingExtraError
+from iparam.errors import FileFormatError, InputError, IparamError, MissingExtraError
 from iparam.trajectory.checks import positive_number
 
 SUFFIXES = (".obj", ".stl")
+MAX_BYTES = 200_000_000
 SMALLEST_EXTENT, LARGEST_EXTENT = 1e-3, 3.0
 """Bounds of the longest side of what an arm can carry [m]; outside them a file's units are not metres."""
 
@@ -53,11 +57,16 @@ def load_solid_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> SolidMe
         InputError: the surface is open or encloses nothing, or its size says that it is not in metres.
     """
     file, scale = Path(path), positive_number(scale, "scale")
-    mesh = _read(file)
+    with _trimesh_errors(file):
+        return _solid(file, _read(file), scale)
+
+
+def _solid(file: Path, mesh: Any, scale: float) -> SolidMesh:
     vertices = np.asarray(mesh.vertices, dtype=np.float64)
     if not np.isfinite(vertices).all():
         raise FileFormatError(f"{file}: the mesh has a vertex that is not finite")
-    _check_extent(file, float(np.ptp(vertices, axis=0).max()) * scale, scale)
+    extent = float(np.ptp(vertices, axis=0).max())
+    _check_extent(file, extent * scale, scale)
     mesh.merge_vertices()  # an STL file repeats a vertex for every triangle
     if not mesh.is_watertight:
         raise InputError(
@@ -72,7 +81,7 @@ def load_solid_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> SolidMe
     middle = vertices.mean(axis=0)
     mesh.apply_translation(-middle)  # far from the origin the integrals would lose digits
     volume = _signed_volume(mesh)
-    if abs(volume) <= 1e-9 * float(np.ptp(vertices, axis=0).max()) ** 3:
+    if abs(volume) <= 1e-9 * extent**3:
         raise InputError(f"{file}: the mesh encloses no volume ({abs(volume) * scale**3:.3g} m^3): it is flat")
     if volume < 0.0:
         mesh.invert()
@@ -85,6 +94,18 @@ def load_solid_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> SolidMe
         center_of_mass=np.array(integrals["center_mass"], dtype=np.float64) + scale * middle,
         second_moments=np.array(integrals["inertia"], dtype=np.float64),
     )
+
+
+@contextlib.contextmanager
+def _trimesh_errors(file: Path) -> Iterator[None]:
+    """Around all work with trimesh: it lets whatever its parsers and lazy sums meet in a damaged file escape."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except (IparamError, MemoryError):
+        raise
+    except Exception as error:
+        raise FileFormatError(f"{file}: cannot be read as a mesh: {error}") from error
 
 
 def _signed_volume(mesh: Any) -> float:
@@ -103,12 +124,14 @@ def _read(file: Path) -> Any:
         trimesh = import_module("trimesh")
     except ImportError:
         raise MissingExtraError("trimesh", "mujoco") from None
-    try:
-        mesh = trimesh.load(file, file_type=file.suffix.lower()[1:], force="mesh", skip_materials=True)
-        count = len(mesh.faces)
-    except Exception as error:  # trimesh lets whatever its parsers meet escape
-        raise FileFormatError(f"{file}: cannot be read as a mesh: {error}") from error
-    if count == 0:
+    logging.getLogger("trimesh").addHandler(logging.NullHandler())  # or Python prints its tracebacks where nobody asked
+    if file.stat().st_size > MAX_BYTES:
+        raise FileFormatError(f"{file}: larger than {MAX_BYTES // 10**6} MB: let a mesh program make it coarser")
+    mesh = trimesh.load(file, file_type=file.suffix.lower()[1:], force="mesh", skip_materials=True)
+    count, faces = len(mesh.vertices), np.asarray(mesh.faces)
+    if faces.size and not (faces.min() >= 0 and faces.max() < count):
+        raise FileFormatError(f"{file}: has a triangle with vertex {faces.max() + 1} of {count}")
+    if not faces.size:
         raise FileFormatError(f"{file}: holds no triangles")
     return mesh
 

@@ -25,6 +25,8 @@ from iparam.trajectory.checks import TIME_SLACK, positive_number
 from iparam.trajectory.trajectory import JointMotion, Trajectory
 
 BLOCK = 1000  # steps planned at a time: bounds memory, and how often progress is told
+MAX_STEPS = 50_000_000
+"""Of the physics in one run: seven hours at 2 kHz."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,11 @@ class MujocoScene:
         settings, rate = self.simulator, self.simulator.physics_rate
         check_followable(self.robot, trajectory)
         last = int(np.floor(trajectory.duration * rate * (1.0 + TIME_SLACK)))
+        if last >= MAX_STEPS:
+            raise InputError(
+                f"{trajectory.duration:g} s are {last + 1} steps of the physics at {rate:g} Hz, more than {MAX_STEPS}: "
+                "shorten the motion, or lower the rate"
+            )
         groups = settings.rates.steps(rate, last)
         logged = np.unique(np.concatenate(list(groups.values())))
         wanted = np.zeros(last + 1, dtype=bool)

@@ -8,7 +8,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.arrays import FloatArray, as_bounded_array, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.spatial.transforms import is_transform
 
@@ -20,6 +20,9 @@ class SolidKind(StrEnum):
     CYLINDER = "cylinder"
     SPHERE = "sphere"
 
+
+SHORTEST = 1e-9
+"""Of a solid's lengths [m]: the volume of anything smaller would be no number."""
 
 _SIZES = {SolidKind.BOX: 3, SolidKind.CYLINDER: 2, SolidKind.SPHERE: 1}
 
@@ -40,10 +43,11 @@ class Solid:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", SolidKind(self.kind))
-        size = as_float_array(self.size, f"size of a {self.kind}")
-        if size.shape != (_SIZES[self.kind],) or (size <= 0.0).any():
+        size = as_bounded_array(self.size, f"size of a {self.kind}")
+        if size.shape != (_SIZES[self.kind],) or (size < SHORTEST).any():
             raise InputError(
-                f"a {self.kind} needs {_SIZES[self.kind]} positive lengths [m], got {np.atleast_1d(size).tolist()}"
+                f"a {self.kind} needs {_SIZES[self.kind]} positive lengths [m], at least {SHORTEST:g}, got "
+                f"{np.atleast_1d(size).tolist()}"
             )
         if not is_transform(self.pose):
             raise InputError(f"pose of a {self.kind} is not a rigid 4x4 transform")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.arrays import FloatArray, as_bounded_array, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.spatial.inertia import spatial_inertia_at_frame, symmetric_array
 from iparam.spatial.log_cholesky import log_cholesky_from_phi, log_cholesky_jacobian, phi_from_log_cholesky
@@ -50,8 +50,8 @@ class InertialParameters:
 
     def __post_init__(self) -> None:
         mass = _not_negative(self.mass, "mass")
-        center = _single(self.center_of_mass, "center_of_mass", (3,))
-        inertia = _single(self.inertia_about_com, "inertia_about_com", (3, 3))
+        center = _stated(self.center_of_mass, "center_of_mass", (3,))
+        inertia = _stated(self.inertia_about_com, "inertia_about_com", (3, 3))
         if mass == 0.0 and (center.any() or inertia.any()):
             raise InputError("a body of mass 0 must have center_of_mass and inertia_about_com 0 too")
         self._set(mass, center, symmetric_array(inertia, "inertia_about_com", 3))
@@ -77,7 +77,7 @@ class InertialParameters:
     @classmethod
     def box(cls, mass: float, size: ArrayLike) -> InertialParameters:
         """A solid box of edge lengths ``size`` (3,) [m] and ``mass`` [kg], centred at the origin."""
-        edges = _single(size, "size", (3,))
+        edges = _stated(size, "size", (3,))
         if (edges <= 0.0).any():
             raise InputError(f"size must be positive, got {edges.tolist()}")
         squares = edges**2
@@ -165,15 +165,19 @@ def _single(value: ArrayLike, name: str, shape: tuple[int, ...]) -> FloatArray:
     return array
 
 
+def _stated(value: ArrayLike, name: str, shape: tuple[int, ...]) -> FloatArray:
+    return as_bounded_array(_single(value, name, shape), name)
+
+
 def _not_negative(value: ArrayLike, name: str) -> float:
-    number = float(_single(value, name, ()))
+    number = float(_stated(value, name, ()))
     if number < 0.0:
         raise InputError(f"{name} must be at least 0, got {number:g}")
     return number
 
 
 def _positive(value: ArrayLike, name: str) -> float:
-    number = float(_single(value, name, ()))
+    number = float(_stated(value, name, ()))
     if number <= 0.0:
         raise InputError(f"{name} must be positive, got {number:g}")
     return number

@@ -8,11 +8,11 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.arrays import LARGEST, FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 
-SMALLEST, LARGEST = 1e-9, 1e9
-"""Bounds of durations [s], frequencies [Hz] and scale factors; no joint value may be beyond LARGEST either.
+SMALLEST = 1e-9
+"""With LARGEST, the bounds of durations [s], frequencies [Hz] and scale factors; no joint value may be beyond either.
 
 Far outside of what an arm can do, and narrow enough that nothing overflows on the way.
 """

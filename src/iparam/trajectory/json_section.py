@@ -15,6 +15,8 @@ from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError
 
 MAX_BYTES = 50_000_000
+LARGEST = 1e50
+"""Of the numbers in a document: what is beyond is damage, and its powers would be no numbers any more."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class JsonSection:
         value = self._required(key, "a number")
         if not _is_number(value):
             raise self.error(key, f"must be a finite number, got {_shown(value)}")
-        return float(value)
+        return self._bounded(key, float(value))
 
     def array(self, key: str, dimensions: int) -> FloatArray:
         """The list of numbers, or of as long lists of numbers, under ``key``, with that many ``dimensions``."""
@@ -76,7 +78,13 @@ class JsonSection:
             for element in row:
                 if not _is_number(element):
                     raise self.error(key, f"must be {kind}, and all finite; it holds {_shown(element)}")
+                self._bounded(key, float(element))
         return np.array(value, dtype=np.float64)
+
+    def _bounded(self, key: str, value: float) -> float:
+        if abs(value) > LARGEST:
+            raise self.error(key, f"must stay within +-{LARGEST:g}, got {value:g}")
+        return value
 
     def _required(self, key: str, kind: str) -> Any:
         if key not in self.content:

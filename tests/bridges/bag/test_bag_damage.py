@@ -6,6 +6,7 @@ import contextlib
 import shutil
 import sqlite3
 import struct
+import tempfile
 import zlib
 from collections.abc import Callable
 from itertools import pairwise
@@ -18,7 +19,7 @@ import pytest
 from rosbags.rosbag2 import CompressionMode
 
 import iparam
-from iparam.bridges.bag import open_bag, read_bag
+from iparam.bridges.bag import mcap_file, open_bag, read_bag
 from iparam.errors import FileFormatError, IparamError
 
 UR = iparam.load_robot("ur5e").joint_names
@@ -366,3 +367,137 @@ def test_other_spellings_of_a_type_are_understood(maker: Any, fill: Fill, kind: 
     path = maker.folder / "a.mcap"
     path.write_bytes(mcap_bytes(spelled))
     assert read_bag(path, "ur5e").signal("q").num_samples == 5
+
+
+# ------------------------------------------------------------------------------------- descriptions of a stranger
+def alias_bomb(key: str) -> str:
+    """Nine to the power of ten words in a few hundred bytes."""
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]" for before, name in pairwise("abcdefghij")]
+    return "\n".join([*lines, "rosbag2_bagfile_information:", f"  {key}: *j"])
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        alias_bomb("relative_file_paths"),
+        alias_bomb("custom_data"),
+        "[" * 100_000,
+        "{a: " * 10_000,
+        "- " * 1_000,
+        "[" + "a, " * 100_000,
+        "x" * (1 << 21),
+        "rosbag2_bagfile_information: {relative_file_paths: x}",
+        "rosbag2_bagfile_information: {relative_file_paths: [[bag.mcap]]}",
+        "? [a]\n: b",
+    ],
+    ids=lambda contents: contents[:24],
+)
+def test_a_hostile_description_is_passed_over(maker: Any, fill: Fill, contents: str) -> None:
+    fill(maker, 10)
+    folder = maker.write()
+    (folder / "metadata.yaml").write_text(contents)
+    found = open_bag(folder)
+    assert sum(log.count for log in found.logs) == 20
+    assert any("is damaged and was not used" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("custom", ["x", "3", "[a, b]", "{a: [1], iparam: {b: c}}", "2020-01-01", "!!python/none x"])
+def test_custom_data_of_any_type(maker: Any, fill: Fill, custom: str) -> None:
+    fill(maker, 10)
+    folder = maker.write()
+    metadata = folder / "metadata.yaml"
+    good = "\n".join(line for line in metadata.read_text().splitlines() if "custom_data" not in line)
+    metadata.write_text(f"{good}\n  custom_data: {custom}\n")
+    recording = read_bag(folder, "ur5e")
+    assert recording.signal("q").num_samples == 10
+    assert recording.warnings == ()
+
+
+def database(path: Path, *statements: str) -> Path:
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as base:
+        for statement in statements:
+            base.execute(statement)
+    return path
+
+
+MESSAGES = "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id, timestamp, data)"
+TOPICS = "CREATE TABLE topics(id, name, type, serialization_format)"
+
+
+def test_a_topic_without_a_number_is_passed_over(tmp_path: Path) -> None:
+    path = database(
+        tmp_path / "a.db3",
+        TOPICS,
+        MESSAGES,
+        "INSERT INTO topics VALUES (NULL, '/a', 'a/msg/A', 'cdr'), ('x', '/b', 'a/msg/A', 'cdr')",
+        "INSERT INTO topics VALUES (3, NULL, 'a/msg/A', 'cdr'), (4, '/d', x'00', 'cdr'), (5, '/e', 'a/msg/A', NULL)",
+        "INSERT INTO messages VALUES (1, 5, 10, x'00'), (2, NULL, 11, x'00'), (3, 5, 'then', x'00')",
+    )
+    found = open_bag(path)
+    assert [(log.topic.name, log.count) for log in found.logs] == [("/e", 1)]
+    assert any("2 damaged messages" in note for note in found.notes)
+
+
+ENDLESS = (
+    "CREATE VIEW messages AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) "
+    "SELECT id, 1 AS topic_id, 1 AS timestamp, x'00' AS data FROM n"
+)
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        (TOPICS, ENDLESS),
+        (
+            TOPICS,
+            "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id, timestamp, data AS (zeroblob(900000000)))",
+            "INSERT INTO messages VALUES (1, 1, 1), (2, 1, 1), (3, 1, 1)",
+        ),
+    ],
+    ids=["an endless view", "computed blobs"],
+)
+def test_a_database_that_computes_is_not_asked(tmp_path: Path, statements: tuple[str, ...]) -> None:
+    insert = "INSERT INTO topics VALUES (1, '/a', 'sensor_msgs/msg/JointState', 'cdr')"
+    path = database(tmp_path / "a.db3", *statements, insert)
+    with pytest.raises(FileFormatError, match=r"is no table|has computed columns"):
+        open_bag(path)
+
+
+# --------------------------------------------------------------------------------------- contents that are too much
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+def test_more_messages_than_memory_is_meant_for(
+    maker: Any, fill: Fill, storage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(maker, 200)
+    folder = maker.write("bag", storage)
+    assert read_bag(folder, "ur5e").signal("q").num_samples == 200
+    monkeypatch.setenv("IPARAM_READ_LIMIT", "0.00002")  # 21 kB
+    with pytest.raises(FileFormatError, match=r"bag holds at least \d+ messages.*IPARAM_READ_LIMIT=1"):
+        read_bag(folder, "ur5e")
+    assert len(open_bag(folder, kept_types=()).logs) == 2  # counting takes next to nothing
+
+
+def test_a_packed_file_is_unpacked_up_to_the_bound(
+    maker: Any, fill: Fill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fill(maker, 100)
+    folder = maker.write("packed", "mcap", CompressionMode.FILE)
+    monkeypatch.setenv("IPARAM_READ_LIMIT", "0.00001")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(FileFormatError, match="packed contents of at least this size"):
+        open_bag(folder, kept_types=())
+    assert not list(tmp_path.glob("iparam-bag-*"))
+
+
+def test_chunks_that_unpack_to_far_more_than_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    zeros = bytes(1 << 20)
+    packed = lz4.frame.compress(zeros)
+    chunk = struct.pack("<QQQI", 0, 0, len(zeros), 0) + text("lz4") + struct.pack("<Q", len(packed)) + packed
+    path = tmp_path / "a.mcap"
+    path.write_bytes(b"\x89MCAP0\r\n" + record(0x06, chunk) * 10)
+    monkeypatch.setenv("IPARAM_READ_LIMIT", "0.002")
+    with pytest.raises(FileFormatError, match="chunks that are packed more than 100 times"):
+        open_bag(path)
+    monkeypatch.setattr(mcap_file, "MOST_PACKED", 1000)  # LZ4 packs up to 255 times
+    assert open_bag(path).logs == ()

@@ -63,3 +63,16 @@ def test_what_is_no_database_has_no_rows(contents: bytes) -> None:
     stream = io.BytesIO(contents)
     assert list(rows_of_pages(stream)) == []
     assert ends_inside_page(stream)
+
+
+def test_rows_that_continue_in_a_circle_end(tmp_path: Path) -> None:
+    path = tmp_path / "a.db3"
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as base:
+        base.execute("PRAGMA page_size = 512")
+        base.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, data BLOB)")
+        base.execute("INSERT INTO t (data) VALUES (?)", (bytes(100_000),))
+    data = bytearray(path.read_bytes())
+    for page in range(2, len(data) // 512):
+        data[512 * page : 512 * page + 4] = (page + 1).to_bytes(4, "big")  # every page continues on itself
+    rows = list(rows_of_pages(io.BytesIO(bytes(data))))
+    assert all(len(values) != 2 or values[1] is None for _, values in rows)

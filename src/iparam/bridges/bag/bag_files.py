@@ -9,16 +9,16 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from iparam.bridges.bag import mcap_file, sqlite_file
 from iparam.bridges.bag.decompression import ZSTD_MAGIC, unpack_file
 from iparam.bridges.bag.rosbags_backend import load_yaml
 from iparam.bridges.bag.topic_log import READABLE_TYPES, TopicLog, TopicLogs
 from iparam.errors import FileFormatError, InputError
+from iparam.recording.reading_limit import TooLargeError
 
 METADATA = "metadata.yaml"
-_LARGEST_METADATA = 1 << 24
+_LARGEST_METADATA = 1 << 20
 _STORAGE = re.compile(r".*\.(mcap|db3)(\.zstd)?")
 _ROS1 = b"#ROSBAG"
 
@@ -66,13 +66,15 @@ def open_bag(path: str | os.PathLike[str], kept_types: Iterable[str] = READABLE_
         if not place.exists():
             raise FileFormatError(f"cannot read {source}: there is no such file or folder")
         metadata, files = _folder_files(place) if place.is_dir() else (_Metadata(), [place])
-        logs = TopicLogs(kept_types)
+        logs = TopicLogs(kept_types, source)
         notes = list(metadata.notes)
         storages: list[str] = []
         failures: list[FileFormatError] = []
         for file in files:
             try:
                 storage, found = _read_file(file, logs, str(file))
+            except TooLargeError:
+                raise
             except FileFormatError as error:
                 failures.append(error)
                 continue
@@ -114,7 +116,7 @@ def _folder_files(folder: Path) -> tuple[_Metadata, list[Path]]:
 
 def _natural_order(path: Path) -> list[str | int]:
     """Numbers in names by their value: bag_2 before bag_10."""
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path.name)]
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", path.name)]
 
 
 def _read_metadata(path: Path) -> _Metadata:
@@ -122,18 +124,22 @@ def _read_metadata(path: Path) -> _Metadata:
     try:
         if path.stat().st_size > _LARGEST_METADATA:
             raise ValueError(f"{path.stat().st_size} bytes")
-        document: Any = load_yaml(path.read_text(encoding="utf-8"))
-        information = document["rosbag2_bagfile_information"]
-        names = information["relative_file_paths"]
+        document = load_yaml(path.read_text(encoding="utf-8"))
+        information = document.get("rosbag2_bagfile_information") if isinstance(document, dict) else None
+        if not isinstance(information, dict):
+            raise ValueError("it is no description of a bag")
+        names = information.get("relative_file_paths")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError("relative_file_paths is no list of names")
         # Names only: a bag's files lie beside its metadata, wherever a path may point.
-        files = tuple(PurePosixPath(str(name).replace("\\", "/")).name for name in names)
-        count = information.get("message_count")
-        custom = information.get("custom_data")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        files = tuple(PurePosixPath(name.replace("\\", "/")).name for name in names)
+    except (OSError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())[:100]
-        return _Metadata(notes=(f"{path} is damaged and was not used: {type(error).__name__}: {reason}",))
-    kept = {str(key): value for key, value in custom.items() if isinstance(value, str)} if custom else {}
-    return _Metadata(files, count if isinstance(count, int) else None, kept)
+        return _Metadata(notes=(f"{path} is damaged and was not used: {reason}",))
+    count, custom = information.get("message_count"), information.get("custom_data")
+    stated = isinstance(count, str) and count.isascii() and count.isdecimal() and len(count) < 20
+    kept = {key: value for key, value in custom.items() if isinstance(value, str)} if isinstance(custom, dict) else {}
+    return _Metadata(files, int(str(count)) if stated else None, kept)
 
 
 def _read_file(path: Path, logs: TopicLogs, source: str) -> tuple[str, list[str]]:
@@ -165,7 +171,7 @@ def _unpacked(path: Path) -> Iterator[tuple[Path, list[str]]]:
     with tempfile.TemporaryDirectory(prefix="iparam-bag-") as folder:
         inner = Path(folder) / path.name.removesuffix(".zstd")
         with path.open("rb") as packed, inner.open("wb") as unpacked:
-            whole = unpack_file(packed, unpacked)
+            whole = unpack_file(packed, unpacked, str(path))
         if inner.stat().st_size == 0:
             raise FileFormatError(f"{path} cannot be unpacked: its first bytes are damaged")
         yield inner, [] if whole else [f"{path} is cut or damaged; what could be unpacked was read"]

@@ -20,7 +20,7 @@ IntArray = NDArray[np.int64]
 _CDR = (b"\0\0", b"\0\1")
 """How a message serialised in plain CDR begins: big or little endian."""
 
-_LARGEST_MESSAGE = 1 << 26
+_LARGEST_MESSAGE = 1 << 20  # unpacked; those of an arm have some hundred bytes
 _MISSING = -1.0
 """First entry of a covariance in an IMU's message that says: this quantity is not measured."""
 

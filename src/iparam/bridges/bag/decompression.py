@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import BinaryIO
+from collections.abc import Iterator
+from typing import Any, BinaryIO
 
 from iparam.bridges.bag.rosbags_backend import DECOMPRESSORS
+from iparam.errors import IparamError
+from iparam.recording.reading_limit import check_size, reading_limit
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _STEP = 1 << 16
+_PART = 1 << 22
 
 
 def decompress(data: bytes, compression: str, size: int) -> bytes | None:
@@ -46,18 +50,35 @@ def decompress(data: bytes, compression: str, size: int) -> bytes | None:
     return b"".join(parts)
 
 
-def unpack_file(packed: BinaryIO, unpacked: BinaryIO) -> bool:
-    """Decompress a zstd file as far as it goes; whether it went to the end."""
-    whole = False
+def unpack_file(packed: BinaryIO, unpacked: BinaryIO, source: str) -> bool:
+    """Decompress a zstd file as far as it goes; whether it went to the end.
+
+    Args:
+        packed: the file.
+        unpacked: where its contents go.
+        source: its name, for messages.
+    """
+    whole, limit = False, reading_limit()
     decompressor = DECOMPRESSORS["zstd"]()
     while piece := packed.read(_STEP):
         while piece:
             if decompressor.eof:  # a file may be several frames, one after the other
                 decompressor = DECOMPRESSORS["zstd"]()
             try:
-                unpacked.write(decompressor.decompress(piece))
+                for part in _parts(decompressor, piece):
+                    if unpacked.write(part) and unpacked.tell() > limit:
+                        check_size(unpacked.tell(), source, "packed contents of at least this size")
+            except IparamError:
+                raise
             except Exception:  # as above
                 return False
             whole = decompressor.eof
             piece = decompressor.unused_data if whole else b""
     return whole
+
+
+def _parts(decompressor: Any, piece: bytes) -> Iterator[bytes]:
+    """What a piece of packed data unpacks to, in parts: a few bytes may be gigabytes."""
+    yield decompressor.decompress(piece, _PART)
+    while not (decompressor.eof or decompressor.needs_input):
+        yield decompressor.decompress(b"", _PART)

@@ -14,11 +14,18 @@ from typing import BinaryIO
 from iparam.bridges.bag.decompression import decompress
 from iparam.bridges.bag.topic_log import LATEST, Topic, TopicLog, TopicLogs, standard_type
 from iparam.errors import FileFormatError
+from iparam.recording.reading_limit import check_size
 
 MAGIC = b"\x89MCAP0\r\n"
 
-LARGEST_CHUNK = 1 << 31
-"""Bytes of an unpacked chunk beyond which its stated size is taken for damage; writers make them of a megabyte."""
+LARGEST_CHUNK = 1 << 28
+"""Bytes of a chunk, packed or not, beyond which its stated size is taken for damage; writers fill them with one MB."""
+
+LARGEST_MESSAGE = 1 << 24
+"""Bytes of a message that is kept, and of the description of a topic; those of an arm have some hundred."""
+
+MOST_PACKED = 100
+"""How much larger than its file the contents of a large bag may be; messages of an arm pack about twofold."""
 
 _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _DATA_END = 0x02, 0x03, 0x04, 0x05, 0x06, 0x0F
 _RECORD = struct.Struct("<BQ")
@@ -51,6 +58,7 @@ class _McapScan:
     logs: TopicLogs
     schemas: dict[int, tuple[str, str, bytes]] = field(default_factory=dict)  # id -> name, language, definition
     channels: dict[int, TopicLog] = field(default_factory=dict)
+    unpacked: int = 0  # bytes of the chunks so far
     damaged: int = 0  # records that cannot be understood
     damaged_chunks: list[int] = field(default_factory=list)  # where they begin
     unknown_compressions: set[str] = field(default_factory=set)
@@ -94,14 +102,16 @@ class _McapScan:
                 return place, False
             start = place + _RECORD.size
             whole = start + length <= self.size
-            if opcode == _CHUNK:
+            if opcode == _CHUNK and length <= LARGEST_CHUNK:
                 self._chunk(self.stream.read(min(length, self.size - start)), place, whole)
             elif not whole:
                 return place, False
+            elif opcode == _CHUNK:
+                self.damaged_chunks.append(place)
             elif opcode == _MESSAGE:
                 self._large_message(length)
             elif opcode in (_SCHEMA, _CHANNEL):
-                self._describe(opcode, self.stream.read(length))
+                self._describe(opcode, self.stream.read(min(length, LARGEST_MESSAGE)))
             if not whole:
                 return place, False
             place = start + length
@@ -119,12 +129,10 @@ class _McapScan:
             return
         channel, _, log_time, _ = _MESSAGE_HEAD.unpack(head)
         log = self.channels.get(channel)
-        if log is None or log_time > LATEST:
+        if log is None or log_time > LATEST or (log.kept and length > LARGEST_MESSAGE):
             self.damaged += 1
             return
-        log.times.append(log_time)
-        if log.kept:
-            log.payloads.append(self.stream.read(length - _MESSAGE_HEAD.size))
+        self.logs.add(log, log_time, self.stream.read(length - _MESSAGE_HEAD.size) if log.kept else b"")
 
     def _chunk(self, contents: bytes, place: int, whole: bool) -> None:
         unpacked = self._unpacked(contents)
@@ -138,6 +146,9 @@ class _McapScan:
             return
         if whole and len(records) < size:
             self.damaged_chunks.append(place)
+        self.unpacked += len(records)
+        if self.unpacked > MOST_PACKED * self.size:
+            check_size(self.unpacked, self.source, f"chunks that are packed more than {MOST_PACKED} times")
         self._records(records)
 
     def _unpacked(self, contents: bytes) -> tuple[bytes, int, int] | None:
@@ -164,7 +175,7 @@ class _McapScan:
             opcode, length = _RECORD.unpack_from(data, position)
             start = position + _RECORD.size
             position = start + length
-            if position > end:
+            if position > end or opcode == 0:  # zeros are no record
                 return
             if opcode == _MESSAGE:
                 if length < _MESSAGE_HEAD.size:
@@ -175,9 +186,7 @@ class _McapScan:
                 if log is None or log_time > LATEST:
                     self.damaged += 1
                     continue
-                log.times.append(log_time)
-                if log.kept:
-                    log.payloads.append(data[start + _MESSAGE_HEAD.size : position])
+                self.logs.add(log, log_time, data[start + _MESSAGE_HEAD.size : position] if log.kept else b"")
             elif opcode in (_SCHEMA, _CHANNEL):
                 self._describe(opcode, data[start:position])
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from iparam.errors import MissingExtraError
+
+MOST_EVENTS = 30_000
+"""Parts of a YAML text; a bag of a hundred topics in a hundred files has 6000."""
+
+DEEPEST = 50
+"""Levels of a YAML text."""
 
 
 @functools.cache
@@ -50,19 +56,47 @@ def bag_writer(folder: Path, storage: str) -> Any:
 
 
 def load_yaml(text: str) -> Any:
-    """What a YAML text holds, plain values only.
+    """What a YAML text holds: dicts and lists of texts; numbers and dates stay the texts that they are written as.
+
+    Aliases, which make a small text as large as they like, are refused, and so is what is nested too deeply or too long
+    for the description of a bag: the parser takes up to 100 us for each of a text's parts.
 
     Raises:
-        ValueError: it is no YAML.
+        ValueError: it is no YAML, or not that of a bag.
     """
     typestore()
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
     try:
-        return YAML(typ="safe").load(text)
+        return _plain_value(YAML(typ="safe", pure=True).parse(text))
     except YAMLError as error:
         raise ValueError(str(error).partition("\n")[0]) from None
+
+
+def _plain_value(events: Iterable[Any]) -> Any:
+    """The value that events of YAML's parser describe."""
+    from ruamel.yaml import events as kinds
+
+    open_values: list[list[Any]] = [[]]  # of the collections that have begun, what is in them so far
+    for count, event in enumerate(events):
+        if count > MOST_EVENTS or len(open_values) > DEEPEST:
+            raise ValueError(f"it has more than {MOST_EVENTS} parts, or is nested deeper than {DEEPEST}")
+        if isinstance(event, kinds.AliasEvent) or getattr(event, "anchor", None) is not None:
+            raise ValueError("it has anchors or aliases, which no bag needs")
+        if isinstance(event, kinds.ScalarEvent):
+            open_values[-1].append(event.value)
+        elif isinstance(event, kinds.CollectionStartEvent):
+            open_values.append([])
+        elif isinstance(event, kinds.CollectionEndEvent):
+            found = open_values.pop()
+            if isinstance(event, kinds.MappingEndEvent):
+                if not all(isinstance(key, str) for key in found[::2]):
+                    raise ValueError("a key is not a text")
+                open_values[-1].append(dict(zip(found[::2], found[1::2], strict=True)))
+            else:
+                open_values[-1].append(found)
+    return open_values[0][0] if open_values[0] else None
 
 
 def zstd_decompressor() -> Any:

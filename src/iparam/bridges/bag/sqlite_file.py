@@ -15,6 +15,7 @@ from iparam.errors import FileFormatError
 
 __all__ = ["MAGIC", "read_sqlite"]
 
+_TABLES = ("topics", "messages", "message_definitions")
 _LEFT_BEHIND = ("-wal", "-journal")
 """Suffixes of files beside a database whose writer did not close it; they belong to its contents."""
 
@@ -51,9 +52,7 @@ def read_sqlite(path: Path, source: str, logs: TopicLogs) -> list[str]:
         if log is None or not isinstance(time, int) or not isinstance(payload, bytes):
             lost += 1
             continue
-        log.times.append(time)
-        if log.kept:
-            log.payloads.append(payload)
+        logs.add(log, time, payload)
     if lost:
         notes.append(f"{source} has {lost} damaged messages, or of topics that it does not describe: left out")
     if logs.count == before and not notes:
@@ -88,6 +87,7 @@ Rows = list[tuple[int, object, object]]  # number of the topic, time of recordin
 
 
 def _contents(base: sqlite3.Connection, logs: TopicLogs) -> tuple[dict[int, Topic], Rows]:
+    _require_tables(base)
     definitions: dict[str, tuple[str, str]] = {}
     with contextlib.suppress(sqlite3.OperationalError):  # bags older than ROS 2 Iron have no such table
         for name, language, text in base.execute(
@@ -95,14 +95,25 @@ def _contents(base: sqlite3.Connection, logs: TopicLogs) -> tuple[dict[int, Topi
         ):
             definitions[str(name)] = (str(text), str(language))
     topics = {
-        int(number): Topic(str(name), standard_type(str(kind)), str(encoding), *definitions.get(str(kind), ("", "")))
+        number: Topic(name, standard_type(kind), str(encoding), *definitions.get(kind, ("", "")))
         for number, name, kind, encoding in base.execute("SELECT id, name, type, serialization_format FROM topics")
+        if isinstance(number, int) and isinstance(name, str) and isinstance(kind, str)
     }
     # The contents of the others, images perhaps, are not even read.
     wanted = [number for number, topic in topics.items() if logs.keeps(topic)]
     data = f"CASE WHEN topic_id IN ({', '.join('?' * len(wanted))}) THEN data ELSE x'' END"
     rows = base.execute(f"SELECT topic_id, timestamp, {data} FROM messages ORDER BY id", wanted).fetchall()
     return topics, rows
+
+
+def _require_tables(base: sqlite3.Connection) -> None:
+    """Refuse views, virtual tables and computed columns in place of a bag's tables: reading them runs programs."""
+    for name, kind, text in base.execute("SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view')"):
+        if name in _TABLES and (kind != "table" or not str(text).upper().startswith("CREATE TABLE")):
+            raise sqlite3.DatabaseError(f"{name} is no table")
+    for name in _TABLES:
+        if any(hidden for *_, hidden in base.execute("SELECT * FROM pragma_table_xinfo(?)", (name,))):
+            raise sqlite3.DatabaseError(f"{name} has computed columns")
 
 
 def _recovered(path: Path) -> tuple[dict[int, Topic], Rows]:

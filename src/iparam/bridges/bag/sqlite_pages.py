@@ -28,6 +28,7 @@ def rows_of_pages(stream: BinaryIO) -> Iterator[tuple[int, list[Value]]]:
     size, page_size, usable = _sizes(stream)
     if not page_size:
         return
+    used: set[int] = set()  # pages that rows continue on: each belongs to one row, so that a damaged file has no loops
     for number in range(size // page_size):
         page = _page(stream, number, page_size)
         start = 100 if number == 0 else 0
@@ -37,7 +38,7 @@ def rows_of_pages(stream: BinaryIO) -> Iterator[tuple[int, list[Value]]]:
         for cell in range(min(count, (page_size - start - 8) // 2)):
             (place,) = struct.unpack_from(">H", page, start + 8 + 2 * cell)
             try:
-                yield _row(stream, page, place, page_size, usable)
+                yield _row(stream, page, place, page_size, usable, used)
             except (IndexError, ValueError, struct.error):
                 continue
 
@@ -71,7 +72,9 @@ def _page(stream: BinaryIO, number: int, page_size: int) -> bytes:
     return page
 
 
-def _row(stream: BinaryIO, page: bytes, place: int, page_size: int, usable: int) -> tuple[int, list[Value]]:
+def _row(
+    stream: BinaryIO, page: bytes, place: int, page_size: int, usable: int, used: set[int]
+) -> tuple[int, list[Value]]:
     length, place = _varint(page, place)
     number, place = _varint(page, place)
     largest = usable - 35
@@ -85,6 +88,9 @@ def _row(stream: BinaryIO, page: bytes, place: int, page_size: int, usable: int)
         missing = length - here
         (following,) = struct.unpack_from(">I", page, place + here)
         while missing > 0 and following:
+            if following in used:
+                raise ValueError("two rows continue on one page")
+            used.add(following)
             overflow = _page(stream, following - 1, page_size)
             parts.append(overflow[4 : 4 + min(missing, usable - 4)])
             missing -= len(parts[-1])

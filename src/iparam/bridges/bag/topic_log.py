@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
+
+from iparam.recording.reading_limit import check_size, reading_limit
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 WRENCH = "geometry_msgs/msg/WrenchStamped"
@@ -18,6 +21,7 @@ READABLE_TYPES = (JOINT_STATE, WRENCH, IMU)
 LATEST = 2**63 - 1
 """The latest time of recording that can be [ns]: ROS counts in 64 bits with a sign."""
 
+_BYTES_A_TIME, _BYTES_A_PAYLOAD = 8, 41  # in memory, beside the contents
 _DDS_NAME = re.compile(r"(\w+)::msg::dds_::(\w+)_")
 
 
@@ -62,7 +66,7 @@ class TopicLog:
 
     topic: Topic
     kept: bool
-    times: list[int] = field(default_factory=list)
+    times: array[int] = field(default_factory=lambda: array("q"))
     payloads: list[bytes] = field(default_factory=list)
 
     @property
@@ -89,11 +93,14 @@ class TopicLogs:
 
     Args:
         kept_types: the message types whose messages are kept; the others are counted.
+        source: the bag, for messages.
     """
 
-    def __init__(self, kept_types: Iterable[str] = READABLE_TYPES) -> None:
+    def __init__(self, kept_types: Iterable[str] = READABLE_TYPES, source: str = "the bag") -> None:
         self._kept = frozenset(kept_types)
+        self._source = source
         self._logs: dict[tuple[str, str, str], TopicLog] = {}
+        self._size, self._limit = 0, reading_limit()
 
     def keeps(self, topic: Topic) -> bool:
         """Whether the messages of a topic are kept."""
@@ -105,6 +112,16 @@ class TopicLogs:
         if key not in self._logs:
             self._logs[key] = TopicLog(topic, self.keeps(topic))
         return self._logs[key]
+
+    def add(self, log: TopicLog, time: int, payload: bytes) -> None:
+        """Add a message, recorded at ``time`` [ns], to one of the logs; refuses more than the memory is meant for."""
+        log.times.append(time)
+        self._size += _BYTES_A_TIME
+        if log.kept:
+            log.payloads.append(payload)
+            self._size += len(payload) + _BYTES_A_PAYLOAD
+        if self._size > self._limit:
+            check_size(self._size, self._source, f"at least {self.count} messages")
 
     @property
     def logs(self) -> tuple[TopicLog, ...]:

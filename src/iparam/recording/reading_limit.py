@@ -1,0 +1,48 @@
+"""How much of a file is taken into memory: a bound against files that are larger inside than they look."""
+
+from __future__ import annotations
+
+import math
+import os
+
+from iparam.errors import FileFormatError, InputError
+
+VARIABLE = "IPARAM_READ_LIMIT"
+"""The environment variable that sets the bound [GiB]."""
+
+DEFAULT = 2.0
+"""The bound where the variable is not set [GiB]: two hours of all 70 columns that a UR arm sends at 500 Hz are 1.9."""
+
+_GIB = 1 << 30
+
+
+class TooLargeError(FileFormatError):
+    """A file holds more than is taken into memory; the message says how to raise the bound."""
+
+
+def reading_limit() -> int:
+    """The bytes of contents of one file that are taken into memory, at most."""
+    text = os.environ.get(VARIABLE, "")
+    try:
+        limit = float(text or DEFAULT)
+    except ValueError:
+        limit = math.nan
+    if not 0.0 < limit < 1e6:
+        raise InputError(f"the environment variable {VARIABLE} must be a positive number of GiB, got {text!r}")
+    return int(limit * _GIB)
+
+
+def check_size(size: int, source: str, what: str) -> None:
+    """Refuse contents that are larger than the bound.
+
+    Args:
+        size: of the contents in memory [bytes].
+        source: the file, for messages.
+        what: they are, e.g. "70000000 rows of 13 numbers".
+    """
+    limit = reading_limit()
+    if size > limit:
+        raise TooLargeError(
+            f"{source} holds {what}, {size / _GIB:.3g} GiB, more than the {limit / _GIB:g} GiB that are "
+            f"read. Cut it, or set the environment variable {VARIABLE}={max(1, math.ceil(size / _GIB))}"
+        )
