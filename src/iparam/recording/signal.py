@@ -65,7 +65,7 @@ class Signal:
     @cached_property
     def fingerprint(self) -> str:
         """Tells one measurement from another: equal for equal values, whatever file and time stamps they have."""
-        return hashlib.blake2b(self.values.tobytes(), digest_size=16).hexdigest()
+        return hashlib.blake2b(self.values.data, digest_size=16).hexdigest()
 
     def slice(self, start: float, stop: float) -> Signal | None:
         """The samples with start <= time <= stop, or None if there are none."""

@@ -12,6 +12,7 @@ Keys that mean something here, as iparam or another program writes them:
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -107,8 +108,8 @@ def stated_frames(metadata: Mapping[str, Any]) -> dict[str, str]:
 
 def compensated_mass(recording: Recording) -> float | None:
     """Of the loads that have been taken out of the wrench [kg]; None if none has."""
-    mass = recording.metadata.get(COMPENSATED)
-    return float(mass) if isinstance(mass, int | float) else None
+    mass: Any = recording.metadata.get(COMPENSATED)
+    return float(mass) if _is_number(mass) else None
 
 
 def compensation_remarks(recording: Recording) -> list[str]:
@@ -144,15 +145,20 @@ def _check(key: str, unit: str, expected: str, quantities: tuple[str, ...]) -> N
     )
 
 
+def _is_number(value: object) -> bool:
+    """Whether a value of the metadata is a number that a float can hold."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+
+
 def _stated_gravity(value: Any) -> FloatArray | None:
     if value is None:
         return None
     numbers = [value[axis] for axis in "xyz"] if isinstance(value, dict) and set(value) == set("xyz") else value
     each = numbers if isinstance(numbers, list) else [numbers]
-    if len(each) not in (1, 3) or any(isinstance(one, bool) or not isinstance(one, int | float) for one in each):
+    if len(each) not in (1, 3) or not all(_is_number(one) for one in each):
         raise ContradictionError(
-            f"the metadata say gravity = {value!r}, which is neither a vector of three numbers in base axes [m/s^2] "
-            "nor its magnitude: correct it, or leave it out for 9.81 downwards"
+            f"the metadata say gravity = {reprlib.repr(value)}, which is neither a vector of three numbers in base "
+            "axes [m/s^2] nor its magnitude: correct it, or leave it out for 9.81 downwards"
         )
     vector = np.array(each if len(each) == 3 else [0.0, 0.0, -abs(each[0])], dtype=np.float64)
     size = float(np.linalg.norm(vector))

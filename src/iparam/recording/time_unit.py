@@ -117,16 +117,16 @@ def _scale_of_derivative(position: Signal, velocity: Signal) -> float | None:
     if rows.size <= _LEAST_WINDOWS:
         return None
     chosen = rows[np.unique(np.linspace(0, rows.size - 1, _WINDOWS + 1).astype(np.int64))]
-    changes = np.diff(position.values[chosen], axis=0)
-    steps = 0.5 * np.diff(velocity.time)[:, None] * (velocity.values[1:] + velocity.values[:-1])
-    integral = np.vstack([np.zeros(velocity.width), np.cumsum(steps, axis=0)])
-    at = position.time[chosen]
-    sums = np.diff(np.column_stack([np.interp(at, velocity.time, column) for column in integral.T]), axis=0)
-    moving = np.ptp(position.values[chosen], axis=0) > _MOVED
-    product, size, other = (float(np.sum(x[:, moving])) for x in (changes * sums, changes**2, sums**2))
+    product = size = other = 0.0
+    for places, speeds in zip(position.values[chosen].T, velocity.values.T, strict=True):
+        if np.ptp(places) > _MOVED:
+            # A joint at a time: an hour of all of them would fill memory.
+            integral = np.append(0.0, np.cumsum(0.5 * np.diff(velocity.time) * (speeds[1:] + speeds[:-1])))
+            changes, sums = np.diff(places), np.diff(np.interp(position.time[chosen], velocity.time, integral))
+            product, size, other = product + changes @ sums, size + changes @ changes, other + sums @ sums
     if size == 0.0 or other == 0.0 or product < _ALIKE * np.sqrt(size * other):
         return None
-    return product / size
+    return float(product / size)
 
 
 def _check_speeds(signals: Mapping[str, Signal], robot: Robot | None, source: str) -> None:
