@@ -90,15 +90,17 @@ def problem_from_recording(
         whole = source
     else:
         whole = _with_covariance(source.motion(recording, robot), source, recording, robot)
-    rows = (measured.time - delay >= whole.time[0]) & (measured.time - delay <= whole.time[-1])
-    if np.count_nonzero(rows) < LEAST_SAMPLES:
+    first = int(np.searchsorted(measured.time - delay, whole.time[0]))
+    found = int(np.searchsorted(measured.time - delay, whole.time[-1], "right")) - first
+    if found < LEAST_SAMPLES:
         raise IdentificationError(
-            f"only {np.count_nonzero(rows)} wrench samples lie within the recorded motion; at least {LEAST_SAMPLES} "
+            f"only {found} wrench samples lie within the recorded motion; at least {LEAST_SAMPLES} "
             "are needed, and hundreds for a usable estimate"
         )
-    size = _averaged(measured.time[rows])
-    count = np.count_nonzero(rows) // size
-    times = measured.time[rows][: count * size].reshape(count, size)
+    size = _averaged(measured.time[first : first + found])
+    count = found // size
+    used = slice(first, first + count * size)
+    times = measured.time[used].reshape(count, size)
     middles = _means(times.ravel(), size)
     offset = None
     if bias == "zeroed":
@@ -115,13 +117,13 @@ def problem_from_recording(
         return means if offset is None else offset_compensated_regressor(means, offset)
 
     warnings = [*recording.warnings, *checked.remarks, *whole.warnings]
-    if not rows.all():
-        warnings.append(f"{np.count_nonzero(~rows)} wrench samples lie outside the recorded motion and were left out")
+    if outside := measured.time.size - found:
+        warnings.append(f"{outside} wrench samples lie outside the recorded motion and were left out")
     second = _second_motion(recording, robot, source) if instruments else None
     covariance = None if wrench_covariance is None else as_float_array(wrench_covariance, "wrench_covariance") / size
     return PayloadProblem(
         A=regressors(whole),
-        y=_means(measured.values[rows][: count * size], size),
+        y=_means(measured.values[used], size),
         time=middles,
         bias=bias != "none",
         wrench_covariance=covariance,

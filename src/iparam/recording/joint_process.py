@@ -22,6 +22,8 @@ START_VARIANCE = 1e6
 PART = 20_000
 """Samples whose filtered states are held at a time."""
 
+_FOR_PERIOD = 100_000  # samples that tell how far apart they usually are
+
 REST_VARIANCE = 1e-4
 """Variance of a scaled derivative of a joint at rest: next to nothing, and yet no certainty."""
 
@@ -109,7 +111,7 @@ def smooth_joint(
             information[1:, 1:] = np.linalg.inv(spread[1:, 1:])
             adjoint[1:] = information[1:, 1:] @ state.x[1:]
         kernels.backward(
-            series.steps[part],
+            series.steps(part),
             *passed,
             adjoint,
             information,
@@ -165,11 +167,12 @@ class _Series:
 
         self._time, self._angle, self._process = time, angle, process
         self.tolerance = kernels.SETTLED if exact else kernels.NEARLY_SETTLED
-        self.steps = process.omega * np.diff(time, prepend=time[0])
-        self._intensities = (
-            process.omega * float(np.median(np.diff(time))) * process.share_at(time) ** (2 * process.order)
-        )
+        self._intensity = process.omega * float(np.median(np.diff(time[:_FOR_PERIOD])))
         self.parts = [slice(first, min(first + PART, time.size)) for first in range(0, time.size, PART)]
+
+    def steps(self, part: slice) -> FloatArray:
+        """The scaled time before each sample of a part; 0 before the first of all."""
+        return np.asarray(self._process.omega * np.diff(self._time[part], prepend=self._time[max(part.start - 1, 0)]))
 
     def start(self) -> _State:
         """What is known before the first sample."""
@@ -189,13 +192,16 @@ class _Series:
             np.empty((count, m, m)),
         )
         y = self._angle[part] / self._process.noise
-        kernels.forward(self.steps[part], y, self._intensities[part], *state, self.tolerance, *passed)
+        intensities = self._intensity * self._process.share_at(self._time[part]) ** (2 * m)
+        kernels.forward(self.steps(part), y, intensities, *state, self.tolerance, *passed)
         return passed
 
 
 def _in_units(means: FloatArray, variances: FloatArray, process: JointProcess) -> SmoothedJoint:
     units = process.noise * process.omega ** np.arange(means.shape[1])
-    return SmoothedJoint(means * units, variances * np.outer(units, units))
+    means *= units
+    variances *= np.outer(units, units)
+    return SmoothedJoint(means, variances)
 
 
 def _start(time: FloatArray, angle: FloatArray, process: JointProcess) -> tuple[FloatArray, FloatArray]:

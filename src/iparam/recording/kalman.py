@@ -170,16 +170,19 @@ def _each_joint(
     work: Callable[..., SmoothedJoint], time: FloatArray, q: FloatArray, models: Sequence[JointProcess]
 ) -> FilteredMotion:
     every = -(-time.size // MOST_COVARIANCES)
-    motion = np.empty((3, *q.shape))
+    motion = [np.empty(q.shape) for _ in range(3)]
     covariance = np.empty((-(-time.size // every), q.shape[1], 3, 3))
 
     def one(joint: int) -> None:
         smoothed = work(time, np.ascontiguousarray(q[:, joint]), models[joint], every=every)
-        motion[:, :, joint] = smoothed.means.T
+        for values, column in zip(motion, smoothed.means.T, strict=True):
+            values[:, joint] = column
         covariance[:, joint] = smoothed.covariances
 
     with ThreadPoolExecutor(max_workers=min(get_num_threads(), q.shape[1])) as pool:
         list(pool.map(one, range(q.shape[1])))
+    for values in (*motion, covariance):
+        values.flags.writeable = False  # so that nobody needs a copy
     return FilteredMotion(time, motion[0], motion[1], motion[2], covariance, time[::every])
 
 

@@ -51,7 +51,8 @@ class SensorWrench:
         if measured.frame == CHANNELS["tcp_force"].frame:
             raise InputError(f"{self.signal} is in base axes, not in those of the tool; see BaseFrameWrench")
         frame = measured.frame or CHANNELS["wrench"].frame
-        return Signal(measured.time, _sign(self.measures) * measured.values, CHANNELS["wrench"].unit, frame)
+        values = measured.values if _sign(self.measures) > 0 else -measured.values
+        return Signal(measured.time, values, CHANNELS["wrench"].unit, frame)
 
 
 @dataclass(frozen=True)
