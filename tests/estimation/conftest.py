@@ -91,6 +91,7 @@ def synthetic_recording(ur5e, load) -> Callable[..., Recording]:
         recording = Recording(robot="ur5e").with_signal(
             "q", time=time, values=q + noise * 5e-5 * random.standard_normal(q.shape)
         )
+        recording = recording.with_signal("target_q", time=time, values=q)
         return recording.with_signal("wrench", time=time, values=y)
 
     return make

@@ -18,10 +18,9 @@ from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.file_kind import FileKind
 
 if TYPE_CHECKING:
-    from iparam.estimation.estimate import Estimate
     from iparam.recording.recording import Recording
     from iparam.robot.model import Robot
-    from iparam.sensing.motion import MotionSource, ToolMotionEstimate
+    from iparam.sensing.motion import MotionSource
     from iparam.spatial.parameters import InertialParameters
 
 Method = Literal["consistent", "ls", "wls", "tls", "rls", "riv", "rtls", "robust", "logchol", "all"]
@@ -68,6 +67,8 @@ class IdentifyPayload(RecordedRunOptions):
 
     def run(self) -> None:
         """Identify, print and write."""
+        from iparam.estimation.identify import identify_payload
+
         if self.method == "all" and self.output is not None:
             raise InputError("--method all prints a table and writes no result: choose one method for --output")
         if self.static:
@@ -79,11 +80,12 @@ class IdentifyPayload(RecordedRunOptions):
         if self.static:
             self._identify_static(recording, robot)
             return
-        motion = self._source().motion(recording, robot)
         if self.method == "all":
-            self._compare(recording, robot, motion)
+            self._compare(recording, robot)
             return
-        estimate = self._identify(recording, robot, motion, self.method, prior)
+        estimate = identify_payload(
+            recording, robot, self.method, motion=self._source(), bias=self.bias, delay=self._delay(), prior=prior
+        )
         if self.output is not None:
             estimate.save(self.output)
         note_further(estimate.warnings, recording)
@@ -91,20 +93,6 @@ class IdentifyPayload(RecordedRunOptions):
             print_json(estimate.to_document())
         else:
             print_estimate(estimate, self.output)
-
-    def _identify(
-        self,
-        recording: Recording,
-        robot: Robot,
-        motion: ToolMotionEstimate,
-        method: str,
-        prior: InertialParameters | None = None,
-    ) -> Estimate:
-        from iparam.estimation.identify import identify_payload
-
-        return identify_payload(
-            recording, robot, method, motion=motion, bias=self.bias, delay=self._delay(), prior=prior
-        )
 
     def _refuse_options_of_motion(self) -> None:
         for option, default in (
@@ -190,18 +178,13 @@ class IdentifyPayload(RecordedRunOptions):
         except InputError as error:
             raise FileFormatError(f"{self.prior}: {error}") from None
 
-    def _compare(self, recording: Recording, robot: Robot, motion: ToolMotionEstimate) -> None:
-        from iparam.estimation.identify import METHODS
+    def _compare(self, recording: Recording, robot: Robot) -> None:
+        from iparam.report.method_comparison import compare_methods
 
-        found: dict[str, Estimate | IparamError] = {}
-        for method in METHODS:
-            try:
-                found[method] = self._identify(recording, robot, motion, method)
-            except IparamError as error:
-                found[method] = error
-        good = {name: value for name, value in found.items() if not isinstance(value, IparamError)}
+        found = compare_methods(recording, robot, motion=self._source(), bias=self.bias, delay=self._delay())
+        good = found.estimates
         if not good:
-            raise next(value for value in found.values() if isinstance(value, IparamError))
+            raise IparamError(next(iter(found.failures.values())))
         if self.json:
             print_json({name: estimate.to_document() for name, estimate in good.items()})
             return
@@ -220,6 +203,5 @@ class IdentifyPayload(RecordedRunOptions):
             )
         header = ["method", "mass kg", "+-", "CoM mm", "+-", "moments g m^2", "consistent"]
         print_table(f"{self.recording}: all methods", header, rows)
-        for name, value in found.items():
-            if isinstance(value, IparamError):
-                note(f"{name}: {value}")
+        for name, failure in found.failures.items():
+            note(f"{name}: {failure}")

@@ -69,7 +69,8 @@ def problem_from_recording(
         delay: by how much the wrench lags behind the joint angles [s].
         wrench_covariance: (6, 6) of the noise of a wrench sample; None estimates it.
         zero_pose: (n,) where the sensor was zeroed, with ``bias="zeroed"``; the first pose if not given [rad].
-        instruments: add regressors from the set points, or from a second smoother, for instrumental variables.
+        instruments: add regressors from the set points for instrumental variables, or, where the motion is that of the
+            set points, from the smoothed angles.
         gravity: (3,) in base axes [m/s^2]; None for the recording's own, or 9.81 downwards.
     """
     if bias not in ("estimate", "none", "zeroed"):
@@ -86,10 +87,7 @@ def problem_from_recording(
     if hint := time_hint(measured.time):
         raise ContradictionError(f"the wrench has {hint}. No arm's motion can be followed like that")
     source = KalmanMotion() if motion is None else motion
-    if isinstance(source, ToolMotionEstimate):
-        whole = source
-    else:
-        whole = _with_covariance(source.motion(recording, robot), source, recording, robot)
+    whole = source if isinstance(source, ToolMotionEstimate) else known_motion(recording, robot, source)
     first = int(np.searchsorted(measured.time - delay, whole.time[0]))
     found = int(np.searchsorted(measured.time - delay, whole.time[-1], "right")) - first
     if found < LEAST_SAMPLES:
@@ -114,21 +112,29 @@ def problem_from_recording(
             part = times[start : start + each]
             matrices = motion_at(of, part.ravel() - delay).regressor(robot, checked.gravity)
             means[start : start + each] = _means(matrices, size)
-        return means if offset is None else offset_compensated_regressor(means, offset)
+        found = means if offset is None else offset_compensated_regressor(means, offset)
+        found.flags.writeable = False  # so that nobody needs a copy
+        return found
 
     warnings = [*recording.warnings, *checked.remarks, *whole.warnings]
     if outside := measured.time.size - found:
         warnings.append(f"{outside} wrench samples lie outside the recorded motion and were left out")
-    second = _second_motion(recording, robot, source) if instruments else None
+    matrices = regressors(whole)
+    second = regressors(_second_motion(recording, robot, source)) if instruments else None
+    if second is not None and np.array_equal(second, matrices):
+        raise IdentificationError(
+            "the instruments are the regressors themselves, so instrumental variables would be least squares: give the "
+            "motion's source instead of its values, or take it from the measured angles"
+        )
     covariance = None if wrench_covariance is None else as_float_array(wrench_covariance, "wrench_covariance") / size
     return PayloadProblem(
-        A=regressors(whole),
+        A=matrices,
         y=_means(measured.values[used], size),
         time=middles,
         bias=bias != "none",
         wrench_covariance=covariance,
-        uncertainty=regressor_uncertainty(robot, motion_at(whole, middles - delay), checked.gravity),
-        instruments=None if second is None else regressors(second),
+        uncertainty=regressor_uncertainty(robot, whole, checked.gravity, middles - delay),
+        instruments=second,
         averaged=size,
         warnings=tuple(dict.fromkeys(warnings)),
     )
@@ -202,10 +208,12 @@ def _around(motion: ToolMotionEstimate, start: float, stop: float) -> ToolMotion
     )
 
 
-def _with_covariance(
-    motion: ToolMotionEstimate, source: MotionSource, recording: Recording, robot: Robot
-) -> ToolMotionEstimate:
-    """The motion, with its covariance from the difference to the Kalman smoother where it comes without one."""
+def known_motion(recording: Recording, robot: Robot, source: MotionSource) -> ToolMotionEstimate:
+    """The motion of a source, with how well it is known.
+
+    Where the source does not say that itself, its covariance is that of the difference to the Kalman smoother.
+    """
+    motion = source.motion(recording, robot)
     if motion.covariance is not None or isinstance(source, KalmanMotion) or not recording.has("q"):
         return motion
     smooth = motion_at(KalmanMotion().motion(recording, robot), motion.time)
@@ -215,7 +223,14 @@ def _with_covariance(
 
 
 def _second_motion(recording: Recording, robot: Robot, first: object) -> ToolMotionEstimate:
-    """A motion whose errors are not those of the first: the set points if recorded, else the Kalman smoother's."""
-    if recording.has("target_q") and not isinstance(first, SetPointMotion):
-        return SetPointMotion().motion(recording, robot)
-    return KalmanMotion().motion(recording, robot)
+    """A motion whose errors are not those of the first: the set points, or for these the smoothed angles."""
+    if isinstance(first, SetPointMotion) and recording.has("q"):
+        return KalmanMotion().motion(recording, robot)
+    if isinstance(first, SetPointMotion) or not recording.has("target_q"):
+        missing = "q" if isinstance(first, SetPointMotion) else "target_q"
+        raise IdentificationError(
+            "instrumental variables (riv) need the motion twice, with errors that are independent: as measured (q) and "
+            f"as commanded (target_q). This recording has no {missing}: record it too, or use another method, such as "
+            "consistent or tls"
+        )
+    return SetPointMotion().motion(recording, robot)

@@ -79,21 +79,33 @@ class RegressorUncertainty:
 
 
 def regressor_uncertainty(
-    robot: Robot, motion: ToolMotionEstimate, gravity: ArrayLike = STANDARD_GRAVITY
+    robot: Robot,
+    motion: ToolMotionEstimate,
+    gravity: ArrayLike = STANDARD_GRAVITY,
+    times: FloatArray | None = None,
 ) -> RegressorUncertainty | None:
-    """The uncertainty of the regressors of a motion; None if the motion does not say how well it is known."""
+    """The uncertainty of the regressors of a motion; None if the motion does not say how well it is known.
+
+    Args:
+        robot: the arm.
+        motion: its motion.
+        gravity: (3,) in base axes [m/s^2].
+        times: (N,) of the regressors [s], to the nearest sample of the motion; None for its own.
+    """
     if motion.covariance is None and motion.linear_acceleration_noise is None:
         return None
     from iparam.regressor.wrench import wrench_regressor_derivatives
 
-    count = motion.num_samples
-    kept = _kept_samples(motion)
+    middle = 0.5 * (motion.time[1:] + motion.time[:-1])
+    nearest = np.arange(motion.num_samples) if times is None else np.searchsorted(middle, times)
+    kept = _kept_samples(motion.q[nearest])
+    at = nearest[kept]
     parts = []
     measured = motion.linear_acceleration_minus_gravity is not None
     if motion.covariance is not None:
-        slopes = wrench_regressor_derivatives(robot, motion.q[kept], motion.dq[kept], motion.ddq[kept], gravity)
+        slopes = wrench_regressor_derivatives(robot, motion.q[at], motion.dq[at], motion.ddq[at], gravity)
         stacked = np.stack([slopes.by_q, slopes.by_dq, slopes.by_ddq], axis=2)  # (M, n, 3, 6, 10)
-        root = covariance_root(np.asarray(motion.covariance_at(motion.time[kept])))
+        root = covariance_root(np.asarray(motion.covariance_at(motion.time[at])))
         if measured:
             _clear_linear_acceleration(stacked)
         parts.append(np.einsum("mnij,mniab->mnjab", root, stacked).reshape(kept.size, -1, 6, 10))
@@ -102,16 +114,16 @@ def regressor_uncertainty(
         for axis, sigma in enumerate(motion.linear_acceleration_noise):
             write_linear_acceleration(each[axis], sigma * np.eye(3)[axis])
         parts.append(np.broadcast_to(each, (kept.size, 3, 6, 10)))
-    return RegressorUncertainty(count, kept, np.concatenate(parts, axis=1))
+    return RegressorUncertainty(nearest.size, kept, np.concatenate(parts, axis=1))
 
 
-def _kept_samples(motion: ToolMotionEstimate) -> NDArray[np.int64]:
-    count = motion.num_samples
-    if count <= MOST_KEPT:
-        return np.arange(count)
-    way = np.cumsum(np.abs(np.diff(motion.q, axis=0, prepend=motion.q[:1])).sum(axis=1))
-    gone = np.linspace(0.0, 1.0, count) + way / max(float(way[-1]), 1e-12)
-    return np.unique(np.searchsorted(gone, np.linspace(gone[0], gone[-1], MOST_KEPT)).clip(0, count - 1))
+def _kept_samples(q: FloatArray) -> NDArray[np.int64]:
+    """Which of the samples q (N, n) to keep."""
+    if len(q) <= MOST_KEPT:
+        return np.arange(len(q))
+    way = np.cumsum(np.abs(np.diff(q, axis=0, prepend=q[:1])).sum(axis=1))
+    gone = np.linspace(0.0, 1.0, len(q)) + way / max(float(way[-1]), 1e-12)
+    return np.unique(np.searchsorted(gone, np.linspace(gone[0], gone[-1], MOST_KEPT)).clip(0, len(q) - 1))
 
 
 def sample_error_gram(

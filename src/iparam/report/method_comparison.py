@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from iparam.errors import IparamError, UnknownNameError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.identify import METHODS, PayloadBias, identify_payload
+from iparam.estimation.recording_problem import known_motion
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
-from iparam.sensing.motion import ToolMotionEstimate
+from iparam.sensing.motion import MotionSource, ToolMotionEstimate
 from iparam.sensing.motion_sources import KalmanMotion
 
 
@@ -32,9 +33,9 @@ def compare_methods(
     robot: Robot,
     methods: Iterable[str] = METHODS,
     *,
-    motion: ToolMotionEstimate | None = None,
+    motion: MotionSource | ToolMotionEstimate | None = None,
     bias: PayloadBias = "estimate",
-    delay: float = 0.0,
+    delay: float | None = 0.0,
 ) -> MethodComparison:
     """Identify with each of ``methods``; one that cannot is noted, not raised.
 
@@ -42,19 +43,22 @@ def compare_methods(
         recording: the run.
         robot: the arm.
         methods: names from `iparam.estimation.METHODS`.
-        motion: how the arm moved; the Kalman smoother's answer if not given.
-        bias, delay: see `iparam.estimation.problem_from_recording`.
+        motion: where the motion comes from, or the motion itself; the Kalman smoother if not given.
+        bias, delay: see `iparam.estimation.identify_payload`.
     """
     wanted = tuple(dict.fromkeys(methods))
     for name in wanted:
         if name not in METHODS:
             raise UnknownNameError("method", name, METHODS)
-    moved = KalmanMotion().motion(recording, robot) if motion is None else motion
+    source = KalmanMotion() if motion is None else motion
+    # Once for all methods. Instrumental variables want to know where it comes from.
+    moved = source if isinstance(source, ToolMotionEstimate) else known_motion(recording, robot, source)
     estimates: dict[str, Estimate] = {}
     failures: dict[str, str] = {}
     for name in wanted:
         try:
-            estimates[name] = identify_payload(recording, robot, name, motion=moved, bias=bias, delay=delay)
+            given = source if name == "riv" else moved
+            estimates[name] = identify_payload(recording, robot, name, motion=given, bias=bias, delay=delay)
         except IparamError as error:
             failures[name] = str(error)
     return MethodComparison(estimates, failures)

@@ -1,0 +1,85 @@
+"""Where the motion comes from, by the library and by the command: one path, and instruments of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.cli.main import main
+from iparam.estimation import IdentificationError, identify_payload, problem_from_recording
+from iparam.recording import Recording
+from iparam.sensing.motion_sources import (
+    ButterworthMotion,
+    KalmanMotion,
+    SavitzkyGolayMotion,
+    SetPointMotion,
+)
+
+SOURCES = {
+    "kalman": KalmanMotion(),
+    "set-points": SetPointMotion(),
+    "savitzky-golay": SavitzkyGolayMotion(),
+    "butterworth": ButterworthMotion(),
+}
+
+
+@pytest.fixture(scope="module")
+def run(synthetic_recording: Callable[..., Recording], excitation: iparam.JointMotion) -> Recording:
+    return synthetic_recording(excitation.q, excitation.dq, excitation.ddq, rate=100.0)
+
+
+@pytest.fixture(scope="module")
+def path(run: Recording, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("run") / "run.parquet"
+    run.save(place)
+    return place
+
+
+@pytest.mark.parametrize("method", ["consistent", "tls", "riv", "robust"])
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_command_is_the_library(path: Path, ur5e, name: str, method: str, capsys) -> None:
+    """The command once computed the motion itself, and lost how well it is known."""
+    recording = Recording.load(path)
+    found = identify_payload(recording, ur5e, method, motion=SOURCES[name])
+    assert main(["identify", "payload", str(path), "--motion", name, "--method", method, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["phi"] == found.phi.tolist()
+    assert printed["standard_deviation"]["phi"] == found.standard_deviation.phi.tolist()
+    assert printed["warnings"] == list(found.warnings)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_all_methods_at_once_are_each_by_itself(path: Path, ur5e, name: str, capsys) -> None:
+    recording = Recording.load(path)
+    assert main(["identify", "payload", str(path), "--motion", name, "--method", "all", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    for method in ("consistent", "wls", "riv", "rtls"):
+        found = identify_payload(recording, ur5e, method, motion=SOURCES[name])
+        assert printed[method]["phi"] == found.phi.tolist()
+
+
+def test_a_motion_without_covariance_gets_one(run: Recording, ur5e) -> None:
+    assert ButterworthMotion().motion(run, ur5e).covariance is None
+    assert problem_from_recording(run, ur5e, motion=ButterworthMotion()).uncertainty is not None
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_instruments_are_never_the_regressors(run: Recording, ur5e, name: str) -> None:
+    problem = problem_from_recording(run, ur5e, motion=SOURCES[name], instruments=True)
+    assert problem.instruments is not None
+    assert not np.array_equal(problem.instruments, problem.A)
+
+
+def test_instruments_need_a_second_motion(run: Recording, ur5e) -> None:
+    with pytest.raises(IdentificationError, match="has no target_q: record it too, or use another method"):
+        identify_payload(run.without_signal("target_q"), ur5e, "riv")
+    with pytest.raises(IdentificationError, match="has no q"):
+        identify_payload(run.without_signal("q"), ur5e, "riv", motion=SetPointMotion())
+    finished = SetPointMotion().motion(run, ur5e)
+    with pytest.raises(IdentificationError, match="the instruments are the regressors themselves"):
+        identify_payload(run, ur5e, "riv", motion=finished)
