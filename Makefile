@@ -1,6 +1,7 @@
 # Everything runs in .venv, made on first use and renewed only when pyproject.toml or requirements.lock change.
 PYTHON ?= python3
 JOBS ?= 2
+MINUTES ?= 5
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
@@ -10,11 +11,12 @@ INPUTS := $(VENV)/pyvenv.cfg pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format bench lock clean clean-cache
+.PHONY: help demo test fuzz lint format bench lock clean clean-cache
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 	@echo "  PYTHON=python3.12 picks the interpreter of a new .venv; JOBS=4 the number of test processes."
+	@echo "  MINUTES=20 is how long make fuzz attacks."
 
 demo: $(READY_RUN)  ## install what a user needs, run iparam demo
 	$(BIN)/iparam demo
@@ -22,6 +24,9 @@ demo: $(READY_RUN)  ## install what a user needs, run iparam demo
 test: lint  ## lint, types, import layers, then all tests
 	@# A linear algebra library that starts threads of its own would only make all of them wait.
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+fuzz: $(READY_DEV)  ## attack every command and file format with new seeds; what breaks is kept in fuzz-failures
+	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(BIN)/python -m attack.fuzz --minutes $(MINUTES) --jobs $(JOBS)
 
 lint: $(READY_DEV)  ## ruff, mypy, import-linter
 	$(BIN)/ruff check .

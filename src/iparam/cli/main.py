@@ -10,6 +10,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+import warnings
 
 from iparam.cli.command_table import Command, choose, overview
 from iparam.errors import InputError, IparamError, UnknownNameError
@@ -36,8 +37,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as standard error does: a name must not end the program
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started this: what is said goes nowhere
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
+    if argv is None and not debug and not sys.warnoptions:
+        # NumPy warns of an overflow with a line of our source. Whether the numbers can be used is checked where it
+        # matters, and said in a sentence. Only as a program: a caller of this function has its own filters.
+        warnings.simplefilter("ignore", RuntimeWarning)
     try:
         _run([argument for argument in arguments if argument != "--debug"])
         sys.stdout.flush()

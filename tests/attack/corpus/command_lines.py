@@ -1,0 +1,217 @@
+"""Calls of every command that work: an attack spoils one of their files or options."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from attack.corpus.bad_files import PIPE, Put, holding
+from attack.corpus.mutations import mutated
+from attack.corpus.sample_files import LOG_COLUMNS, SAMPLES
+from attack.rule import EXIT_CODES
+from attack.warm_pool import Case
+
+NOBODY = "127.113.7.9"
+"""An address of this machine on which nothing listens."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A file argument of a `Line`.
+
+    Attributes:
+        place: index of its word.
+        sample: the sound file that belongs there.
+    """
+
+    place: int
+    sample: str
+
+    @property
+    def kind(self) -> str:
+        """What belongs there."""
+        return SAMPLES[self.sample]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A call of a command that works.
+
+    Attributes:
+        command: its name.
+        text: its arguments: ``@name`` is a sample, ``>name`` a file that it writes.
+        code: its exit code.
+        slow: it takes seconds.
+        endless: it runs until it is interrupted.
+        also: files that it writes without being asked to.
+    """
+
+    command: str
+    text: str
+    code: int = 0
+    slow: bool = False
+    endless: bool = False
+    also: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> list[str]:
+        """Command and arguments as they are written here."""
+        return [*self.command.split(), *self.text.split()]
+
+    @property
+    def slots(self) -> list[Slot]:
+        """The file arguments."""
+        parts = [word.partition("@") for word in self.words]
+        return [Slot(place, sample) for place, (_, mark, sample) in enumerate(parts) if mark]
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The files that it writes."""
+        return (*(word[1:] for word in self.words if word.startswith(">")), *self.also)
+
+    def arguments(self, replaced: Mapping[int, str] | None = None) -> tuple[str, ...]:
+        """The arguments as a shell would pass them, those at some places replaced."""
+        words = []
+        for place, word in enumerate(self.words):
+            before, mark, sample = word.partition("@")
+            name = (replaced or {}).get(place, sample if mark else word.removeprefix(">"))
+            words.append(before + name if mark else name)
+        return tuple(words)
+
+    def put_samples(self, samples: Path, folder: Path) -> None:
+        """Make ``folder`` with all the samples that the call needs."""
+        folder.mkdir(parents=True)
+        for slot in self.slots:
+            source, target = samples / slot.sample, folder / slot.sample
+            if source.is_dir():
+                shutil.copytree(source, target, dirs_exist_ok=True)
+            elif not target.exists():
+                # A link costs less than a copy, and shows better if somebody writes to it.
+                os.link(source, target)
+
+    def __str__(self) -> str:
+        return f"{self.command} {self.text}"
+
+
+_BOX = "--payload-mass 2 --payload-size 0.1 0.1 0.1"
+_LOGS = f"--columns {LOG_COLUMNS}"
+_TWIN = "--rtde-port 0 --dashboard-port 0 --script-ports 0 0 0 --duration 0.02"
+
+LINES = (
+    Line("robots", "@arm.urdf --tip tool0"),
+    Line("kinematics compute", "--robot @arm.urdf --q 0 0 0 0 0 0"),
+    Line("kinematics batch", "--input @motion.json --robot @arm.urdf --output >states_out.csv"),
+    Line("kinematics batch", "--input @states.csv --robot ur5e --output >states_out.json"),
+    Line("kinematics batch", "--input @states.json --robot ur5e --output >states_out.parquet"),
+    Line("kinematics batch", "--input @states.parquet --robot ur5e --output >states_out.csv"),
+    Line("dynamics compute", "--robot @arm.urdf --q 0 0 0 0 0 0 --json"),
+    Line(
+        "excite optimize",
+        "--robot @arm.urdf --cell @cell.json --starts 1 --workers 1 --duration 4 --output >plan.json",
+        slow=True,
+    ),
+    Line("excite random", f"--robot @arm.urdf --cell @cell.json {_BOX} --duration 4 --output >plan.json"),
+    Line("excite check", f"@calm.json --robot @arm.urdf --cell @cell.json {_BOX}"),
+    Line("excite predict", f"@motion.json --robot @arm.urdf {_BOX}"),
+    Line(
+        "excite predict",
+        f"@motion.json --robot @arm.urdf --cell @cell.json {_BOX} --target mass=50% --output >timed.json",
+        slow=True,
+    ),
+    Line("excite poses", "--robot @arm.urdf --cell @cell.json --count 4 --output >poses.json"),
+    Line("identify payload", "@run.parquet --robot @arm.urdf --tip tool0 --output >found.json"),
+    Line("identify payload", "@run.csv --robot ur5e --method logchol --prior @truth.json --output >found.json"),
+    Line("identify payload", "@run.parquet --static", code=1),  # it has no rests
+    Line(
+        "identify torque-payload",
+        f"--bare @bare.txt --loaded @loaded.txt --robot ur10e {_LOGS} --output >found.json",
+    ),
+    Line("identify torque-payload", f"--bare @bare.txt --loaded @loaded.txt --robot @arm.urdf {_LOGS}"),
+    Line("identify fuse", "@result.json @other_result.json --output >fused.json"),
+    Line(
+        "identify robot",
+        f"@bare.txt --robot ur10e {_LOGS} --validate @loaded.txt --output >arm.json --urdf >found.urdf",
+    ),
+    Line("compensate", "@run.parquet --result @result.json --robot @arm.urdf --output >clean.parquet"),
+    Line("compensate", "@run.csv --result @other_result.json --robot ur5e --output >clean.csv"),
+    Line("simulate", "--trajectory @motion.json --robot @arm.urdf --output >sim.parquet --truth >sim_truth.json"),
+    Line(
+        "simulate",
+        "--trajectory @motion.json --payload-mesh @part.obj --density 1000 --output >sim.csv",
+    ),
+    Line("report", "@result.json --trajectory @motion.json --truth @truth.json --robot @arm.urdf --output >page.html"),
+    Line("report", "@result.json --recording @run.parquet --output >page.html", slow=True),
+    Line("verify", "@result.json @run.parquet --robot @arm.urdf --threshold 100"),
+    Line("export", "@result.json --format urscript"),
+    Line("export", "@static.json --format urscript"),
+    Line("export", "@result.json --urdf @arm.urdf --link tool0 --as-link payload --output >loaded.urdf"),
+    Line("bag info", "@bag_mcap"),
+    Line("bag info", "@log.db3.zstd --json"),
+    Line("bag import", "@bag_sqlite --robot @arm.urdf --output >imported.parquet"),
+    Line("bag import", "@log.mcap --robot ur5e --output >imported.csv"),
+    Line("bag import", "@log.db3 --robot ur5e --output >imported.csv"),
+    Line("bag import", "@chunked.mcap --robot ur5e --output >imported.csv"),
+    Line("bag export", "@run.parquet --robot @arm.urdf --output >bag_out"),
+    Line("bag export", "@run.csv --robot ur5e --storage sqlite3 --output >bag_out"),
+    Line("ros2 kinematics", "-p robot:=@arm.urdf", endless=True),
+    Line("ros2 identify", "--params-file @params.yaml -p robot:=@arm.urdf", endless=True),
+    Line("ros2 play", "-p trajectory:=@calm.json -p robot:=@arm.urdf -p cell:=@cell.json", endless=True),
+    Line("ros2 compensate", "-p result:=@result.json -p robot:=@arm.urdf", endless=True),
+    Line("ur record", f"--host {NOBODY} --robot @arm.urdf --output >recorded.parquet", code=1),
+    Line(
+        "ur run",
+        f"@calm.json --host {NOBODY} --robot @arm.urdf --cell @cell.json --yes --output >recorded.parquet",
+        code=1,
+    ),
+    Line("ur set-payload", f"@result.json --host {NOBODY} --robot ur5e", code=1),
+    Line("ur simulate", f"--payload-mesh @part.stl --density 1000 --truth >sim_truth.json {_TWIN}"),
+    Line("ur simulate", f"--robot @arm.urdf --payload-mesh @ascii.stl --density 1000 {_TWIN}"),
+    Line("demo", "--seconds-budget 0.5 --no-report --output-dir >demo", slow=True),
+)
+"""Every command at least once, and each of their file arguments."""
+
+
+def spoiled(line: Line, slot: Slot, samples: Path, folder: Path, name: str, put: Put) -> Case:
+    """The call with something bad in the place of one of its files, in a new ``folder``."""
+    line.put_samples(samples, folder)
+    argument = put(folder / f"bad{Path(slot.sample).suffix}", samples / slot.sample)
+    return Case(
+        f"{line} with {slot.sample}: {name}",
+        line.arguments({slot.place: argument}),
+        folder,
+        line.outputs,
+        # To wait for somebody to write to a pipe is to hang.
+        codes=(1, 2) if name == PIPE else EXIT_CODES,
+        interrupt_after=4.0 if line.endless or name == PIPE else None,
+    )
+
+
+def mutated_case(sample: str, seed: str, samples: Path, folder: Path, *, slow: bool = False) -> Case:
+    """A call that reads a kind of file, with a random change of a ``sample`` of that kind.
+
+    Args:
+        sample: its name.
+        seed: of the choices.
+        samples: folder of the sound files.
+        folder: to run in; made.
+        slow: whether to choose also from the calls that take seconds.
+    """
+    draw = random.Random(seed)
+    choices = [
+        (line, slot)
+        for line in LINES
+        for slot in line.slots
+        if slot.kind == SAMPLES[sample] and not line.endless and (slow or not line.slow)
+    ]
+    line, slot = draw.choice(choices)
+    source = samples / sample
+    if source.is_dir():
+        inner = draw.choice(sorted(source.iterdir()))
+        put = holding(mutated(inner.suffix, inner.read_bytes(), seed), inner.name)
+    else:
+        put = holding(mutated(source.suffix, source.read_bytes(), seed))
+    return spoiled(line, Slot(slot.place, sample), samples, folder, f"seed {seed}", put)
