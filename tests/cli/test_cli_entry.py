@@ -195,6 +195,27 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a shell closes the stream")
+@pytest.mark.parametrize("streams", [">&-", ">&- 2>&-"])
+def test_a_closed_standard_output_is_no_error(streams: str) -> None:
+    line = f"{sys.executable} -m iparam robots ur5e {streams}"
+    done = subprocess.run(["bash", "-c", line], stderr=subprocess.PIPE, text=True, check=False, timeout=120)
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+def test_numpy_does_not_complain_to_the_user(tmp_path: Path) -> None:
+    """An overflow is told by what follows from it, not by a line of the source; --debug shows both."""
+    sample = Path(__file__).resolve().parents[1] / "data" / "sample_robot.urdf"
+    path = tmp_path / "heavy.urdf"
+    path.write_text(sample.read_text(encoding="utf-8").replace('"0.001"', '"1e308"'), encoding="utf-8")
+    done = run_python("-m", "iparam", "robots", str(path))
+    assert done.returncode != 0
+    assert done.stderr.startswith("iparam: error: ")
+    assert done.stderr.count("\n") == 1
+    assert "RuntimeWarning" in run_python("-m", "iparam", "robots", str(path), "--debug").stderr
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGINT and a named pipe")
 def test_an_interrupt_ends_quietly(tmp_path: Path) -> None:
     waiting = tmp_path / "never.csv"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from iparam.errors import InputError, UnknownNameError
 from iparam.estimation import (
     METHODS,
     ConsistentLeastSquares,
+    Estimate,
     HuberLeastSquares,
     LeastSquares,
     LogCholesky,
@@ -128,6 +130,13 @@ def test_a_prior_fills_in_what_the_data_leave_open(make_problem, load) -> None:
         LogCholesky(truth, -1.0)
     with pytest.raises(InputError, match="logchol"):
         make_estimator("ls", truth)
+
+
+def test_an_infinite_condition_number_survives_a_file(make_problem, tmp_path: Path) -> None:
+    """A prior gives a load for a motion that tells nothing."""
+    estimate = dataclasses.replace(LogCholesky().fit(make_problem()), condition_number=np.inf)
+    estimate.save(tmp_path / "result.json")
+    assert Estimate.load(tmp_path / "result.json").condition_number == np.inf
 
 
 def test_poorly_known_parameters_are_named(make_problem) -> None:

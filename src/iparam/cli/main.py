@@ -9,8 +9,8 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
 import warnings
+from collections.abc import Callable, Iterator, Sequence
 
 from iparam.cli.command_table import Command, choose, overview
 from iparam.errors import InputError, IparamError, UnknownNameError

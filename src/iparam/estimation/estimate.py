@@ -51,7 +51,8 @@ class Estimate:
         standard_deviation: of the above.
         covariance_phi: (10, 10).
         physically_consistent: whether a body of positive density can have these parameters.
-        condition_number: of the stacked regressor in SI units.
+        condition_number: of the stacked regressor in SI units; infinite, null in a file, if the motion determines less
+            than all ten parameters and a prior the rest.
         residual_norm: root of the sum of squares of what is left of the wrench [N and N m together].
         residual_rms: root mean square of each component of what is left.
         sensor_bias: the sensor's bias where it was estimated, else None.
@@ -104,7 +105,7 @@ class Estimate:
             },
             "covariance_phi": self.covariance_phi.tolist(),
             "physically_consistent": self.physically_consistent,
-            "condition_number": self.condition_number,
+            "condition_number": self.condition_number if np.isfinite(self.condition_number) else None,
             "residual_norm": self.residual_norm,
             "residual_rms": {"force": rest.force.tolist(), "torque": rest.torque.tolist()},
             "sensor_bias": None if bias is None else {"force": bias.force.tolist(), "torque": bias.torque.tolist()},
@@ -133,6 +134,7 @@ class Estimate:
         warnings = document.content.get("warnings", [])
         if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):
             raise document.error("warnings", "must be a list of texts")
+        unlimited = "condition_number" in document.content and not document.has("condition_number")
         return cls(
             method=document.text("method"),
             mass=document.number("mass"),
@@ -148,7 +150,7 @@ class Estimate:
             ),
             covariance_phi=_shaped(document, "covariance_phi", (10, 10)),
             physically_consistent=document.content.get("physically_consistent") is True,
-            condition_number=document.number("condition_number"),
+            condition_number=np.inf if unlimited else document.number("condition_number"),
             residual_norm=document.number("residual_norm"),
             residual_rms=_wrench(document, "residual_rms") or nothing,
             sensor_bias=_wrench(document, "sensor_bias"),
