@@ -11,6 +11,7 @@ import random
 import socket
 import stat
 import struct
+import sys
 import tempfile
 import threading
 import time
@@ -32,11 +33,16 @@ def loopback(draw: random.Random) -> str:
     return f"127.{draw.randrange(64, 128)}.{os.getpid() % 250 + 1}.{draw.randrange(1, 255)}"
 
 
+def _command(*arguments: str) -> int:
+    from iparam.cli.main import main
+
+    sys.argv = ["iparam", *arguments]
+    return main()
+
+
 # ------------------------------------------------------------------------------------------- hostile controllers
 def ur_record(seed: str) -> int:
     """``iparam ur record`` from a controller that answers nonsense, in a way that the seed decides."""
-    from iparam.cli.main import main
-
     draw = random.Random(seed)
     host = loopback(draw)
     command = ["ur", "record", "--host", host, "--duration", "0.15", "--give-up-after", "0.1", "--output", "out.csv"]
@@ -46,20 +52,18 @@ def ur_record(seed: str) -> int:
         served(host, RTDE_PORT, lambda peer: _answer_rtde(peer, draw)),
         served(host, DASHBOARD_PORT, lambda peer: _answer_dashboard(peer, draw)),
     ):
-        return main(command)
+        return _command(*command)
 
 
 def ur_set_payload(seed: str, result: str) -> int:
     """``iparam ur set-payload`` to a controller that answers nonsense."""
-    from iparam.cli.main import main
-
     draw = random.Random(seed)
     host = loopback(draw)
     with (
         served(host, RTDE_PORT, lambda peer: _answer_rtde(peer, draw)),
         served(host, DASHBOARD_PORT, lambda peer: _answer_dashboard(peer, draw)),
     ):
-        return main(["ur", "set-payload", result, "--host", host])
+        return _command("ur", "set-payload", result, "--host", host, "--robot", "ur5e")
 
 
 @contextlib.contextmanager
@@ -275,14 +279,12 @@ def _be_served(twin: object) -> None:
 # ------------------------------------------------------------------------------------------------------- planner
 def planner(seed: str) -> int:
     """``iparam excite optimize`` while somebody knocks at every local socket that it opens."""
-    from iparam.cli.main import main
-
     done = threading.Event()
     knocking = threading.Thread(target=_knock, args=(random.Random(seed), done), daemon=True)
     knocking.start()
     try:
         problem = "--robot ur5e --duration 4 --harmonics 2 --starts 1 --workers 1 --output plan.json"
-        return main(["excite", "optimize", *problem.split()])
+        return _command("excite", "optimize", *problem.split())
     finally:
         done.set()
         knocking.join()

@@ -40,7 +40,7 @@ def name_of(case: tuple[Line, Slot]) -> str:
 def test_a_sound_call_works_and_keeps_the_rule(line: Line, pool: WarmPool, tmp_path: Path) -> None:
     line.put_samples(pool.samples, tmp_path / "0")
     case = Case(str(line), line.arguments(), tmp_path / "0", line.outputs)
-    broken = pool.attack(case, expected=(line.code,))
+    broken = pool.attack(case, expected=line.codes)
     assert broken is None, str(broken)
 
 

@@ -81,6 +81,9 @@ MISTAKES: dict[str, Put] = {
 """Makes something where an output is to go, and gives the argument to pass; every input must survive."""
 
 
+NOT_FOR_FOLDERS = ("a hard link to the input", "below a file")
+
+
 def places_of_outputs(line: Line) -> list[int]:
     return [place for place, word in enumerate(line.words) if word.startswith(">")]
 
@@ -91,7 +94,7 @@ def test_an_output_that_cannot_be_meant(line: Line, mistake: str, pool: WarmPool
     found = []
     for place in places_of_outputs(line):
         for number, slot in enumerate(line.slots):
-            if number and "input" not in mistake:
+            if (number and "input" not in mistake) or (mistake in NOT_FOR_FOLDERS and slot.sample.startswith("bag_")):
                 continue
             folder = tmp_path / f"{place}-{number}"
             line.put_samples(pool.samples, folder)
@@ -133,7 +136,7 @@ def test_an_output_with_an_awkward_name(line: Line, pool: WarmPool, tmp_path: Pa
     assert broken is None, str(broken)
 
 
-@pytest.mark.parametrize("line", [line for line in WRITERS if line.code == 0], ids=str)
+@pytest.mark.parametrize("line", [line for line in WRITERS if line.codes == (0,)], ids=str)
 def test_an_output_without_room(line: Line, pool: WarmPool, tmp_path: Path) -> None:
     """The disk is full after some bytes: no part of a file is left, and what was there stays."""
     line.put_samples(pool.samples, tmp_path / "0")

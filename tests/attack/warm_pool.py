@@ -270,6 +270,7 @@ def serve(scratch: Path, samples: Path) -> None:
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)  # what the commands print goes to the log
         make_samples(samples)
+        _warm_up(scratch / "warm", samples)
         print(json.dumps({"ready": True}), file=answers, flush=True)
         child: _Child | None = None
         for line in sys.stdin:
@@ -290,6 +291,23 @@ def serve(scratch: Path, samples: Path) -> None:
             print(json.dumps(answer), file=answers, flush=True)
         if child is not None:
             child.end()
+
+
+def _warm_up(folder: Path, samples: Path) -> None:
+    """Do what the children will do, so that none has to load it, or compile it, within the time of a run."""
+    from attack.corpus.command_lines import LINES
+    from iparam.bridges.ros2.warm_up import warm_up_identifier
+    from iparam.cli.main import main
+    from iparam.estimation.online import OnlineSettings
+    from iparam.robot.catalog import catalog_robot
+
+    for number, line in enumerate(LINES):
+        if not (line.slow or line.endless or line.command in ("ur run", "ur record")):
+            line.put_samples(samples, folder / str(number))
+            with contextlib.chdir(folder / str(number)):
+                main(line.arguments())
+    warm_up_identifier(catalog_robot("ur5e"), OnlineSettings())
+    shutil.rmtree(folder)
 
 
 # ---------------------------------------------------------------------------------------------------- in a child

@@ -67,8 +67,11 @@ def test_what_cannot_be_told_is_refused(make_run: Any, robot: iparam.Robot) -> N
         gains_from_targets([run.with_signal("target_current", late)])
     with pytest.raises(InputError, match="6 numbers"):
         given_gains([1.0, 2.0], 6)
+    for absurd in (-1.0, 0.0, 1e-320, 1e6):
+        with pytest.raises(InputError, match=r"between 0\.001 and 100000 N m/A"):
+            given_gains([1.0, 2.0, 3.0, 4.0, 5.0, absurd], 6)
     with pytest.raises(InputError, match="positive"):
-        given_gains([1.0, 2.0, 3.0, 4.0, 5.0, -1.0], 6)
+        DriveGains(np.zeros(6), np.zeros(6), 0.1, "")
     with pytest.raises(InputError, match="tolerance"):
         DriveGains(np.ones(6), np.zeros(6), -0.1, "")
     assert torque_gains(3).values.tolist() == [1.0, 1.0, 1.0]

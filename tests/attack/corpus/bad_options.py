@@ -17,7 +17,7 @@ from iparam.cli.command_table import COMMANDS
 
 _NUMBERS = ("nan", "inf", "-inf", "-1", "-1e308", "0", "1e308", "1e-320", "1e999", "1e9")
 _WHOLE_NUMBERS = ("nan", "1.5", "-1", "0", "1", "99999999999999999999", "9" * 5000, "2147483648", "1e3")
-_NO_NUMBERS = ("", " ", "x", "１２", "0x10", "1,5", "--", HOSTILE)
+_NO_NUMBERS = ("", " ", "x", "0x10", "1,5", "--", HOSTILE, "１２")  # Python reads the last one
 _TEXTS = ("", " ", "x", "-", "nan", "..", "a" * 5000, "é", "٣", HOSTILE, "bytes\udcff", "line\nend", "a=b", "1e308")
 
 WORK_WITHOUT_END = {"duration", "give_up_after", "max_attempts", "seconds_budget", "starts", "time_budget", "workers"}
@@ -97,8 +97,11 @@ def _values(name: str, kind: Any, must_fail: bool) -> Iterator[tuple[str, ...]]:
             yield from ((value,) * count for value in single[:: 3 if count == 3 else 7])
     elif kind in (int, float):
         numbers = _NUMBERS if kind is float else _WHOLE_NUMBERS
-        some = numbers[:4] if must_fail or name in WORK_WITHOUT_END else numbers
-        yield from ((value,) for value in (*some, *_NO_NUMBERS) if not (name in WORK_WITHOUT_END and value == "inf"))
+        if must_fail or name in WORK_WITHOUT_END:
+            values = {*numbers[:4], *_NO_NUMBERS[:-1]} - {"inf"}
+        else:
+            values = {*numbers, *_NO_NUMBERS}
+        yield from ((value,) for value in sorted(values))
     elif kind is str:
         yield from ((value,) for value in (_TEXTS[:1] if must_fail else _TEXTS))
     else:

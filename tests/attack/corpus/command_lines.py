@@ -44,7 +44,7 @@ class Line:
     Attributes:
         command: its name.
         text: its arguments: ``@name`` is a sample, ``>name`` a file that it writes.
-        code: its exit code.
+        codes: its exit codes.
         slow: it takes seconds.
         endless: it runs until it is interrupted.
         also: files that it writes without being asked to.
@@ -52,7 +52,7 @@ class Line:
 
     command: str
     text: str
-    code: int = 0
+    codes: tuple[int, ...] = (0,)
     slow: bool = False
     endless: bool = False
     also: tuple[str, ...] = ()
@@ -125,7 +125,7 @@ LINES = (
     Line("excite poses", "--robot @arm.urdf --cell @cell.json --count 4 --output >poses.json"),
     Line("identify payload", "@run.parquet --robot @arm.urdf --tip tool0 --output >found.json"),
     Line("identify payload", "@run.csv --robot ur5e --method logchol --prior @truth.json --output >found.json"),
-    Line("identify payload", "@run.parquet --static", code=1),  # it has no rests
+    Line("identify payload", "@run.parquet --static", codes=(1,)),  # it has no rests
     Line(
         "identify torque-payload",
         f"--bare @bare.txt --loaded @loaded.txt --robot ur10e {_LOGS} --output >found.json",
@@ -143,7 +143,8 @@ LINES = (
         "simulate",
         "--trajectory @motion.json --payload-mesh @part.obj --density 1000 --output >sim.csv",
     ),
-    Line("report", "@result.json --trajectory @motion.json --truth @truth.json --robot @arm.urdf --output >page.html"),
+    Line("report", "@result.json --truth @truth.json --robot @arm.urdf --output >page.html"),
+    Line("report", "@result.json --trajectory @motion.json --robot @arm.urdf --output >page.html", slow=True),
     Line("report", "@result.json --recording @run.parquet --output >page.html", slow=True),
     Line("verify", "@result.json @run.parquet --robot @arm.urdf --threshold 100"),
     Line("export", "@result.json --format urscript"),
@@ -161,13 +162,13 @@ LINES = (
     Line("ros2 identify", "--params-file @params.yaml -p robot:=@arm.urdf", endless=True),
     Line("ros2 play", "-p trajectory:=@calm.json -p robot:=@arm.urdf -p cell:=@cell.json", endless=True),
     Line("ros2 compensate", "-p result:=@result.json -p robot:=@arm.urdf", endless=True),
-    Line("ur record", f"--host {NOBODY} --robot @arm.urdf --output >recorded.parquet", code=1),
+    Line("ur record", f"--host {NOBODY} --robot @arm.urdf --output >recorded.parquet", codes=(1,)),
     Line(
         "ur run",
         f"@calm.json --host {NOBODY} --robot @arm.urdf --cell @cell.json --yes --output >recorded.parquet",
-        code=1,
+        codes=(1,),
     ),
-    Line("ur set-payload", f"@result.json --host {NOBODY} --robot ur5e", code=1),
+    Line("ur set-payload", f"@result.json --host {NOBODY} --robot ur5e", codes=(1, 2)),  # asks, or finds nobody
     Line("ur simulate", f"--payload-mesh @part.stl --density 1000 --truth >sim_truth.json {_TWIN}"),
     Line("ur simulate", f"--robot @arm.urdf --payload-mesh @ascii.stl --density 1000 {_TWIN}"),
     Line("demo", "--seconds-budget 0.5 --no-report --output-dir >demo", slow=True),

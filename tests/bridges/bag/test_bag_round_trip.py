@@ -168,3 +168,17 @@ def test_an_interrupted_writer_leaves_nothing(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(KeyboardInterrupt):
         write_bag(simple(), tmp_path / "bag")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+def test_a_full_disk_leaves_nothing_and_is_told(tmp_path: Path, storage: str) -> None:
+    """A file that may not grow is to its writer what a disk without room is."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(InputError, match="cannot write"):
+            write_bag(simple(), tmp_path / "bag", storage=storage)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.iterdir()) == []

@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,8 +32,8 @@ def new_bag_folder(path: str | os.PathLike[str], overwrite: bool) -> Iterator[Pa
             with file.open("rb") as stream:
                 os.fsync(stream.fileno())
         _replace(target, room, overwrite)
-    except OSError as error:
-        raise InputError(f"cannot write {given!r}: {error.strerror or error}") from error
+    except (OSError, sqlite3.Error) as error:  # what a full disk is called depends on the storage
+        raise InputError(f"cannot write {given!r}: {getattr(error, 'strerror', None) or error}") from error
     finally:
         shutil.rmtree(room, ignore_errors=True)
 

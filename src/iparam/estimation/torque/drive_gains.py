@@ -38,6 +38,9 @@ LEAST_PRECISION = 10.0
 GUESS = 0.3
 """Relative standard deviation of a gain that is only guessed."""
 
+LEAST_GAIN, LARGEST_GAIN = 1e-3, 1e5
+"""Bounds of what is taken for a drive gain [N m/A]; behind a gear, real ones are between 1 and some hundreds."""
+
 _KNOTS = 6
 
 
@@ -83,6 +86,11 @@ def given_gains(values: ArrayLike, num_joints: int, tolerance: float = TOLERANCE
     gains = as_float_array(values, "drive gains")
     if gains.shape != (num_joints,):
         raise InputError(f"drive gains must be {num_joints} numbers [N m/A], one a joint, got {gains.size}")
+    if ((gains < LEAST_GAIN) | (gains > LARGEST_GAIN)).any():
+        raise InputError(
+            f"drive gains must be between {LEAST_GAIN:g} and {LARGEST_GAIN:g} N m/A, got {gains.tolist()}: are they in "
+            "N m/A, at the joint's side of the gear?"
+        )
     return DriveGains(gains, np.zeros(num_joints), tolerance, "The drive gains were given.")
 
 
