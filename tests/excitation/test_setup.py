@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -154,9 +155,18 @@ def test_cells_are_read_from_files_and_bad_ones_refused(tmp_path: Path) -> None:
         (json.dumps({**CELL, "planes": [{"point": [0, 0, 0], "normal": [1e308] * 3}]}), "must stay within"),
         ("[" * 100_000, "not JSON"),
         ('{"format": "iparam-cell/1", "boxes": ' + "[" * 100_000, "not JSON"),
+        (json.dumps(CELL) + " " * 1_000_000, "larger than 1000 kB"),
     ):
         path.write_text(content, encoding="utf-8")
         with pytest.raises(iparam.FileFormatError, match=message):
             load_cell(path)
     with pytest.raises(iparam.FileFormatError, match="cannot be read"):
         load_cell(tmp_path / "none.json")
+    with pytest.raises(iparam.FileFormatError, match="is a folder"):
+        load_cell(tmp_path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a device that gives zeros for ever")
+def test_a_cell_is_not_read_from_a_device() -> None:
+    with pytest.raises(iparam.FileFormatError, match="is a device"):
+        load_cell("/dev/zero")

@@ -27,12 +27,12 @@ def load_cell(path: str | os.PathLike[str]) -> WorkCell:
     """
     where = Path(path)
     try:
-        if where.stat().st_size > MAX_BYTES:
-            raise FileFormatError(f"{where}: too large for a work cell ({where.stat().st_size} bytes)")
-        content = json.loads(where.read_text(encoding="utf-8"))
+        content = json.loads(_read_bounded(where).decode("utf-8"))
     except OSError as error:
         raise FileFormatError(f"{where}: cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
+        if isinstance(error, FileFormatError):
+            raise
         raise FileFormatError(f"{where}: not JSON that can be read: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise FileFormatError(f'{where}: not a work cell: expected an object with "format": "{FORMAT}"')
@@ -49,6 +49,17 @@ def load_cell(path: str | os.PathLike[str]) -> WorkCell:
         ) from None
     except IparamError as error:
         raise FileFormatError(f"{where}: {error}") from None
+
+
+def _read_bounded(where: Path) -> bytes:
+    """A file's contents, as long as it is one: a device may have no end, and a pipe nobody who writes to it."""
+    if where.exists() and not where.is_file():
+        raise FileFormatError(f"{where}: is a {'folder' if where.is_dir() else 'device'}, not a file with a work cell")
+    with where.open("rb") as stream:
+        data = stream.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise FileFormatError(f"{where}: larger than {MAX_BYTES // 1000} kB, the most that is read as a work cell")
+    return data
 
 
 def _list(content: dict[str, Any], key: str) -> list[dict[str, Any]]:
