@@ -487,8 +487,9 @@ def test_anything_outside_the_grammar_is_left_out(controller: TwinController, li
     assert any("left out" in text for text in log(controller))
 
 
-def test_a_number_beyond_floats_ends_the_program(controller: TwinController) -> None:
-    ScriptReader(controller).feed(b"set_payload(1e999, [0,0,0])\n")
+@pytest.mark.parametrize("load", ["1e999, [0,0,0]", "1e308, [0,0,0]", "1, [0,0,1e6]"])
+def test_a_load_beyond_any_arm_ends_the_program(controller: TwinController, load: str) -> None:
+    ScriptReader(controller).feed(f"set_payload({load})\n".encode())
     controller.tick()
     assert controller.load == KnownLoad()
     assert any("cannot be" in text for text in log(controller))

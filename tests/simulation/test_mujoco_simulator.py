@@ -20,6 +20,7 @@ from iparam.simulation import (
     SimulationError,
     SimulationResult,
 )
+from iparam.simulation.mujoco_backend import require_mujoco
 from iparam.trajectory import FourierTrajectory
 
 PANDA_HOME = (0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785)
@@ -267,6 +268,20 @@ class TestRefusals:
 def test_mujoco_is_not_imported_before_it_is_needed() -> None:
     code = "import sys, iparam.simulation; sys.exit('mujoco' in sys.modules or 'trimesh' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_mujoco_leaves_no_log_in_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    mujoco = require_mujoco()
+    body = '<body><joint name="j" type="hinge"/><geom size="0.1"/></body>'
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><worldbody>{body}</worldbody><actuator><motor joint="j"/></actuator></mujoco>'
+    )
+    data = mujoco.MjData(model)
+    data.ctrl[0] = np.nan
+    mujoco.mj_step(model, data)
+    assert data.warning[mujoco.mjtWarning.mjWARN_BADCTRL].number == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_mujoco_the_message_names_the_extra(ur5e, monkeypatch: pytest.MonkeyPatch) -> None:

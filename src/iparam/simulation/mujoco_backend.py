@@ -8,7 +8,7 @@ from iparam.errors import MissingExtraError
 
 
 def require_mujoco() -> Any:
-    """The module `mujoco`.
+    """The module `mujoco`, which writes no log into the working folder: what it warns of is seen in the state.
 
     Raises:
         MissingExtraError: it is not installed.
@@ -17,4 +17,10 @@ def require_mujoco() -> Any:
         import mujoco
     except ImportError:
         raise MissingExtraError("mujoco", "mujoco") from None
+    if mujoco.get_mju_user_warning() is None:  # else somebody else reads them
+        mujoco.set_mju_user_warning(_ignore)
     return mujoco
+
+
+def _ignore(message: str) -> None:
+    """Take a warning and leave it at that; MuJoCo would print it and write it to MUJOCO_LOG.TXT."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from dataclasses import dataclass
 
@@ -12,6 +11,9 @@ from iparam.arrays import FloatArray
 from iparam.bridges.ur.rtde_packets import RtdeError
 from iparam.bridges.ur.twin_kinematics import cross
 from iparam.spatial.parameters import InertialParameters
+
+LARGEST = 1000.0
+"""Of the numbers of a load that is believed [kg, m, kg m^2]: far more than any of these arms carries."""
 
 ZEROING_SAMPLES = 50
 """Readings that a zeroing averages: 0.1 s."""
@@ -34,7 +36,8 @@ class KnownLoad:
     def __post_init__(self) -> None:
         if len(self.cog) != 3 or len(self.inertia) != 6:
             raise RtdeError("a load has a centre of gravity of three numbers and an inertia of six")
-        if not all(map(math.isfinite, (self.mass, *self.cog, *self.inertia))) or self.mass < 0.0:
+        numbers = (self.mass, *self.cog, *self.inertia)
+        if not all(abs(number) <= LARGEST for number in numbers) or self.mass < 0.0:  # not so for NaN either
             raise RtdeError(f"a load of {self.mass!r} kg at {self.cog} with inertia {self.inertia} cannot be")
 
     @property
