@@ -90,7 +90,9 @@ class Fuzz:
 
 def alike(broken: Broken) -> str:
     """What tells one fault from another: what it did and said, without the names and numbers in it."""
-    said = re.sub(r"'[^']*'|\"[^\"]*\"|\d+|\S*bad\S*|\S*[/\\]\S*", "_", f"{broken.sentences} {broken.last_line}")
+    said = re.sub(
+        r"'[^']*'|\"[^\"]*\"|\d+|\S*bad\S*|\S*[/\\]\S*", "_", f"{'; '.join(broken.sentences)}: {broken.last_line}"
+    )
     return said[:200]
 
 

@@ -27,8 +27,8 @@ FIRST = {slot.sample: (line, slot) for line, slot in reversed(SLOTS) if not (lin
 
 A_FEW, FEW_NAMES, FEWER = 6, 2, 4
 
-MUTATIONS = {"trajectory": 250, "truth": 100, "cell": 100, "urdf": 200, "states": 100, "recording": 200, "log": 60}
-OTHER_MUTATIONS = 100
+MUTATIONS = {"trajectory": 100, "urdf": 200, "recording": 150, "cell": 60, "truth": 60, "result": 60, "log": 50}
+OTHER_MUTATIONS = 80
 
 
 def name_of(case: tuple[Line, Slot]) -> str:

@@ -17,6 +17,9 @@ from attack.warm_pool import Case
 NOBODY = "127.113.7.9"
 """An address of this machine on which nothing listens."""
 
+NOTHING = "nothing"
+"""A file that is not there, where what is attacked is read before it."""
+
 
 @dataclass(frozen=True)
 class Slot:
@@ -44,6 +47,7 @@ class Line:
         command: its name.
         text: its arguments: ``@name`` is a sample, ``>name`` a file that it writes.
         codes: its exit codes.
+        quick: it does little more than read its files.
         slow: it takes seconds.
         endless: it runs until it is interrupted.
         also: files that it writes without being asked to.
@@ -52,6 +56,7 @@ class Line:
     command: str
     text: str
     codes: tuple[int, ...] = (0,)
+    quick: bool = False
     slow: bool = False
     endless: bool = False
     also: tuple[str, ...] = ()
@@ -101,12 +106,12 @@ _LOGS = f"--columns {LOG_COLUMNS}"
 _TWIN = "--rtde-port 0 --dashboard-port 0 --script-ports 0 0 0 --duration 0.02"
 
 LINES = (
-    Line("robots", "@arm.urdf --tip tool0"),
+    Line("robots", "@arm.urdf --tip tool0", quick=True),
     Line("kinematics compute", "--robot @arm.urdf --q 0 0 0 0 0 0"),
-    Line("kinematics batch", "--input @motion.json --robot @arm.urdf --output >states_out.csv"),
-    Line("kinematics batch", "--input @states.csv --robot ur5e --output >states_out.json"),
-    Line("kinematics batch", "--input @states.json --robot ur5e --output >states_out.parquet"),
-    Line("kinematics batch", "--input @states.parquet --robot ur5e --output >states_out.csv"),
+    Line("kinematics batch", "--input @motion.json --robot @arm.urdf --output >states_out.csv", quick=True),
+    Line("kinematics batch", "--input @states.csv --robot ur5e --output >states_out.json", quick=True),
+    Line("kinematics batch", "--input @states.json --robot ur5e --output >states_out.parquet", quick=True),
+    Line("kinematics batch", "--input @states.parquet --robot ur5e --output >states_out.csv", quick=True),
     Line("dynamics compute", "--robot @arm.urdf --q 0 0 0 0 0 0 --json"),
     Line(
         "excite optimize",
@@ -122,21 +127,35 @@ LINES = (
         slow=True,
     ),
     Line("excite poses", "--robot @arm.urdf --cell @cell.json --count 4 --output >poses.json"),
+    Line("identify payload", "@run.parquet --static", codes=(1,), quick=True),  # it has no rests
+    Line("identify payload", "@run.csv --robot ur5e --static", codes=(1,), quick=True),
+    Line("identify payload", f"{NOTHING} --method logchol --prior @truth.json", codes=(1,), quick=True),
     Line("identify payload", "@run.parquet --robot @arm.urdf --tip tool0 --output >found.json"),
     Line("identify payload", "@run.csv --robot ur5e --method logchol --prior @truth.json --output >found.json"),
-    Line("identify payload", "@run.parquet --static", codes=(1,)),  # it has no rests
+    Line(
+        "identify torque-payload",
+        f"--bare @bare.txt --loaded {NOTHING} --robot ur10e {_LOGS}",
+        codes=(1,),
+        quick=True,
+    ),
     Line(
         "identify torque-payload",
         f"--bare @bare.txt --loaded @loaded.txt --robot ur10e {_LOGS} --output >found.json",
     ),
     Line("identify torque-payload", f"--bare @bare.txt --loaded @loaded.txt --robot @arm.urdf {_LOGS}"),
-    Line("identify fuse", "@result.json @other_result.json --output >fused.json"),
+    Line("identify fuse", "@result.json @other_result.json --output >fused.json", quick=True),
     Line(
         "identify robot",
         f"@bare.txt --robot ur10e {_LOGS} --validate @loaded.txt --output >arm.json --urdf >found.urdf",
     ),
     Line("compensate", "@run.parquet --result @result.json --robot @arm.urdf --output >clean.parquet"),
     Line("compensate", "@run.csv --result @other_result.json --robot ur5e --output >clean.csv"),
+    Line(
+        "simulate",
+        f"--trajectory {NOTHING} --payload-mesh @part.obj --density 1000 --output >sim.csv",
+        codes=(1,),
+        quick=True,
+    ),
     Line("simulate", "--trajectory @motion.json --robot @arm.urdf --output >sim.parquet --truth >sim_truth.json"),
     Line(
         "simulate",
@@ -146,11 +165,11 @@ LINES = (
     Line("report", "@result.json --trajectory @motion.json --robot @arm.urdf --output >page.html", slow=True),
     Line("report", "@result.json --recording @run.parquet --output >page.html", slow=True),
     Line("verify", "@result.json @run.parquet --robot @arm.urdf --threshold 100"),
-    Line("export", "@result.json --format urscript"),
-    Line("export", "@static.json --format urscript"),
+    Line("export", "@result.json --format urscript", quick=True),
+    Line("export", "@static.json --format urscript", quick=True),
     Line("export", "@result.json --urdf @arm.urdf --link tool0 --as-link payload --output >loaded.urdf"),
-    Line("bag info", "@bag_mcap"),
-    Line("bag info", "@log.db3.zstd --json"),
+    Line("bag info", "@bag_mcap", quick=True),
+    Line("bag info", "@log.db3.zstd --json", quick=True),
     Line("bag import", "@bag_sqlite --robot @arm.urdf --output >imported.parquet"),
     Line("bag import", "@log.mcap --robot ur5e --output >imported.csv"),
     Line("bag import", "@log.db3 --robot ur5e --output >imported.csv"),
@@ -173,6 +192,10 @@ LINES = (
     Line("demo", "--seconds-budget 0.5 --no-report --output-dir >demo", slow=True),
 )
 """Every command at least once, and each of their file arguments."""
+
+
+QUICK_SHARE = 0.8
+"""Of the random changes that go to calls that do little more than read."""
 
 
 def spoiled(line: Line, slot: Slot, samples: Path, folder: Path, name: str, put: Put) -> Case:
@@ -200,13 +223,10 @@ def mutated_case(sample: str, seed: str, samples: Path, folder: Path, *, slow: b
         slow: whether to choose also from the calls that take seconds.
     """
     draw = random.Random(seed)
-    choices = [
-        (line, slot)
-        for line in LINES
-        for slot in line.slots
-        if slot.kind == SAMPLES[sample] and not line.endless and (slow or not line.slow)
-    ]
-    line, slot = draw.choice(choices)
+    readers = [(line, slot) for line in LINES for slot in line.slots if slot.kind == SAMPLES[sample]]
+    quick = [(line, slot) for line, slot in readers if line.quick]
+    others = [(line, slot) for line, slot in readers if not line.endless and (slow or not line.slow)]
+    line, slot = draw.choice(quick if quick and not slow and draw.random() < QUICK_SHARE else others)
     source = samples / sample
     if source.is_dir():
         inner = draw.choice(sorted(source.iterdir()))

@@ -57,9 +57,9 @@ def make_samples(folder: Path) -> None:
     with contextlib.chdir(folder):
         shutil.copy(DATA / "short_ur5e.json", "motion.json")
         shutil.copy(DATA / "calm_ur5e.json", "calm.json")
-        noisy = ("--trajectory", "motion.json", "--sensor-rate", "125", "--noise", "ur5e", "--seed")
-        command("simulate", *noisy, "1", *_BOX, "--output", "run.parquet", "--truth", "truth.json")
-        command("simulate", *noisy, "2", *_BOX, "--output", "run.csv")
+        noisy = ("--trajectory", "motion.json", "--noise", "ur5e", "--sensor-rate")
+        command("simulate", *noisy, "50", *_BOX, "--output", "run.parquet", "--truth", "truth.json")
+        command("simulate", *noisy, "50", "--seed", "1", *_BOX, "--output", "run.csv")
         command("identify payload", "run.parquet", "--output", "result.json")
         command("identify payload", "run.csv", "--robot", "ur5e", "--output", "other_result.json")
         _write_logs(noisy)
@@ -90,7 +90,7 @@ def _write_logs(simulated: Sequence[str]) -> None:
 
     for name, payload in (("bare", ()), ("loaded", _BOX)):
         command(
-            "simulate", *simulated, "3", "--robot", "ur10e", "--motors", "ur10e", *payload, "--output", "log.parquet"
+            "simulate", *simulated, "125", "--robot", "ur10e", "--motors", "ur10e", *payload, "--output", "log.parquet"
         )
         log = Recording.load("log.parquet")
         Path("log.parquet").unlink()
