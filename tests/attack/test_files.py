@@ -25,7 +25,7 @@ SLOTS = [(line, slot) for line in LINES for slot in line.slots]
 FIRST = {slot.sample: (line, slot) for line, slot in reversed(SLOTS) if not (line.slow or line.endless)}
 """Sample -> the first call that reads it: it gets all bad files, other calls a few of them."""
 
-A_FEW, FEW_NAMES, FEWER = 6, 2, 4
+A_FEW, FEW_NAMES, FEWER = 6, 2, 1
 
 MUTATIONS = {"trajectory": 100, "urdf": 200, "recording": 150, "cell": 60, "truth": 60, "result": 60, "log": 50}
 OTHER_MUTATIONS = 80

@@ -130,7 +130,13 @@ class WarmPool:
         self._log = scratch / "log"
         # The attack imports itself and iparam from where this process has them from.
         paths = [str(TESTS), *(path for path in sys.path if path)]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1"}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(paths),
+            "OPENBLAS_NUM_THREADS": "1",
+            "ROS_LOG_DIR": str(scratch / "ros"),
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        }
         for name in ("COLUMNS", "FORCE_COLOR", "IPARAM_NUM_THREADS"):
             environment.pop(name, None)
         with self._log.open("w") as log:

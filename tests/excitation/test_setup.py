@@ -164,6 +164,7 @@ def test_cells_are_read_from_files_and_bad_ones_refused(tmp_path: Path) -> None:
         (json.dumps({**CELL, "planes": [{"point": [0, 0, 0], "normal": [1e308] * 3}]}), "must stay within"),
         ("[" * 100_000, "not JSON"),
         ('{"format": "iparam-cell/1", "boxes": ' + "[" * 100_000, "not JSON"),
+        (json.dumps(CELL) + " " * 1_000_000, "larger than 1000 kB"),
     ):
         path.write_text(content, encoding="utf-8")
         with pytest.raises(iparam.FileFormatError, match=message):
