@@ -163,6 +163,8 @@ def _errors(source: str) -> Iterator[None]:
 def stated_in_parquet(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     """The document of a Parquet file, as `read_parquet_table` gives it, without reading the table."""
     source = os.fspath(path)
+    if os.path.exists(source) and not os.path.isfile(source):
+        raise FileFormatError(f"{source} is no regular file")
     try:
         with open(source, "rb") as stream, open_parquet(stream, source) as file, _errors(source):
             return _document(file.schema_arrow.metadata or {}, source) or foreign_document(file.schema_arrow, source)
