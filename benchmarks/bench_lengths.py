@@ -109,20 +109,25 @@ def bound(case: Case) -> np.ndarray:
 
 def identified(path: Path) -> tuple[dict[str, object], float, float, float]:
     """The command's result, its wall and processor time [s], and its largest resident memory [MB]."""
-    program = "import sys; from iparam.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    # The kernel's own count of this process: that of wait4 also holds the parent's memory, from before the exec.
+    program = (
+        "import sys; from iparam.cli.main import main; code = main(sys.argv[1:])\n"
+        "peak = [line for line in open('/proc/self/status') if line.startswith('VmHWM')][0].split()[1]\n"
+        "print(peak, file=sys.stderr); sys.exit(code)"
+    )
     arguments = ["identify", "payload", str(path), "--method", "wls", "--json"]
     command = [sys.executable, "-c", program, *arguments]
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
-    text = process.stdout.read()
+    assert process.stderr is not None
+    text, said = process.stdout.read(), process.stderr.read().decode()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        assert process.stderr is not None
-        raise SystemExit(process.stderr.read().decode())
+        raise SystemExit(said)
     wall = time.perf_counter() - start
-    return json.loads(text), wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e3
+    return json.loads(text), wall, usage.ru_utime + usage.ru_stime, float(said.split()[-1]) / 1e3
 
 
 def main() -> None:
