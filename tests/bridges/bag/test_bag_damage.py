@@ -517,3 +517,17 @@ def test_chunks_that_unpack_to_far_more_than_the_file(tmp_path: Path, monkeypatc
         open_bag(path)
     monkeypatch.setattr(mcap_file, "MOST_PACKED", 1000)  # LZ4 packs up to 255 times
     assert open_bag(path).logs == ()
+
+
+@pytest.mark.parametrize("bound", ["LARGEST_CHUNK", "LARGEST_MESSAGE"])
+def test_a_record_larger_than_any_writer_makes_is_damage(
+    maker: Any, fill: Fill, bound: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(maker, 20)
+    path = maker.folder / "a.mcap"
+    path.write_bytes(mcap_bytes(maker.messages, per_chunk=10 if bound == "LARGEST_CHUNK" else 0))
+    assert sum(log.count for log in open_bag(path).logs) == 40
+    monkeypatch.setattr(mcap_file, bound, 150)
+    found = open_bag(path)
+    assert sum(log.count for log in found.logs) < 40
+    assert any("chunks whose contents" in note or "damaged records" in note for note in found.notes)
