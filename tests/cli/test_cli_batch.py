@@ -288,3 +288,15 @@ def test_a_trajectory_for_another_number_of_joints(
     trajectory.write_text(json.dumps(content), encoding="utf-8")
     assert run_batch("--input", trajectory, "--output", tmp_path / "o.csv") == 2
     assert "moves 2 joints, ur5e has 6" in capsys.readouterr().err
+
+
+def test_a_json_table_that_is_too_large_names_the_formats_that_are_read_in_blocks(
+    table: dict[str, list[float]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sample_files, "_LARGEST_JSON", 100)
+    path = write_table(tmp_path / "in.json", table)
+    assert run_batch("--input", path, "--output", tmp_path / "o.csv", "--robot", "ur5e") == 1
+    assert "save the table as .csv or .parquet" in capsys.readouterr().err

@@ -314,3 +314,9 @@ def test_without_mujoco_the_message_names_the_extra(ur5e, monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(iparam.MissingExtraError, match=r"iparam\[mujoco\]"):
         MujocoSimulator().load(ur5e)
+
+
+def test_a_motion_of_weeks_is_refused_before_memory_is_asked_for(ur5e, at_rest) -> None:
+    scene = MujocoSimulator().load(ur5e)
+    with pytest.raises(iparam.InputError, match=r"1e\+06 s are 2000000001 steps of the physics .*more than 50000000"):
+        scene.run(at_rest(duration=1e6))

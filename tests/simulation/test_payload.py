@@ -11,7 +11,7 @@ import pytest
 
 import iparam
 from iparam.errors import FileFormatError, InputError, MissingExtraError
-from iparam.simulation import Payload
+from iparam.simulation import Payload, mesh_file
 from iparam.spatial import rotation_from_rpy
 
 trimesh = pytest.importorskip("trimesh")
@@ -218,6 +218,12 @@ class TestMeshes:
         path = tmp_path / "huge.obj"
         path.write_text("v 0 0 -1e308\nv 1 0 0\nv 0 1 0\nv 0 0 1e308\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
         with pytest.raises(InputError, match=r"huge\.obj: the mesh is .* m long"):
+            Payload.mesh(path, mass=1.0)
+
+    def test_a_file_that_is_too_large(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = saved(trimesh.creation.box((0.1, 0.1, 0.1)), tmp_path)
+        monkeypatch.setattr(mesh_file, "MAX_BYTES", 100)
+        with pytest.raises(FileFormatError, match="let a mesh program make it coarser"):
             Payload.mesh(path, mass=1.0)
 
     def test_what_trimesh_says_to_itself_is_not_printed(self, tmp_path: Path) -> None:

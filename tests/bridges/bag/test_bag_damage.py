@@ -440,7 +440,7 @@ def test_a_topic_without_a_number_is_passed_over(tmp_path: Path) -> None:
 
 
 ENDLESS = (
-    "CREATE VIEW messages AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) "
+    "CREATE VIEW Messages AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) "
     "SELECT id, 1 AS topic_id, 1 AS timestamp, x'00' AS data FROM n"
 )
 
@@ -462,6 +462,22 @@ def test_a_database_that_computes_is_not_asked(tmp_path: Path, statements: tuple
     path = database(tmp_path / "a.db3", *statements, insert)
     with pytest.raises(FileFormatError, match=r"is no table|has computed columns"):
         open_bag(path)
+
+
+def test_what_sqlite_gave_before_it_met_the_damage_is_not_counted_twice(maker: Any, fill: Fill) -> None:
+    fill(maker, 2000)
+    (path,) = maker.write("bag", "sqlite3").glob("*.db3")
+    data = bytearray(path.read_bytes())
+    for page in range(len(data) // 4096 - 1, 0, -1):
+        if data[4096 * page] == 0x0D and len(data) - 4096 * page > 100_000:  # a page of rows, far behind the first
+            data[4096 * page + 3 : 4096 * page + 8] = b"\xff" * 5
+            break
+    path.write_bytes(data)
+    found = open_bag(path)
+    assert any("it was read page by page" in note for note in found.notes)
+    assert 3800 < sum(log.count for log in found.logs) <= 4000
+    for log in found.logs:
+        assert len(set(log.times)) == log.count == len(log.payloads)
 
 
 # --------------------------------------------------------------------------------------- contents that are too much
@@ -501,3 +517,17 @@ def test_chunks_that_unpack_to_far_more_than_the_file(tmp_path: Path, monkeypatc
         open_bag(path)
     monkeypatch.setattr(mcap_file, "MOST_PACKED", 1000)  # LZ4 packs up to 255 times
     assert open_bag(path).logs == ()
+
+
+@pytest.mark.parametrize("bound", ["LARGEST_CHUNK", "LARGEST_MESSAGE"])
+def test_a_record_larger_than_any_writer_makes_is_damage(
+    maker: Any, fill: Fill, bound: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(maker, 20)
+    path = maker.folder / "a.mcap"
+    path.write_bytes(mcap_bytes(maker.messages, per_chunk=10 if bound == "LARGEST_CHUNK" else 0))
+    assert sum(log.count for log in open_bag(path).logs) == 40
+    monkeypatch.setattr(mcap_file, bound, 150)
+    found = open_bag(path)
+    assert sum(log.count for log in found.logs) < 40
+    assert any("chunks whose contents" in note or "damaged records" in note for note in found.notes)

@@ -6,6 +6,7 @@ import re
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -88,6 +89,13 @@ class TopicLog:
         return 1e9 / step if step > 0 else 0.0
 
 
+class Mark(NamedTuple):
+    """How far `TopicLogs` were: the bytes in memory, and the messages of each."""
+
+    size: int
+    counts: dict[tuple[str, str, str], int]
+
+
 class TopicLogs:
     """All topics of a bag.
 
@@ -112,6 +120,20 @@ class TopicLogs:
         if key not in self._logs:
             self._logs[key] = TopicLog(topic, self.keeps(topic))
         return self._logs[key]
+
+    def mark(self) -> Mark:
+        """How far the logs are, for `rewind`."""
+        return Mark(self._size, {key: log.count for key, log in self._logs.items()})
+
+    def rewind(self, mark: Mark) -> None:
+        """Forget all that was opened and added since ``mark``."""
+        self._size = mark.size
+        for key in list(self._logs):
+            if key not in mark.counts:
+                del self._logs[key]
+                continue
+            log, count = self._logs[key], mark.counts[key]
+            del log.times[count:], log.payloads[count:]
 
     def add(self, log: TopicLog, time: int, payload: bytes) -> None:
         """Add a message, recorded at ``time`` [ns], to one of the logs; refuses more than the memory is meant for."""
