@@ -205,7 +205,7 @@ def test_a_closed_standard_output_is_no_error(streams: str) -> None:
 
 
 def test_numpy_does_not_complain_to_the_user(tmp_path: Path) -> None:
-    """An overflow is told by what follows from it, not by a line of the source; --debug shows both."""
+    """A number that would overflow is told in a sentence, not by a line of the source."""
     sample = Path(__file__).resolve().parents[1] / "data" / "sample_robot.urdf"
     path = tmp_path / "heavy.urdf"
     path.write_text(sample.read_text(encoding="utf-8").replace('"0.001"', '"1e308"'), encoding="utf-8")
@@ -213,7 +213,6 @@ def test_numpy_does_not_complain_to_the_user(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert done.stderr.startswith("iparam: error: ")
     assert done.stderr.count("\n") == 1
-    assert "RuntimeWarning" in run_python("-m", "iparam", "robots", str(path), "--debug").stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGINT and a named pipe")

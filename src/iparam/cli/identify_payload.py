@@ -14,7 +14,7 @@ from iparam.cli.estimate_lines import print_estimate, wrench_text
 from iparam.cli.output import note, number, numbers, print_json, print_line, print_table
 from iparam.cli.outputs import Overwrite, Writes
 from iparam.cli.recorded_run import RecordedRunOptions, note_further
-from iparam.errors import FileFormatError, InputError, IparamError
+from iparam.errors import FileFormatError, InputError
 from iparam.file_kind import FileKind
 
 if TYPE_CHECKING:
@@ -179,12 +179,13 @@ class IdentifyPayload(RecordedRunOptions):
             raise FileFormatError(f"{self.prior}: {error}") from None
 
     def _compare(self, recording: Recording, robot: Robot) -> None:
+        from iparam.estimation.identify import identify_payload
         from iparam.report.method_comparison import compare_methods
 
         found = compare_methods(recording, robot, motion=self._source(), bias=self.bias, delay=self._delay())
         good = found.estimates
-        if not good:
-            raise IparamError(next(iter(found.failures.values())))
+        if not good:  # for the reason that the default method has
+            identify_payload(recording, robot, motion=self._source(), bias=self.bias, delay=self._delay())
         if self.json:
             print_json({name: estimate.to_document() for name, estimate in good.items()})
             return

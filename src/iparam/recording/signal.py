@@ -11,8 +11,8 @@ import numpy as np
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 
-LATEST = 1e20
-"""Beyond any date, also one in nanoseconds [s]."""
+LATEST = 1e100
+"""Far beyond any date in any unit, and its square still a number [s]."""
 
 
 @dataclass(frozen=True, eq=False)
