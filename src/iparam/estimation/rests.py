@@ -90,7 +90,7 @@ def _still_intervals(angles: Signal) -> list[tuple[float, float]]:
         np.column_stack([np.interp(middle + shift, time, column) for column in integral.T])
         for shift in (-window, 0.0, window)
     )
-    velocity = np.abs(after - 2.0 * here + before) / window**2
+    velocity = np.abs(after - 2.0 * here + before) / window / window
     noise = _angle_noise(q, max(3, round(LEAST_REST / period)))
     threshold = np.maximum(STILL, 6.0 * noise * np.sqrt(2.0 * period / window) / window)
     still = (velocity <= threshold).all(axis=1)

@@ -11,9 +11,6 @@ import numpy as np
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 
-LATEST = 1e100
-"""Far beyond any date in any unit, and its square still a number [s]."""
-
 
 @dataclass(frozen=True, eq=False)
 class Signal:
@@ -40,8 +37,6 @@ class Signal:
                 f"a signal needs time (T,) and values (T, k) with T and k at least 1, got {np.shape(self.time)} and "
                 f"{np.shape(self.values)}"
             )
-        if max(abs(float(time[0])), abs(float(time[-1]))) > LATEST:
-            raise InputError(f"time must stay within {LATEST:g} s, got {time[0]!r} to {time[-1]!r}")
         late = np.flatnonzero(np.diff(time) <= 0)
         if late.size:
             i = int(late[0])
