@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 
 from attack.connections import TARGETS, connection_case
-from attack.corpus.bad_files import PLACES, Put, bad_contents, bad_names
+from attack.corpus.bad_files import PLACES, Put, bad_contents, bad_names, foreign_contents
 from attack.corpus.bad_options import BadOption, bad_options
 from attack.corpus.command_lines import LINES, mutated_case, spoiled
 from attack.corpus.sample_files import SAMPLES
@@ -116,7 +116,7 @@ def random_case(seed: str, samples: Path, folder: Path) -> tuple[str, Case]:
 
 @cache
 def _bad_files(sample: Path) -> list[tuple[str, Put]]:
-    return [*PLACES.items(), *bad_contents(sample), *bad_names(sample)]
+    return [*PLACES.items(), *bad_contents(sample), *foreign_contents(sample), *bad_names(sample)]
 
 
 @cache

@@ -121,6 +121,10 @@ class WarmPool:
     Args:
         scratch: folder for its own files; made.
         samples: folder that gets the sample files, see `attack.corpus.sample_files`; made.
+
+    Attributes:
+        samples: the same.
+        sound_codes: the exit codes of the calls of `attack.corpus.command_lines` that are not slow, before any attack.
     """
 
     def __init__(self, scratch: Path, samples: Path) -> None:
@@ -148,7 +152,7 @@ class WarmPool:
                 env=environment,
                 text=True,
             )
-        self._receive(START_TIMEOUT)
+        self.sound_codes: dict[str, int] = self._receive(START_TIMEOUT)["codes"]
 
     def run(self, case: Case) -> Ending:
         """Do a run and say how it ended."""
@@ -276,8 +280,8 @@ def serve(scratch: Path, samples: Path) -> None:
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)  # what the commands print goes to the log
         make_samples(samples)
-        _warm_up(scratch / "warm", samples)
-        print(json.dumps({"ready": True}), file=answers, flush=True)
+        codes = _warm_up(scratch / "warm", samples)
+        print(json.dumps({"codes": codes}), file=answers, flush=True)
         child: _Child | None = None
         for line in sys.stdin:
             request = json.loads(line)
@@ -299,21 +303,23 @@ def serve(scratch: Path, samples: Path) -> None:
             child.end()
 
 
-def _warm_up(folder: Path, samples: Path) -> None:
-    """Do what the children will do, so that none has to load it, or compile it, within the time of a run."""
+def _warm_up(folder: Path, samples: Path) -> dict[str, int]:
+    """Do what the children will do, so that none has to load or compile it within the time of a run; the exit codes."""
     from attack.corpus.command_lines import LINES
     from iparam.bridges.ros2.warm_up import warm_up_identifier
     from iparam.cli.main import main
     from iparam.estimation.online import OnlineSettings
     from iparam.robot.catalog import catalog_robot
 
+    codes = {}
     for number, line in enumerate(LINES):
-        if not (line.slow or line.endless or line.command in ("ur run", "ur record")):
+        if not (line.slow or line.endless):
             line.put_samples(samples, folder / str(number))
             with contextlib.chdir(folder / str(number)):
-                main(line.arguments())
+                codes[str(line)] = main(line.arguments())
     warm_up_identifier(catalog_robot("ur5e"), OnlineSettings())
     shutil.rmtree(folder)
+    return codes
 
 
 # ---------------------------------------------------------------------------------------------------- in a child

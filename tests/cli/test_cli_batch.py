@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -300,3 +301,13 @@ def test_a_json_table_that_is_too_large_names_the_formats_that_are_read_in_block
     path = write_table(tmp_path / "in.json", table)
     assert run_batch("--input", path, "--output", tmp_path / "o.csv", "--robot", "ur5e") == 1
     assert "save the table as .csv or .parquet" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a device that gives zeros for ever")
+@pytest.mark.parametrize("suffix", ["csv", "json", "parquet"])
+def test_a_device_without_an_end_is_refused(tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / f"zeros.{suffix}"
+    path.symlink_to("/dev/zero")
+    assert run_batch("--input", path, "--output", tmp_path / "out.csv", "--robot", "ur5e") == 1
+    assert str(path) in capsys.readouterr().err
+    assert not (tmp_path / "out.csv").exists()

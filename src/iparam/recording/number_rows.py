@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -69,8 +68,9 @@ def _parse_sound(
     names = [str(i) for i in range(num_columns)]
     try:
         table = pyarrow.csv.read_csv(
-            io.BytesIO(text),
-            read_options=pyarrow.csv.ReadOptions(column_names=names),
+            pyarrow.BufferReader(text),
+            # In this thread: one of Arrow's own that still holds the text when Python ends makes the process abort.
+            read_options=pyarrow.csv.ReadOptions(column_names=names, use_threads=False),
             parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, quote_char=False, ignore_empty_lines=False),
             convert_options=pyarrow.csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pyarrow.float64()),

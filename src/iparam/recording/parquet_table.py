@@ -92,7 +92,7 @@ def open_parquet(stream: BinaryIO, source: str) -> Iterator[Any]:
     import pyarrow.parquet
 
     stream.seek(-min(len(MAGIC), stream.seek(0, os.SEEK_END)), os.SEEK_END)
-    if stream.read() != MAGIC:
+    if stream.read(len(MAGIC)) != MAGIC:  # a device may have no end
         raise FileFormatError(
             f"{source} is cut off: a Parquet file has its index at the end, and without it nothing can be read"
         )

@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 from attack.corpus.bad_binaries import bad_mcap, bad_parquet, bad_sqlite, bad_stl, bad_zstd
@@ -122,20 +123,26 @@ CONTENTS: dict[str, Callable[[bytes], bytes]] = {
 """What can be wrong with any file's contents, whatever its format."""
 
 
-def bad_contents(sample: Path) -> Iterator[tuple[str, Put]]:
-    """Bad contents in the place of a sample: general ones, other formats', and those of its own format."""
+@cache
+def bad_contents(sample: Path) -> tuple[tuple[str, Put], ...]:
+    """What can be wrong inside a file of a sample's own format, in its place."""
     inner = _messages(sample)
-    contents = inner.read_bytes()
-    for name, spoil in CONTENTS.items():
-        yield name, holding(spoil(contents))
+    found = [(name, holding(spoiled)) for name, spoiled in SPOILERS[inner.suffix](inner.read_bytes())]
+    if sample.is_dir():
+        metadata = (sample / METADATA).read_bytes()
+        found += [(f"{METADATA}: {name}", holding(spoiled, METADATA)) for name, spoiled in bad_metadata(metadata)]
+    return tuple(found)
+
+
+@cache
+def foreign_contents(sample: Path) -> tuple[tuple[str, Put], ...]:
+    """What is not of a sample's format, or no longer, in its place: anything, and the formats of other samples."""
+    contents = _messages(sample).read_bytes()
+    found = [(name, holding(spoil(contents))) for name, spoil in CONTENTS.items()]
     for other, kind in SAMPLES.items():
         if kind != SAMPLES[sample.name]:
-            yield f"contents of {other}", holding(_messages(sample.with_name(other)).read_bytes())
-    for name, spoiled in SPOILERS[inner.suffix](contents):
-        yield name, holding(spoiled)
-    if sample.is_dir():
-        for name, spoiled in bad_metadata((sample / METADATA).read_bytes()):
-            yield f"{METADATA}: {name}", holding(spoiled, METADATA)
+            found.append((f"contents of {other}", holding(_messages(sample.with_name(other)).read_bytes())))
+    return tuple(found)
 
 
 def holding(contents: bytes, inner: str = "") -> Put:
@@ -161,10 +168,9 @@ def _messages(sample: Path) -> Path:
     return next(path for path in sample.iterdir() if path.name != METADATA) if sample.is_dir() else sample
 
 
-def bad_names(sample: Path) -> Iterator[tuple[str, Put]]:
+def bad_names(sample: Path) -> tuple[tuple[str, Put], ...]:
     """A sound file under an awkward name."""
-    for name in HOSTILE_NAMES:
-        yield f"the name {name[:20]!r}", _named(name + sample.suffix)
+    return tuple((f"the name {name[:20]!r}", _named(name + sample.suffix)) for name in HOSTILE_NAMES)
 
 
 def _named(name: str) -> Put:

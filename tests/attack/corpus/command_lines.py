@@ -119,7 +119,7 @@ LINES = (
         slow=True,
     ),
     Line("excite random", f"--robot @arm.urdf --cell @cell.json {_BOX} --duration 4 --output >plan.json"),
-    Line("excite check", f"@calm.json --robot @arm.urdf --cell @cell.json {_BOX}"),
+    Line("excite check", f"@calm.json --robot @arm.urdf --cell @cell.json {_BOX}", quick=True),
     Line("excite predict", f"@motion.json --robot @arm.urdf {_BOX}"),
     Line(
         "excite predict",
@@ -208,7 +208,7 @@ def spoiled(line: Line, slot: Slot, samples: Path, folder: Path, name: str, put:
         folder,
         line.outputs,
         # To wait until somebody writes to a pipe is what programs do, as long as Ctrl-C ends it.
-        interrupt_after=4.0 if line.endless else 1.0 if name == PIPE else None,
+        interrupt_after=4.0 if line.endless else 0.3 if name == PIPE else None,
     )
 
 
