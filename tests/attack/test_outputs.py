@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -80,29 +81,40 @@ MISTAKES: dict[str, Put] = {
 """Makes something where an output is to go, and gives the argument to pass; every input must survive."""
 
 
-NOT_FOR_FOLDERS = ("a hard link to the input", "below a file")
+NOT_FOR_FOLDERS = {"a hard link to the input", "below a file"}
 
 
 def places_of_outputs(line: Line) -> list[int]:
     return [place for place, word in enumerate(line.words) if word.startswith(">")]
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
 @pytest.mark.parametrize("line", WRITERS, ids=str)
-def test_an_output_that_cannot_be_meant(line: Line, mistake: str, pool: WarmPool, tmp_path: Path) -> None:
-    found = []
+def test_an_output_that_cannot_be_meant(line: Line, pool: WarmPool, tmp_path: Path) -> None:
+    """Every output in the place of every input, and one other mistake for each of them."""
+    broken, draw = [], random.Random(str(line))
     for place in places_of_outputs(line):
         for number, slot in enumerate(line.slots):
-            if (number and "input" not in mistake) or (mistake in NOT_FOR_FOLDERS and slot.sample.startswith("bag_")):
-                continue
-            folder = tmp_path / f"{place}-{number}"
-            line.put_samples(pool.samples, folder)
-            name = line.words[place].removeprefix(">")
-            argument = MISTAKES[mistake](folder / name, folder / slot.sample)
-            others = tuple(one for one in line.outputs if one != name)
-            case = Case(f"{line} writing to {mistake}", line.arguments({place: argument}), folder, others)
-            found.append(pool.attack(case, expected=REFUSED))
-    assert not any(found), "\n".join(str(broken) for broken in found if broken)
+            mistakes = {"the input", draw.choice(list(MISTAKES)), draw.choice(list(MISTAKES))}
+            for mistake in sorted(mistakes - (NOT_FOR_FOLDERS if slot.sample.startswith("bag_") else set())):
+                folder = tmp_path / f"{place}-{number}-{mistake}"
+                line.put_samples(pool.samples, folder)
+                name = line.words[place].removeprefix(">")
+                argument = MISTAKES[mistake](folder / name, folder / slot.sample)
+                others = tuple(one for one in line.outputs if one != name)
+                case = Case(f"{line} writing to {mistake}", line.arguments({place: argument}), folder, others)
+                broken.append(pool.attack(case, expected=REFUSED))
+    assert not any(broken), "\n".join(str(one) for one in broken if one)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_each_mistake_with_an_output(mistake: str, pool: WarmPool, tmp_path: Path) -> None:
+    line = next(line for line in WRITERS if line.command == "identify fuse")
+    line.put_samples(pool.samples, tmp_path / "0")
+    place = places_of_outputs(line)[0]
+    argument = MISTAKES[mistake](tmp_path / "0" / "fused.json", tmp_path / "0" / line.slots[0].sample)
+    case = Case(f"{line} writing to {mistake}", line.arguments({place: argument}), tmp_path / "0")
+    broken = pool.attack(case, expected=REFUSED)
+    assert broken is None, str(broken)
 
 
 @pytest.mark.parametrize("line", WRITERS, ids=str)

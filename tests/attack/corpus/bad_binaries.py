@@ -353,7 +353,6 @@ def zstd_frame(contents: bytes) -> bytes:
 
 
 def bad_zstd(contents: bytes) -> Iterator[tuple[str, bytes]]:
-    yield "zeros of 16 GB", _zstd_bomb(1 << 34)
     yield "a database and zeros of 16 GB", contents + _zstd_bomb(1 << 34)
     yield "packed twice", zstd_frame(contents)
     yield "packed five times", zstd_frame(zstd_frame(zstd_frame(zstd_frame(contents))))
