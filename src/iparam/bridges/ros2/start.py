@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import signal
 import sys
 import time
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from types import FrameType
 
 from iparam.errors import InputError, IparamError, UnknownNameError
@@ -23,6 +25,9 @@ NODES = {
 BETWEEN = 0.1
 """Seconds between two looks at a node's services and timers; its messages are waited for."""
 
+LARGEST_PARAMETER_FILE = 256 * 1024
+"""Bytes of a parameter file that ROS 2 is given to read; its reader takes seconds for so many, if they are nested."""
+
 
 def run_node(name: str, arguments: Sequence[str] = ()) -> None:
     """Run a node until SIGINT or SIGTERM.
@@ -37,6 +42,7 @@ def run_node(name: str, arguments: Sequence[str] = ()) -> None:
     """
     if name not in NODES:
         raise UnknownNameError("node", name, NODES)
+    _check_parameter_files(arguments)
     from iparam.bridges.ros2.backend import (
         ExternalShutdownException,
         SignalHandlerOptions,
@@ -90,6 +96,22 @@ def main(name: str) -> int:
         print(f"iparam: error: {printable(str(error))}", file=sys.stderr)
         return 2 if isinstance(error, InputError | UnknownNameError) else 1
     return 0
+
+
+def _check_parameter_files(arguments: Sequence[str]) -> None:
+    """Refuse what ROS 2 would read for minutes: its reader takes time with the square of a file's depth."""
+    for option, name in itertools.pairwise(arguments):
+        path = Path(name)
+        if option != "--params-file" or not path.exists():  # ROS 2 says what is missing
+            continue
+        if not (path.is_file() or path.is_fifo()):
+            raise InputError(f"--params-file {name} is not a file. Give a file of parameters in ROS 2's format")
+        size = path.stat().st_size
+        if size > LARGEST_PARAMETER_FILE:
+            raise InputError(
+                f"--params-file {name} holds {size} bytes, more than the {LARGEST_PARAMETER_FILE} that are read. "
+                "Keep the parameters of this node in a file of their own"
+            )
 
 
 def _first_sentence(error: Exception) -> str:
