@@ -17,6 +17,7 @@ import pytest
 from iparam.cli import sample_files
 from iparam.cli.main import main
 from iparam.cli.state_files import COLUMNS
+from iparam.trajectory import WindowedFourierTrajectory, save_trajectory
 
 NUM = 7
 NAMES = ["time", *(f"{group}{joint}" for group in ("q", "dq", "ddq") for joint in range(6))]
@@ -311,3 +312,13 @@ def test_a_device_without_an_end_is_refused(tmp_path: Path, suffix: str, capsys:
     assert run_batch("--input", path, "--output", tmp_path / "out.csv", "--robot", "ur5e") == 1
     assert str(path) in capsys.readouterr().err
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_motion_of_a_day_is_not_written_by_a_slip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    motion = WindowedFourierTrajectory(
+        q0=np.zeros(6), a=np.zeros((6, 1)), b=np.zeros((6, 1)), base_freq=0.1, duration=86_400.0
+    )
+    save_trajectory(tmp_path / "day.json", motion, robot="ur5e", fps=100.0)
+    assert run_batch("--input", tmp_path / "day.json", "--output", tmp_path / "o.csv") == 2
+    assert "8.64e+06 states, more than the 2000000" in capsys.readouterr().err
+    assert run_batch("--input", tmp_path / "day.json", "--output", tmp_path / "o.csv", "--fps", "0.1") == 0

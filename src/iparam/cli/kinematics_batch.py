@@ -24,6 +24,9 @@ from iparam.files import atomic_file
 from iparam.robot.model import Robot
 from iparam.robot.scale import check_angles
 
+MOST_STATES = 2_000_000
+"""Of a planned motion: an hour at 500 Hz. A slip in a trajectory file must not fill a disk."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
@@ -115,6 +118,12 @@ class Batch:
                 f"{self.input} moves {planned.trajectory.num_joints} joints, {robot.name} has {robot.num_joints}"
             )
         note_other_arm(planned.robot, robot, self.robot, str(self.input))
+        count = planned.trajectory.duration * fps
+        if count > MOST_STATES:
+            raise InputError(
+                f"{self.input}: {planned.trajectory.duration:g} s at {fps:g} Hz are {count:.3g} states, more than the "
+                f"{MOST_STATES} that are written; sample less often, e.g. --fps {0.9 * MOST_STATES * fps / count:.2g}"
+            )
         motion = planned.trajectory.sample(fps)
         return robot, SampleBlock(motion.time, motion.q, motion.dq, motion.ddq).split()
 
