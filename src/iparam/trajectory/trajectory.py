@@ -12,7 +12,8 @@ from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.trajectory.checks import TIME_SLACK, positive_number, times_within
 
-MAX_SAMPLES = 10_000_000
+MAX_SAMPLES = 3_600_000
+"""An hour at 1 kHz: a check of so many still ends within a minute."""
 
 
 @dataclass(frozen=True, eq=False)
