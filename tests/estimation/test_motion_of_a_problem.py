@@ -11,7 +11,8 @@ import pytest
 
 import iparam
 from iparam.cli.main import main
-from iparam.estimation import IdentificationError, identify_payload, problem_from_recording
+from iparam.estimation import IdentificationError, compensate_wrench, identify_payload, problem_from_recording
+from iparam.export.discrediting import discrediting
 from iparam.recording import Recording
 from iparam.sensing.motion_sources import (
     ButterworthMotion,
@@ -83,3 +84,23 @@ def test_instruments_need_a_second_motion(run: Recording, ur5e) -> None:
     finished = SetPointMotion().motion(run, ur5e)
     with pytest.raises(IdentificationError, match="the instruments are the regressors themselves"):
         identify_payload(run, ur5e, "riv", motion=finished)
+
+
+@pytest.mark.parametrize("signals", [("q",), ("q", "wrench")])
+@pytest.mark.parametrize("gap", [1.0, 2.0, 3.0])
+def test_a_gap_costs_no_more_than_its_samples(run: Recording, ur5e, load, signals: tuple[str, ...], gap: float) -> None:
+    """Two seconds without angles made 1.7 kg of 2 kg, and three were said to be a motion that tells nothing."""
+    cut = run
+    for name in signals:
+        signal = run.signal(name)
+        kept = (signal.time <= 4.0) | (signal.time >= 4.0 + gap)
+        cut = cut.with_signal(name, time=signal.time[kept], values=signal.values[kept])
+    whole, found = identify_payload(run, ur5e), identify_payload(cut, ur5e)
+    assert (np.abs(found.phi - load) < 4.0 * found.standard_deviation.phi).all()
+    assert (found.standard_deviation.phi < 2.5 * whole.standard_deviation.phi).all()
+    said = [text for text in found.warnings if "gaps of the recorded motion" in text]
+    assert len(said) == (signals == ("q",))
+    assert not discrediting(found.warnings)
+    clean = compensate_wrench(cut, ur5e, found).signal("wrench")
+    assert np.sqrt(np.mean(clean.values[:, :3] ** 2, axis=0)).max() < 1.0  # [N], of a sensor with half of that
+    assert not ((clean.time > 4.0 + 1e-9) & (clean.time < 4.0 + gap - 1e-9)).any()

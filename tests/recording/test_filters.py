@@ -287,3 +287,29 @@ def test_what_filters_refuse(run: object, message: str) -> None:
     time = np.arange(100) / 100
     with pytest.raises(InputError, match=message):
         run(time, np.zeros((100, 2)))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("gap", [0.6, 1.0, 2.0, 60.0, 3600.0])
+def test_a_gap_takes_nothing_from_what_is_around_it(gap: float) -> None:
+    """Across a second without samples, rounding once decided what the accelerations were."""
+    motion = excitation(4)
+    q = measured(motion, 4)
+    # Of a short gap the samples are missing; in a long one the arm stood still.
+    kept = (motion.time <= 5.0) | (motion.time >= 5.0 + gap) if gap < 5.0 else motion.time != 5.0
+    time = np.where(motion.time > 5.0, motion.time + (gap if gap > 5.0 else 0.0), motion.time)[kept]
+    away = np.abs(motion.time[kept] - 5.0) > min(gap, 2.0) + 0.3  # the ends of a stretch are known less well
+    whole = kalman_smooth(motion.time, q)
+    found = kalman_smooth(time, q[kept])
+    assert rms(found.ddq[away], motion.ddq[kept][away]) < 3.0 * rms(whole.ddq[kept][away], motion.ddq[kept][away])
+    assert (np.linalg.eigvalsh(found.covariance) > 0.0).all()
+
+
+def test_bursts_of_a_few_samples_are_no_trouble() -> None:
+    motion = excitation(5)
+    kept = (np.arange(motion.time.size) % 250 < 2) | (motion.time < 4.0)
+    kept[-1] = False  # then a single sample between gaps, at the end
+    kept[-130] = True
+    found = kalman_smooth(motion.time[kept], measured(motion, 5)[kept])
+    early = motion.time[kept] < 3.5
+    assert np.isfinite(found.ddq).all()
+    assert rms(found.ddq[early], motion.ddq[kept][early]) < 0.2

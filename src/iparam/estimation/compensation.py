@@ -10,7 +10,7 @@ from iparam.errors import ContradictionError
 from iparam.estimation.agreement import check_frame, comes_from, compare_arm
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
-from iparam.estimation.recording_problem import motion_at
+from iparam.estimation.recording_problem import motion_at, within_motion
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.recording.statements import COMPENSATED, compensated_mass
@@ -53,7 +53,7 @@ def compensate_wrench(
     _check_estimate(estimate, recording, robot)
     measured = (SensorWrench() if wrench is None else wrench).read(recording)
     whole = (KalmanMotion() if motion is None else motion).motion(recording, robot)
-    rows = (measured.time - delay >= whole.time[0]) & (measured.time - delay <= whole.time[-1])
+    rows, warnings = within_motion(whole, measured.time - delay)
     if not rows.any():
         raise IdentificationError("no wrench sample lies within the recorded motion")
     at = motion_at(whole, measured.time[rows] - delay)
@@ -64,8 +64,6 @@ def compensate_wrench(
     if estimate.sensor_bias is not None:
         values = values - np.concatenate([estimate.sensor_bias.force, estimate.sensor_bias.torque])
     clean = Signal(measured.time[rows], values, measured.unit, measured.frame)
-    lost = int(np.count_nonzero(~rows))
-    warnings = [f"{lost} wrench samples lie outside the recorded motion and were left out"] if lost else []
     warnings += [*checked.remarks, *_not_in_it(measured.values[rows], values)]
     result = recording.with_signal("wrench", clean).with_warnings(*warnings)
     total = estimate.mass + (compensated_mass(recording) or 0.0)

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import ContradictionError, InputError, UnknownNameError
@@ -14,6 +14,7 @@ from iparam.estimation.errors import IdentificationError
 from iparam.estimation.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.regressor_uncertainty import regressor_uncertainty
 from iparam.recording.recording import Recording
+from iparam.recording.screening import GAP
 from iparam.recording.time_unit import time_hint
 from iparam.robot.model import Robot
 from iparam.sensing.motion import MotionSource, ToolMotionEstimate
@@ -40,6 +41,9 @@ they tell as much as long as the motion hardly changes within one."""
 
 LONGEST_MEAN = 0.02
 """The longest time that a mean is taken over [s]: a fifth of a period of the fastest motion of an arm, 10 Hz."""
+
+SHORTEST_GAP = 0.1
+"""Time between samples of a motion from which on it is not known in between, if it is unusual, too [s]."""
 
 _PART = 20_000  # samples whose regressors are held at a time
 
@@ -88,16 +92,16 @@ def problem_from_recording(
         raise ContradictionError(f"the wrench has {hint}. No arm's motion can be followed like that")
     source = KalmanMotion() if motion is None else motion
     whole = source if isinstance(source, ToolMotionEstimate) else known_motion(recording, robot, source)
-    first = int(np.searchsorted(measured.time - delay, whole.time[0]))
-    found = int(np.searchsorted(measured.time - delay, whole.time[-1], "right")) - first
+    inside, left_out = within_motion(whole, measured.time - delay)
+    found = int(np.count_nonzero(inside))
     if found < LEAST_SAMPLES:
         raise IdentificationError(
             f"only {found} wrench samples lie within the recorded motion; at least {LEAST_SAMPLES} "
             "are needed, and hundreds for a usable estimate"
         )
-    size = _averaged(measured.time[first : first + found])
+    size = _averaged(measured.time[inside])
     count = found // size
-    used = slice(first, first + count * size)
+    used = np.flatnonzero(inside)[: count * size]
     times = measured.time[used].reshape(count, size)
     middles = _means(times.ravel(), size)
     offset = None
@@ -116,9 +120,7 @@ def problem_from_recording(
         found.flags.writeable = False  # so that nobody needs a copy
         return found
 
-    warnings = [*recording.warnings, *checked.remarks, *whole.warnings]
-    if outside := measured.time.size - found:
-        warnings.append(f"{outside} wrench samples lie outside the recorded motion and were left out")
+    warnings = [*recording.warnings, *checked.remarks, *whole.warnings, *left_out]
     matrices = regressors(whole)
     second = regressors(_second_motion(recording, robot, source)) if instruments else None
     if second is not None and np.array_equal(second, matrices):
@@ -149,6 +151,25 @@ def _averaged(times: FloatArray) -> int:
 def _means(values: FloatArray, size: int) -> FloatArray:
     """(N, ...) of every ``size`` successive ones of values (N size, ...)."""
     return values if size == 1 else np.asarray(values.reshape(-1, size, *values.shape[1:]).mean(axis=1))
+
+
+def within_motion(motion: ToolMotionEstimate, times: FloatArray) -> tuple[NDArray[np.bool_], list[str]]:
+    """Which of the wrench's times (N,) [s] a motion covers, and a sentence about each kind of those that it does not.
+
+    It covers none in a gap of its own samples: what an arm did in there, no curve through its ends tells.
+    """
+    inside = (times >= motion.time[0]) & (times <= motion.time[-1])
+    warnings = []
+    if outside := times.size - int(np.count_nonzero(inside)):
+        warnings.append(f"{outside} wrench samples lie outside the recorded motion and were left out")
+    steps = np.diff(motion.time)
+    wide = np.flatnonzero(steps > max(GAP * float(np.median(steps)), SHORTEST_GAP))
+    first = np.searchsorted(times, motion.time[wide], "right")  # a sample at either end of a gap is not in it
+    for start, stop in zip(first, np.searchsorted(times, motion.time[wide + 1]), strict=True):
+        inside[start:stop] = False
+    if lost := times.size - outside - int(np.count_nonzero(inside)):
+        warnings.append(f"{lost} wrench samples lie in gaps of the recorded motion and were left out")
+    return inside, warnings
 
 
 def motion_at(motion: ToolMotionEstimate, times: FloatArray) -> ToolMotionEstimate:

@@ -23,7 +23,7 @@ _HARMLESS = tuple(
         r"\w+ has \d+ gaps of more than \S+ periods, the longest \S+ s from \S+ s on",
         r"\d+ samples fall into gaps of \w+ and were left out, from \S+ s",
         r"\d+ of the times lie outside what all signals cover and were left out",
-        r"\d+ wrench samples lie outside the recorded motion and were left out",
+        r"\d+ wrench samples lie (outside|in gaps of) the recorded motion and were left out",
         r"columns that say nothing to iparam were left out: .*",
         r"the file ends in the middle of a row: line \d+ was left out",
         r"the raw wrench is not in newtons \(it reads up to \S+\), so the TCP force is used instead",

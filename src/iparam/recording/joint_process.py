@@ -7,6 +7,7 @@ m does, 1 / (1 + (f / bandwidth)^(2 m)), which is why the strength of the drivin
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,6 +22,10 @@ START_VARIANCE = 1e6
 
 PART = 20_000
 """Samples whose filtered states are held at a time."""
+
+LONGEST_STEP = 10.0
+"""Scaled time between samples beyond which the one tells nothing about the motion at the other: its angle is predicted
+within hundreds of standard deviations of a sample at best, and at order 7 no better than where nothing is known."""
 
 _FOR_PERIOD = 100_000  # samples that tell how far apart they usually are
 
@@ -92,9 +97,39 @@ def smooth_joint(
         exact: False stops a little early where covariances approach their limits: for comparing models.
         every: give the covariance of every that many samples only.
     """
+    means, variances = np.empty((time.size, depth)), np.empty((-(-time.size // every), depth, depth))
+    stretches = _stretches(time, process)
+    for stretch in stretches:
+        here = dataclasses.replace(
+            process,
+            starts_at_rest=process.starts_at_rest and stretch is stretches[0],
+            ends_at_rest=process.ends_at_rest and stretch is stretches[-1],
+        )
+        series = _Series(time[stretch], angle[stretch], here, exact, _usual_step(time))
+        _smooth_stretch(series, here, stretch.start, every, means[stretch], variances)
+    return _in_units(means, variances, process)
+
+
+def _usual_step(time: FloatArray) -> float:
+    return float(np.median(np.diff(time[:_FOR_PERIOD])))
+
+
+def _stretches(time: FloatArray, process: JointProcess) -> list[slice]:
+    """The samples between gaps over which the model tells nothing: each stretch is smoothed by itself.
+
+    After such a gap the predicted variances differ by so many orders of magnitude that rounding would decide.
+    """
+    ends = [*(np.flatnonzero(process.omega * np.diff(time) > LONGEST_STEP) + 1).tolist(), time.size]
+    return [slice(start, stop) for start, stop in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def _smooth_stretch(
+    series: _Series, process: JointProcess, first: int, every: int, means: FloatArray, variances: FloatArray
+) -> None:
+    """Write the scaled means (S, d) of a stretch that begins with sample ``first``, and its part of the variances."""
     from iparam.recording import kernels
 
-    m, series = process.order, _Series(time, angle, process, exact)
+    m, size = process.order, means.shape[0]
     # What the filter writes is needed once more on the way back, and is too much to keep for a long series: keep the
     # state before each part, and filter each again.
     states = [series.start()]
@@ -103,10 +138,9 @@ def smooth_joint(
         series.forward(part, state)
         states.append(state)
     adjoint, information = np.zeros(m), np.zeros((m, m))
-    means, variances = np.empty((time.size, depth)), np.empty((-(-time.size // every), depth, depth))
     for part, state in zip(reversed(series.parts), reversed(states), strict=True):
         passed = series.forward(part, state)
-        if process.ends_at_rest and part.stop == time.size:
+        if process.ends_at_rest and part.stop == size:
             spread = state.p + REST_VARIANCE * np.eye(m)
             information[1:, 1:] = np.linalg.inv(spread[1:, 1:])
             adjoint[1:] = information[1:, 1:] @ state.x[1:]
@@ -116,17 +150,16 @@ def smooth_joint(
             adjoint,
             information,
             series.tolerance,
-            part.start,
+            first + part.start,
             every,
             means[part],
             variances,
         )
-    return _in_units(means, variances, process)
 
 
 def filter_joint(time: FloatArray, angle: FloatArray, process: JointProcess, every: int = 1) -> SmoothedJoint:
     """The causal estimate of (q, dq, ddq): each sample sees only itself and those before. Arguments as above."""
-    series = _Series(time, angle, process, exact=True)
+    series = _Series(time, angle, process, True, _usual_step(time))
     state = series.start()
     means, variances = np.empty((time.size, 3)), np.empty((-(-time.size // every), 3, 3))
     for part in series.parts:
@@ -162,12 +195,12 @@ class _State(NamedTuple):
 class _Series:
     """One joint's samples in the units of its model, in parts of bounded size."""
 
-    def __init__(self, time: FloatArray, angle: FloatArray, process: JointProcess, exact: bool) -> None:
+    def __init__(self, time: FloatArray, angle: FloatArray, process: JointProcess, exact: bool, period: float) -> None:
         from iparam.recording import kernels
 
         self._time, self._angle, self._process = time, angle, process
         self.tolerance = kernels.SETTLED if exact else kernels.NEARLY_SETTLED
-        self._intensity = process.omega * float(np.median(np.diff(time[:_FOR_PERIOD])))
+        self._intensity = process.omega * period
         self.parts = [slice(first, min(first + PART, time.size)) for first in range(0, time.size, PART)]
 
     def steps(self, part: slice) -> FloatArray:
@@ -211,7 +244,7 @@ def _start(time: FloatArray, angle: FloatArray, process: JointProcess) -> tuple[
         return np.array([angle[0] / process.noise, *np.zeros(m - 1)]), rest_variances(m)
     scaled = process.omega * (time - time[0])
     count = min(time.size, max(2 * m, int(np.searchsorted(scaled, float(m)))))
-    reach = scaled[count - 1]
+    reach = scaled[count - 1] or 1.0  # a single sample between two gaps
     powers = np.vander(scaled[:count] / reach, m, increasing=True)
     coefficients = np.linalg.lstsq(powers, angle[:count] - angle[0], rcond=None)[0] / reach ** np.arange(m)
     coefficients[0] += angle[0]
