@@ -180,3 +180,13 @@ def test_a_document_in_a_pipe_keeps_every_byte() -> None:
     program = "import sys\nfrom iparam.cli.output import print_document\nprint_document(sys.argv[1])"
     done = subprocess.run([sys.executable, "-c", program, HOSTILE], capture_output=True, check=True)
     assert done.stdout == HOSTILE.encode("utf-8")
+
+
+@pytest.mark.parametrize("arguments", [["robots", "--help"], ["robots", "--no-such-option"]])
+@pytest.mark.parametrize("columns", ["1", "5"])
+def test_a_narrow_terminal_is_no_trap(arguments: list[str], columns: str) -> None:
+    """The layout of the help once ran for ever in fewer than six columns."""
+    environment = os.environ | {"COLUMNS": columns}
+    called = [sys.executable, "-m", "iparam", *arguments]
+    done = subprocess.run(called, env=environment, capture_output=True, timeout=60, check=False)
+    assert done.returncode == (0 if arguments[-1] == "--help" else 2)

@@ -8,6 +8,7 @@ import functools
 import inspect
 import io
 import os
+import shutil
 import sys
 import traceback
 import warnings
@@ -22,6 +23,9 @@ FAILURE = 1
 BAD_USAGE = 2
 INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 BROKEN_PIPE = 141  # 128 + SIGPIPE
+
+LEAST_COLUMNS = 20
+"""That help and complaints are laid out for: in fewer than six tyro never finds the end of a line."""
 
 _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of malloc.h
 
@@ -91,6 +95,8 @@ def _run(arguments: list[str]) -> None:
     command_type = entry.load()
     import tyro  # here, because neither the list of commands nor the version needs it
 
+    if shutil.get_terminal_size().columns < LEAST_COLUMNS:
+        os.environ["COLUMNS"] = str(LEAST_COLUMNS)
     parse = functools.partial(
         tyro.cli,
         command_type,
