@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
-from iparam.robot.kernels.steps import compiled
+from iparam.robot.kernels.steps import compiled, kept_if_possible
 
 UNDERFLOW = 1e-290  # squares below this have lost their digits
 
@@ -26,7 +25,7 @@ def presliding(q, distance, start, state):
             state[k, joint] = s
 
 
-@numba.njit(cache=True, nogil=True, fastmath=True)  # sums may be reordered: they are done eight at a time then
+@kept_if_possible(nogil=True, fastmath=True)  # sums may be reordered: they are done eight at a time then
 def fold_columns(r, columns):
     """Turn rows, given by their columns (p, b), into the triangular factor r (p, p) by reflections. Both change."""
     p, b = columns.shape
