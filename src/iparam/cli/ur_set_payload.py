@@ -82,6 +82,12 @@ class SetPayload(HostOption):
             note(warning)
 
         def approve(robot_name: str, present: dict[str, Any] | None) -> None:
+            stated = load.robot.lower() if isinstance(load, IdentifiedLoad) else ""
+            if stated in LARGEST_MASS and stated != robot_name:
+                note(
+                    f"{self.result} was identified on a {stated}, and {self.host} has a {robot_name}: right only if "
+                    "the load was moved from the one to the other"
+                )
             center = " ".join(numbers(1e3 * load.center_of_mass, 1))
             now = "" if present is None else f", now {present['mass']:.4g} kg"
             confirm(

@@ -76,3 +76,12 @@ def test_a_result_of_rests_is_sent_without_inertia(
     assert report["sent"] == {"mass": 1.5, "center_of_gravity": [0.0, 0.01, 0.1], "inertia": None}
     assert report["shown"]["mass"] == 1.5
     assert report["arrived"] is True
+
+
+def test_a_result_of_another_arm_is_told(twin: UrTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(json.loads(SAMPLE.read_text()) | {"robot": "ur10e"}))
+    assert main(command(twin, "--yes", result=other)) == 0
+    assert f"was identified on a ur10e, and {twin.host} has a ur5e" in capsys.readouterr().err
+    assert main(command(twin, "--yes")) == 0
+    assert "identified on" not in capsys.readouterr().err
