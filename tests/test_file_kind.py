@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -146,3 +148,13 @@ def test_what_is_no_file_is_never_replaced(tmp_path: Path, monkeypatch: pytest.M
         for name, word in (("pipe", "a pipe"), ("socket", "a socket"), (".", "a folder"), (os.devnull, "a device")):
             with pytest.raises(InputError, match=f"is {word}, not a file"):
                 check_target(Path(name), FileKind.RESULT, "--output", overwrite=True)
+
+
+def test_the_file_that_is_printed_to_is_not_replaced(tmp_path: Path) -> None:
+    """``--output /dev/stdout > file`` left the JSON alone in it, and with exit code 0."""
+    path = tmp_path / "printed.json"
+    check = "from pathlib import Path; from iparam.file_kind import FileKind, check_target; "
+    check += "check_target(Path('/dev/stdout'), FileKind.RESULT, '--output', overwrite=True)"
+    with path.open("w") as stream:
+        ended = subprocess.run([sys.executable, "-c", check], stdout=stream, stderr=subprocess.PIPE, text=True)
+    assert "is where the printed text goes, which would be lost" in ended.stderr

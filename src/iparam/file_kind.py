@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sys
 from enum import StrEnum
 from pathlib import Path
 
@@ -118,6 +119,10 @@ def check_target(
     if not stat.S_ISREG(status.st_mode):
         what = _NO_FILE.get(stat.S_IFMT(status.st_mode), "something else")
         raise InputError(f"{name} {path} is {what}, not a file: give a file's path")
+    if _is_printed_to(status):
+        raise InputError(
+            f"{name} {path} is the file that the printed text goes to, which it would replace: choose another file"
+        )
     if overwrite or status.st_size == 0:
         return
     found = kind_of(path)
@@ -126,6 +131,17 @@ def check_target(
             f"{name} {path} exists and is {found or 'nothing that iparam wrote'}, and {kind} would take its place: "
             f"{way_out}"
         )
+
+
+def _is_printed_to(status: os.stat_result) -> bool:
+    """Whether a file is the one that standard output or standard error go to."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if os.path.samestat(os.fstat(stream.fileno()), status):
+                return True
+        except (OSError, ValueError, AttributeError):  # closed, or replaced by something that is no file
+            continue
+    return False
 
 
 def _kind_of_text(head: bytes, rest: bytes) -> FileKind | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from iparam.estimation import PayloadProblem
 from iparam.estimation.assembly import precision_warnings
 from iparam.estimation.consistent import ConsistentLeastSquares
 from iparam.estimation.drift.bias_drift import BiasDrift
+from iparam.export import IdentifiedLoad, StaticLoad
 from iparam.export.discrediting import discrediting
 from iparam.recording.screening import find_faults
 from iparam.recording.signal import Signal
@@ -160,3 +162,20 @@ def test_everything_else_discredits() -> None:
     assert discrediting(["a sentence of a later version"]) == ("a sentence of a later version",)
     assert discrediting([""]) == ("",)
     assert discrediting([]) == ()
+
+
+def test_a_result_that_says_nothing_of_warnings_is_not_one_without(tmp_path: Path) -> None:
+    """Whoever cuts the list out of a file does not make the numbers better."""
+    result = {
+        "format": "iparam-result/1",
+        "mass": 1.0,
+        "center_of_mass": [0.0, 0.0, 0.1],
+        "inertia_about_com": np.diag([0.01] * 3).tolist(),
+    }
+    rests = {"format": "iparam-static-result/1", "mass": 1.0, "center_of_mass": [0.0, 0.0, 0.1]}
+    for kind, document in ((IdentifiedLoad, result), (StaticLoad, rests)):
+        path = tmp_path / "result.json"
+        path.write_text(json.dumps(document))
+        assert "does not say whether there were warnings" in kind.from_json(path).discredited_by[0]
+        path.write_text(json.dumps({**document, "warnings": []}))
+        assert kind.from_json(path).discredited_by == ()

@@ -40,7 +40,7 @@ def rows(count: int) -> list[str]:
         (b"time,q0,q0\n1,2,3\n", "'q0' more than once"),
         (b"time,note\n1,hello\n", "holds no usable samples"),
         (b"time,q0\nx,2\ny,3\n", "holds no usable samples"),
-        (b"time," + b",".join(b"a%d" % i for i in range(2000)) + b"\n", "has 2001 columns, more than the 2000"),
+        (b"time," + b",".join(b"a%d" % i for i in range(2000)) + b"\n", "has more than the 2000 columns that are read"),
         (b"PAR1", "cut|cannot"),
         (b"PAR1 no parquet PAR1", "cannot be read as Parquet"),
     ],
@@ -139,6 +139,16 @@ def test_repeated_and_stray_times_cost_only_themselves(tmp_path: Path) -> None:
     assert found.signal("q").time[-1] == 1.99
     assert any("time repeats itself in 1 rows" in w and "line 52" in w for w in found.warnings)
     assert any("time runs backwards" in w and "line 72, 92" in w for w in found.warnings)
+
+
+@pytest.mark.parametrize("order", ["backwards", "shuffled"])
+def test_rows_in_another_order_are_sorted(tmp_path: Path, order: str) -> None:
+    """Rows from the last to the first were one stretch each: a single sample was left, and no way out was named."""
+    times = np.arange(300) / 100
+    rows = times[::-1] if order == "backwards" else np.random.default_rng(0).permutation(times)
+    found = Recording.load(write(tmp_path / "run.csv", HEADER, *(ROW.format(t) for t in [*rows, times[7]])))
+    np.testing.assert_array_equal(found.signal("q").time, times)
+    assert any("not in the order of time" in w and "1 with the time of another" in w for w in found.warnings)
 
 
 def test_a_clock_that_was_set_back_keeps_the_longest_stretch(tmp_path: Path) -> None:

@@ -45,6 +45,9 @@ LONGEST_MEAN = 0.02
 SHORTEST_GAP = 0.1
 """Time between samples of a motion from which on it is not known in between, if it is unusual, too [s]."""
 
+SHORTEST_STRETCH = 0.25
+"""Time between gaps below which the samples in between tell no acceleration [s]."""
+
 _PART = 20_000  # samples whose regressors are held at a time
 
 
@@ -164,11 +167,23 @@ def within_motion(motion: ToolMotionEstimate, times: FloatArray) -> tuple[NDArra
         warnings.append(f"{outside} wrench samples lie outside the recorded motion and were left out")
     steps = np.diff(motion.time)
     wide = np.flatnonzero(steps > max(GAP * float(np.median(steps)), SHORTEST_GAP))
-    first = np.searchsorted(times, motion.time[wide], "right")  # a sample at either end of a gap is not in it
-    for start, stop in zip(first, np.searchsorted(times, motion.time[wide + 1]), strict=True):
-        inside[start:stop] = False
-    if lost := times.size - outside - int(np.count_nonzero(inside)):
+    starts, ends = motion.time[[0, *(wide + 1)]], motion.time[[*wide, -1]]
+    covered = np.zeros(times.size, dtype=bool)
+    short = 0
+    for start, end in zip(starts, ends, strict=True):
+        stretch = slice(np.searchsorted(times, start), np.searchsorted(times, end, "right"))
+        if wide.size == 0 or end - start >= SHORTEST_STRETCH:
+            covered[stretch] = True
+        else:
+            short += stretch.stop - stretch.start
+    if lost := int(np.count_nonzero(inside & ~covered)) - short:
         warnings.append(f"{lost} wrench samples lie in gaps of the recorded motion and were left out")
+    if short:
+        warnings.append(
+            f"{short} wrench samples lie between gaps of the recorded motion that are less than {SHORTEST_STRETCH} s "
+            "apart, which tell no acceleration, and were left out"
+        )
+    inside &= covered
     return inside, warnings
 
 

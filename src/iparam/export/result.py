@@ -10,7 +10,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import ContradictionError, FileFormatError, InputError
-from iparam.export.discrediting import discrediting
+from iparam.export.discrediting import UNSTATED, discrediting
 from iparam.export.errors import InconsistentLoadError
 from iparam.spatial.consistency import check_consistency
 from iparam.spatial.inertia import symmetric_array
@@ -90,7 +90,7 @@ class IdentifiedLoad:
         stated = document.text("format")
         if stated not in (RESULT_FORMAT, LOAD_FORMAT):
             raise document.error("format", f"is {stated!r}; only {RESULT_FORMAT!r} and {LOAD_FORMAT!r} can be exported")
-        warnings = document.content.get("warnings", [])
+        warnings = document.content.get("warnings", [UNSTATED])
         if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):
             raise document.error("warnings", "must be a list of strings")
         consistent = document.content.get("physically_consistent", True)

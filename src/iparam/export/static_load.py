@@ -9,7 +9,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import FileFormatError, InputError
-from iparam.export.discrediting import discrediting
+from iparam.export.discrediting import UNSTATED, discrediting
 from iparam.export.errors import InconsistentLoadError
 from iparam.export.result import DEFAULT_FRAME
 from iparam.trajectory.json_section import read_json
@@ -47,7 +47,7 @@ class StaticLoad:
         stated = document.text("format")
         if stated != STATIC_FORMAT:
             raise document.error("format", f"is {stated!r}, not {STATIC_FORMAT!r}")
-        warnings = document.content.get("warnings", [])
+        warnings = document.content.get("warnings", [UNSTATED])
         if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):
             raise document.error("warnings", "must be a list of strings")
         center = document.array("center_of_mass", 1)

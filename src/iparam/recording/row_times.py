@@ -11,14 +11,16 @@ from iparam.arrays import FloatArray
 from iparam.recording.places import listed
 
 FEW = 0.05
-"""Share of rows out of order up to which they are strays; beyond, the clock was set back."""
+"""Share of rows out of order up to which they are strays; beyond, the clock was set back, or, if as many steps run
+backwards, the rows have another order."""
 
 
 def usable_rows(time: FloatArray, lines: NDArray[np.int64], row_word: str) -> tuple[NDArray[np.int64], list[str]]:
     """Indices of the rows to keep, and what was wrong with the others.
 
     Rows without a time and rows that repeat the time before them go. Of stray rows as few as possible go: one time
-    stamp far ahead costs itself and not all that follow. If the clock was set back, the longest stretch stays.
+    stamp far ahead costs itself and not all that follow. If the clock was set back, the longest stretch stays. Rows in
+    another order than that of time are sorted.
 
     Args:
         time: (R,) [s]; NaN where the cell is empty or damaged.
@@ -50,6 +52,13 @@ def usable_rows(time: FloatArray, lines: NDArray[np.int64], row_word: str) -> tu
             f"time runs backwards at {first}; {lost.size} rows out of order were left out: {row_word} {listed(lost)}"
         )
         return rows[order], notes
+    if back.size > FEW * stamps.size:
+        ordered, first_of = np.unique(stamps, return_index=True)
+        notes.append(
+            f"the rows are not in the order of time ({back.size} steps run backwards, first at {first}) and were "
+            f"sorted; {stamps.size - ordered.size} with the time of another were left out"
+        )
+        return rows[first_of], notes
     stretches = np.split(np.arange(stamps.size), back)
     longest = max(stretches, key=len)
     notes.append(

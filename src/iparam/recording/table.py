@@ -103,7 +103,9 @@ def has_meaning(name: str) -> bool:
 def check_names(names: Sequence[str], source: str) -> None:
     """Refuse columns that cannot be told apart, or are too many, or have no time."""
     if len(names) > MAX_COLUMNS:
-        raise FileFormatError(f"{source} has {len(names)} columns, more than the {MAX_COLUMNS} that are read")
+        raise FileFormatError(
+            f"{source} has more than the {MAX_COLUMNS} columns that are read: is it a table with a column a signal?"
+        )
     repeated = sorted(name for name, count in Counter(names).items() if count > 1 and name != "_")
     if repeated:
         raise FileFormatError(f"{source} has the column {repeated[0]!r} more than once")

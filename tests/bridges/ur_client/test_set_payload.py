@@ -53,7 +53,7 @@ def test_the_arm_is_the_controllers(twin: UrTwin, tmp_path: Path, capsys: pytest
     """Its rated load counts, whatever the user says."""
     heavy = tmp_path / "heavy.json"
     entries: dict[str, Any] = {"format": "iparam-static-result/1", "mass": 8.0, "center_of_mass": [0.0, 0.0, 0.1]}
-    heavy.write_text(json.dumps(entries))
+    heavy.write_text(json.dumps({**entries, "warnings": []}))
     assert main(command(twin, "--yes", result=heavy)) == 1
     assert "a mass of 8 kg: ur5e carries up to 5 kg" in capsys.readouterr().err
     assert main(command(twin, "--yes", "--robot", "ur10e", result=heavy)) == 1
