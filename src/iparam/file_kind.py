@@ -120,9 +120,7 @@ def check_target(
         what = _NO_FILE.get(stat.S_IFMT(status.st_mode), "something else")
         raise InputError(f"{name} {path} is {what}, not a file: give a file's path")
     if _is_printed_to(status):
-        raise InputError(
-            f"{name} {path} is the file that the printed text goes to, which it would replace: choose another file"
-        )
+        raise InputError(f"{name} {path} is where the printed text goes, which would be lost: choose another file")
     if overwrite or status.st_size == 0:
         return
     found = kind_of(path)
