@@ -30,12 +30,12 @@ from iparam.estimation import (
     identify_payload,
     problem_from_recording,
 )
-from iparam.estimation.consistent import nearest_consistent
-from iparam.estimation.recursive import RecursiveLeastSquaresState
-from iparam.estimation.recursive_total import RecursiveTotalLeastSquaresState
+from iparam.estimation.estimators.consistent import nearest_consistent
+from iparam.estimation.estimators.recursive import RecursiveLeastSquaresState
+from iparam.estimation.estimators.recursive_total import RecursiveTotalLeastSquaresState
+from iparam.motion.sources import KalmanMotion, SavitzkyGolayMotion
 from iparam.recording import Recording
 from iparam.sensing import NoiseModel, noise_preset
-from iparam.sensing.motion_sources import KalmanMotion, SavitzkyGolayMotion
 from iparam.simulation import MujocoSimulator, Payload, SimulationResult
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data"

@@ -20,10 +20,9 @@ from side_by_side import print_table
 
 import iparam
 from iparam.estimation import accuracy, identify_payload
-from iparam.sensing.motion import ToolMotionEstimate
-from iparam.sensing.motion_sources import KalmanMotion
+from iparam.motion.sources import KalmanMotion, ToolMotionEstimate
 from iparam.simulation import Payload
-from iparam.simulation.model import build_model
+from iparam.simulation.mujoco.model import build_model
 from iparam.spatial import InertialParameters, log_cholesky_from_phi, phi_from_log_cholesky
 
 DEVIATION = np.asarray(UR5E.sensors["wrench"].white)

@@ -21,12 +21,12 @@ from scipy.optimize import minimize
 from side_by_side import print_table
 
 import iparam
-from iparam.excitation.barrier import BarrierFunction
-from iparam.excitation.constraints import JointLimitConstraint
-from iparam.excitation.newton import minimize_along_path
-from iparam.excitation.optimizer import optimize_excitation
-from iparam.excitation.presets import reference_problem
-from iparam.excitation.start import SEARCH_PATH, SEARCH_RATES, random_start, shrink_to_valid
+from iparam.excitation.constraints.constraint import JointLimitConstraint
+from iparam.excitation.search.barrier import BarrierFunction
+from iparam.excitation.search.newton import minimize_along_path
+from iparam.excitation.search.optimizer import optimize_excitation
+from iparam.excitation.search.start import SEARCH_PATH, SEARCH_RATES, random_start, shrink_to_valid
+from iparam.excitation.setup import reference_problem
 
 GOAL = 2.0
 PHI_ORDER = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]

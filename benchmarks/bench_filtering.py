@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 from side_by_side import best_times, print_table
 
-from iparam.recording import (
+from iparam.motion import (
     FilteredMotion,
     JointKalmanFilter,
     butterworth_smooth,

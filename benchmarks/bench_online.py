@@ -18,8 +18,8 @@ from side_by_side import print_table
 
 import iparam
 from iparam.estimation import OnlineIdentifier, OnlineSettings
-from iparam.estimation.lagged_filter import LaggedKalmanFilter
-from iparam.recording import JointKalmanFilter, JointProcess
+from iparam.motion import JointKalmanFilter, JointProcess
+from iparam.motion.lagged_filter import LaggedKalmanFilter
 from iparam.sensing import noise_preset
 from iparam.simulation import MujocoSimulator, Payload, SimulationResult
 

@@ -3,8 +3,8 @@
 import dataclasses
 
 import iparam
-from iparam.excitation.scaling import arm_scales
-from iparam.excitation.torque_information import TorqueInformation
+from iparam.excitation.information.scaling import arm_scales
+from iparam.excitation.information.torque_information import TorqueInformation
 
 robot = iparam.load_robot("ur10e")
 base = iparam.base_parameters(robot)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from iparam.errors import InputError
-from iparam.files import write_atomically
+from iparam.files.atomic import write_atomically
 
 
 def test_writes_text_and_bytes(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_writer_that_dies_leaves_the_old_file(tmp_path: Path) -> None:
     target = tmp_path / "out.txt"
     target.write_text("old")
     program = (
-        "import os, sys\nfrom iparam.files import write_atomically\n"
+        "import os, sys\nfrom iparam.files.atomic import write_atomically\n"
         "os.replace = lambda *_: os._exit(9)\nwrite_atomically(sys.argv[1], 'new' * 1000)"
     )
     died = subprocess.run([sys.executable, "-c", program, str(target)], check=False)

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import iparam
+from iparam.cli.kinematics.state_files import COLUMNS, WRITERS, StatesHeader
 from iparam.cli.main import main
-from iparam.cli.state_files import COLUMNS, WRITERS, StatesHeader
 from iparam.errors import InputError
 from iparam.export import FORMATS, IdentifiedLoad, export_load, merge_into_urdf
-from iparam.file_kind import FileKind, check_target, kind_of
+from iparam.files.kind import FileKind, check_target, kind_of
 from iparam.recording import CHANNELS
 from iparam.recording.channels import column_names
-from iparam.robot.urdf_writer import robot_to_urdf
+from iparam.robot.urdf.writer import robot_to_urdf
 
 DATA = Path(__file__).resolve().parent / "data"
 SOURCE = Path(iparam.__file__).resolve().parent
@@ -153,7 +153,7 @@ def test_what_is_no_file_is_never_replaced(tmp_path: Path, monkeypatch: pytest.M
 def test_the_file_that_is_printed_to_is_not_replaced(tmp_path: Path) -> None:
     """``--output /dev/stdout > file`` left the JSON alone in it, and with exit code 0."""
     path = tmp_path / "printed.json"
-    check = "from pathlib import Path; from iparam.file_kind import FileKind, check_target; "
+    check = "from pathlib import Path; from iparam.files.kind import FileKind, check_target; "
     check += "check_target(Path('/dev/stdout'), FileKind.RESULT, '--output', overwrite=True)"
     with path.open("w") as stream:
         ended = subprocess.run([sys.executable, "-c", check], stdout=stream, stderr=subprocess.PIPE, text=True)

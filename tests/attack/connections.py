@@ -90,8 +90,8 @@ def served(host: str, port: int, answer: Callable[[socket.socket], None]) -> Ite
 
 def _answer_rtde(peer: socket.socket, draw: random.Random) -> None:
     """A conversation that goes well up to some point."""
-    from iparam.bridges.ur.rtde_fields import OUTPUT_TYPES, Recipe
-    from iparam.bridges.ur.rtde_packets import (
+    from iparam.bridges.ur.rtde.fields import OUTPUT_TYPES, Recipe
+    from iparam.bridges.ur.rtde.packets import (
         ControllerVersion,
         Packet,
         PacketKind,
@@ -189,8 +189,8 @@ def _answer_dashboard(peer: socket.socket, draw: random.Random) -> None:
 # ----------------------------------------------------------------------------------------------- hostile clients
 def twin_clients(seed: str, count: str) -> int:
     """Clients that send nonsense to a simulated controller; then one that does not, which must be served."""
-    from iparam.bridges.ur.twin import TwinPorts, UrTwin
-    from iparam.cli.output import note
+    from iparam.bridges.ur.twin.twin import TwinPorts, UrTwin
+    from iparam.cli.console.printing import note
     from iparam.robot.catalog import catalog_robot
 
     warnings.simplefilter("ignore", RuntimeWarning)  # as the command does
@@ -213,8 +213,8 @@ def twin_clients(seed: str, count: str) -> int:
 
 
 def _pester(peer: socket.socket, draw: random.Random) -> None:
-    from iparam.bridges.ur.rtde_fields import INPUT_TYPES, OUTPUT_TYPES
-    from iparam.bridges.ur.rtde_packets import (
+    from iparam.bridges.ur.rtde.fields import INPUT_TYPES, OUTPUT_TYPES
+    from iparam.bridges.ur.rtde.packets import (
         Packet,
         PacketKind,
         data_packet,
@@ -261,7 +261,7 @@ def _pester(peer: socket.socket, draw: random.Random) -> None:
 
 
 def _be_served(twin: object) -> None:
-    from iparam.bridges.ur.rtde_client import RtdeStream
+    from iparam.bridges.ur.rtde.client import RtdeStream
 
     host, ports = twin.host, twin.ports  # type: ignore[attr-defined]
     with RtdeStream.open(host, ("timestamp", "actual_q"), port=ports.rtde, timeout=_WAIT) as stream:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import iparam
-from iparam.bridges.ur.twin import TwinPorts, UrTwin
+from iparam.bridges.ur.twin.twin import TwinPorts, UrTwin
 
 FREE = TwinPorts(0, 0, (0, 0, 0))
 START_TIMEOUT = 120.0

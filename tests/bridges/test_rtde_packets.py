@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iparam.bridges.ur.rtde_fields import INPUT_TYPES, OUTPUT_TYPES, Recipe, RtdeType, output_type
-from iparam.bridges.ur.rtde_packets import (
+from iparam.bridges.ur.rtde.fields import INPUT_TYPES, OUTPUT_TYPES, Recipe, RtdeType, output_type
+from iparam.bridges.ur.rtde.packets import (
     HEADER_SIZE,
     LARGEST_PACKET,
     ControllerVersion,

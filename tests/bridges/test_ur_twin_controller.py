@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.bridges.ur.rtde_fields import OUTPUT_TYPES, Recipe
-from iparam.bridges.ur.twin_arm import HOME, TwinArm
-from iparam.bridges.ur.twin_control_script import ControlScript
-from iparam.bridges.ur.twin_controller import DRIVE_GAINS, TwinController
-from iparam.bridges.ur.twin_dashboard import Dashboard
-from iparam.bridges.ur.twin_load import KnownLoad
-from iparam.bridges.ur.twin_motion import PERIOD
-from iparam.bridges.ur.twin_program import Program
-from iparam.bridges.ur.twin_urscript import ScriptReader
+from iparam.bridges.ur.rtde.fields import OUTPUT_TYPES, Recipe
+from iparam.bridges.ur.twin.arm import HOME, TwinArm
+from iparam.bridges.ur.twin.control_script import ControlScript
+from iparam.bridges.ur.twin.controller import DRIVE_GAINS, TwinController
+from iparam.bridges.ur.twin.dashboard import Dashboard
+from iparam.bridges.ur.twin.load import KnownLoad
+from iparam.bridges.ur.twin.motion import PERIOD, Program
+from iparam.bridges.ur.twin.urscript import ScriptReader
 from iparam.errors import InputError
-from iparam.export.result import IdentifiedLoad
+from iparam.export.load import IdentifiedLoad
 from iparam.export.urscript import to_urscript
 from iparam.sensing.noise import noise_preset
 from iparam.simulation import Payload

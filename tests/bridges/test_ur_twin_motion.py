@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import iparam
-from iparam.bridges.ur.twin_arm import HOME, TwinArm
-from iparam.bridges.ur.twin_motion import PERIOD, Brake, Hold, Motion, MoveJ, ServoJ, SetPoint, SpeedJ
-from iparam.bridges.ur.twin_sensors import LiveSensors
+from iparam.bridges.ur.twin.arm import HOME, TwinArm
+from iparam.bridges.ur.twin.motion import PERIOD, Brake, Hold, Motion, MoveJ, ServoJ, SetPoint, SpeedJ
+from iparam.bridges.ur.twin.sensors import LiveSensors
 from iparam.recording import Signal
 from iparam.sensing.noise import NoiseModel, SensorNoise, noise_preset
 from iparam.simulation import Payload

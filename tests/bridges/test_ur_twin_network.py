@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.bridges.ur.rtde_fields import Recipe
-from iparam.bridges.ur.rtde_packets import (
+from iparam.bridges.ur.rtde.fields import Recipe
+from iparam.bridges.ur.rtde.packets import (
     ControllerVersion,
     Packet,
     PacketKind,
@@ -28,8 +28,8 @@ from iparam.bridges.ur.rtde_packets import (
     output_request,
     protocol_request,
 )
-from iparam.bridges.ur.twin import TwinPorts, UrTwin
-from iparam.bridges.ur.twin_faults import Fault, FaultKind
+from iparam.bridges.ur.twin.sockets import Fault, FaultKind
+from iparam.bridges.ur.twin.twin import TwinPorts, UrTwin
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.simulation import Payload
 
@@ -192,7 +192,7 @@ def test_nonsense_from_one_client_does_not_disturb_another(start_twin: StartTwin
 
 
 def test_a_client_that_does_not_read_is_left_behind(start_twin: StartTwin, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iparam.bridges.ur.twin_sockets.MOST_UNSENT", 2000)
+    monkeypatch.setattr("iparam.bridges.ur.twin.sockets.MOST_UNSENT", 2000)
     twin = start_twin()
     with Client(twin) as good, Client(twin) as lazy:
         lazy.open("timestamp")

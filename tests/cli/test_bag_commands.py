@@ -13,7 +13,7 @@ import pytest
 
 import iparam
 from iparam.cli.main import main
-from iparam.robot.urdf_writer import robot_to_urdf
+from iparam.robot.urdf.writer import robot_to_urdf
 
 MASS = 1.7
 

@@ -14,9 +14,9 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from iparam.cli import sample_files
+from iparam.cli.kinematics import sample_files
+from iparam.cli.kinematics.state_files import COLUMNS
 from iparam.cli.main import main
-from iparam.cli.state_files import COLUMNS
 from iparam.trajectory import WindowedFourierTrajectory, save_trajectory
 
 NUM = 7

@@ -11,10 +11,10 @@ import pytest
 
 import iparam
 from iparam.cli.main import main
-from iparam.estimation.assembly import estimate_of
+from iparam.estimation.payload.assembly import estimate_of
 from iparam.recording import Recording, Signal
-from iparam.robot.urdf_writer import robot_to_urdf
-from iparam.simulation.ground_truth import GroundTruth
+from iparam.robot.urdf.writer import robot_to_urdf
+from iparam.simulation.simulator import GroundTruth
 from iparam.trajectory import WindowedFourierTrajectory, save_trajectory
 
 UR5E = iparam.load_robot("ur5e")

@@ -10,7 +10,7 @@ import pytest
 
 import iparam
 from iparam.cli.main import main
-from iparam.robot.urdf_writer import robot_to_urdf
+from iparam.robot.urdf.writer import robot_to_urdf
 from iparam.trajectory import FourierTrajectory, WindowedFourierTrajectory, load_trajectory, save_trajectory
 
 Q0 = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])

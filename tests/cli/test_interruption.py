@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from iparam.cli.interruption import interruption
+from iparam.cli.console.interruption import interruption
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGTSTP"), reason="needs job control")
 

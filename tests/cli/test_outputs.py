@@ -11,8 +11,8 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from iparam.cli.command_table import COMMANDS, Command
+from iparam.cli.console.written_files import check_outputs, written_options
 from iparam.cli.main import main
-from iparam.cli.outputs import check_outputs, written_options
 from iparam.errors import InputError
 
 READ = {
@@ -55,7 +55,7 @@ def test_every_path_is_known_to_be_read_or_written(name: str) -> None:
     hints = get_type_hints(TYPES[name], include_extras=True)
     paths = {option for option, hint in hints.items() if holds_paths(hint)}
     unknown = paths - READ.get(name, set()) - set(written_options(TYPES[name]))
-    assert not unknown, "mark an option that is written with iparam.cli.outputs.Writes, or add it to READ above"
+    assert not unknown, "mark an option that is written with `Writes`, or add it to READ above"
     assert READ.get(name, set()) <= paths
 
 

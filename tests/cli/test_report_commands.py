@@ -37,7 +37,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if name == "run":
             save_trajectory(folder / "t.json", trajectory, robot="ur5e", fps=100.0)
             identify_payload(recording).save(folder / "result.json")
-    from iparam.simulation.ground_truth import GroundTruth
+    from iparam.simulation.simulator import GroundTruth
 
     GroundTruth(truth).save(folder / "truth.json")
     document = json.loads((folder / "result.json").read_text(encoding="utf-8"))

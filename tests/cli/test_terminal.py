@@ -162,9 +162,9 @@ def on_a_terminal(program: str, *arguments: str) -> str:
 @pytest.mark.parametrize(
     "program",
     [
-        "from iparam.cli.progress_bar import progress_bar\nwith progress_bar(sys.argv[1] + '[/x]') as show: show(0.5)",
-        "from iparam.cli.ur_options import StatusLine\nline = StatusLine(); line.show(sys.argv[1]); line.end()",
-        "from iparam.cli.output import print_document\nprint_document(sys.argv[1])",
+        "from iparam.cli.console.printing import progress_bar as p\nwith p(sys.argv[1] + '[/x]') as show: show(0.5)",
+        "from iparam.cli.ur.options import StatusLine\nline = StatusLine(); line.show(sys.argv[1]); line.end()",
+        "from iparam.cli.console.printing import print_document\nprint_document(sys.argv[1])",
     ],
     ids=["progress", "status", "document"],
 )
@@ -177,7 +177,7 @@ def test_what_is_shown_on_a_terminal_only(program: str) -> None:
 
 
 def test_a_document_in_a_pipe_keeps_every_byte() -> None:
-    program = "import sys\nfrom iparam.cli.output import print_document\nprint_document(sys.argv[1])"
+    program = "import sys\nfrom iparam.cli.console.printing import print_document\nprint_document(sys.argv[1])"
     done = subprocess.run([sys.executable, "-c", program, HOSTILE], capture_output=True, check=True)
     assert done.stdout == HOSTILE.encode("utf-8")
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from iparam.bridges.ur.payload_setting import LARGEST_MASS, can_set_inertia, inertia_in_ur_order
-from iparam.bridges.ur.rtde_packets import ControllerVersion
+from iparam.bridges.ur.rtde.packets import ControllerVersion
+from iparam.bridges.ur.run.payload_setting import LARGEST_MASS, can_set_inertia, inertia_in_ur_order
 from iparam.cli.main import main
 from iparam.export import IdentifiedLoad, export_load
 from iparam.robot.catalog import robot_names

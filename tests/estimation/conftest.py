@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.estimation import PayloadProblem, regressor_uncertainty
+from iparam.estimation import PayloadProblem
+from iparam.estimation.payload import regressor_uncertainty
+from iparam.motion.sources import ToolMotionEstimate
 from iparam.recording import Recording
-from iparam.sensing.motion import ToolMotionEstimate
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 DEVIATION = np.array([0.5, 0.5, 0.5, 0.05, 0.05, 0.05])

@@ -11,13 +11,12 @@ import pytest
 
 import iparam
 from iparam.errors import ContradictionError
-from iparam.estimation import Estimate, compensate_wrench, identify_payload
-from iparam.estimation.agreement import check_frame
+from iparam.estimation import Estimate, compensate_wrench, fuse_estimates, identify_payload
+from iparam.estimation.assessment.agreement import check_frame
 from iparam.estimation.errors import NotIdentifiableError
-from iparam.estimation.static import identify_static
-from iparam.estimation.torque import fuse_estimates
+from iparam.estimation.static.identify import identify_static
+from iparam.motion.sources import ToolMotionEstimate
 from iparam.recording import Recording
-from iparam.sensing.motion import ToolMotionEstimate
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,8 @@ import pytest
 import iparam
 from iparam.errors import UnknownNameError
 from iparam.estimation import ConsistentLeastSquares, LeastSquares, PayloadProblem, identify_payload
-from iparam.estimation.drift import BiasDrift, bias_drift, find_drift, without_drift
+from iparam.estimation.payload import bias_drift
+from iparam.estimation.payload.bias_drift import BiasDrift, find_drift, without_drift
 from iparam.recording import Recording
 
 DEVIATION = np.array([0.5, 0.5, 0.5, 0.05, 0.05, 0.05])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from iparam.errors import InputError
-from iparam.estimation.lagged_filter import LaggedKalmanFilter
-from iparam.recording.joint_process import JointProcess
+from iparam.motion.joint_process import JointProcess
+from iparam.motion.lagged_filter import LaggedKalmanFilter
 
 PERIOD, BANDWIDTH, NOISE = 0.002, 15.0, 5e-5
 

@@ -13,13 +13,13 @@ import iparam
 from iparam.cli.main import main
 from iparam.estimation import IdentificationError, compensate_wrench, identify_payload, problem_from_recording
 from iparam.export.discrediting import discrediting
-from iparam.recording import Recording
-from iparam.sensing.motion_sources import (
+from iparam.motion.sources import (
     ButterworthMotion,
     KalmanMotion,
     SavitzkyGolayMotion,
     SetPointMotion,
 )
+from iparam.recording import Recording
 
 SOURCES = {
     "kalman": KalmanMotion(),

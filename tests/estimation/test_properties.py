@@ -27,7 +27,7 @@ from iparam.estimation import (
     problem_identifiability,
     relative_errors,
 )
-from iparam.estimation.consistent import nearest_consistent
+from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.spatial import InertialParameters, is_physically_consistent, pseudo_inertia_from_phi, transform_from
 
 quick = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from iparam.estimation import IdentificationError, IncrementalSVD
-from iparam.estimation.recursive import RecursiveInstrumentalState, RecursiveLeastSquaresState
-from iparam.estimation.recursive_total import RecursiveTotalLeastSquaresState
-from iparam.estimation.total_least_squares import solve_total
+from iparam.estimation.estimators.recursive import RecursiveInstrumentalState, RecursiveLeastSquaresState
+from iparam.estimation.estimators.recursive_total import RecursiveTotalLeastSquaresState
+from iparam.estimation.estimators.total_least_squares import solve_total
 
 WHITEN = np.diag([2.0, 2.0, 2.0, 20.0, 20.0, 20.0])
 NOISE = np.diag([0.02, 0.01, 0.01, 0.03, *[0.005] * 6, 1.0])

@@ -13,8 +13,8 @@ import iparam
 from iparam.arrays import FloatArray
 from iparam.errors import InputError, UnknownNameError
 from iparam.estimation.errors import IdentificationError, NotIdentifiableError
-from iparam.estimation.rests import find_rests
-from iparam.estimation.static import StaticEstimate, identify_static
+from iparam.estimation.static.identify import StaticEstimate, identify_static
+from iparam.estimation.static.rests import find_rests
 from iparam.excitation.setup import default_start
 
 UR5E = iparam.load_robot("ur5e")

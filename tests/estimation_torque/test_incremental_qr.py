@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from iparam.errors import InputError
-from iparam.estimation.torque.incremental_qr import IncrementalQR
-from iparam.estimation.torque.time_blocks import TimeBlocks
+from iparam.estimation.torque.incremental_qr import IncrementalQR, TimeBlocks
 
 
 def up_to_signs(triangle: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import iparam
 from iparam.estimation.torque.payload_from_torque import identify_payload_from_torque
 from iparam.estimation.torque.robot_identification import identify_robot
 from iparam.recording import Recording
-from iparam.robot.urdf_writer import robot_to_urdf
+from iparam.robot.urdf.writer import robot_to_urdf
 from iparam.spatial.consistency import is_physically_consistent
 
 COLUMNS = "time,q,dq,current,target_current,target_torque"

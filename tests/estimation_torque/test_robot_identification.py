@@ -21,7 +21,7 @@ from iparam.estimation.torque.joint_data import JointDataSource
 from iparam.estimation.torque.robot_identification import grouped, identify_robot, with_link_parameters
 from iparam.estimation.torque.robot_problem import fit_torques
 from iparam.estimation.torque.torque_model import TorqueModel
-from iparam.robot.urdf_writer import robot_to_urdf
+from iparam.robot.urdf.writer import robot_to_urdf
 from iparam.spatial.consistency import is_physically_consistent
 
 

@@ -11,9 +11,9 @@ import pytest
 import iparam
 from iparam.errors import InputError
 from iparam.estimation import identify_payload
+from iparam.estimation.payload.fusion import fuse_estimates
 from iparam.estimation.torque.drive_gains import DriveGains
 from iparam.estimation.torque.friction import FrictionModel
-from iparam.estimation.torque.fusion import fuse_estimates
 from iparam.estimation.torque.joint_data import JointDataSource
 from iparam.estimation.torque.payload_from_torque import identify_payload_from_torque
 from iparam.estimation.torque.robot_identification import grouped

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.excitation.collision import ToolDisplacementConstraint, capsule_collision, sphere_collision
-from iparam.excitation.constraints import (
+from iparam.excitation.constraints.collision import ToolDisplacementConstraint, capsule_collision, sphere_collision
+from iparam.excitation.constraints.constraint import (
     Constraint,
     InfeasibleError,
     JointLimitConstraint,
     MotionArrays,
     worst_margin,
 )
-from iparam.excitation.geometry import PayloadBox, PlacedBox
+from iparam.excitation.constraints.geometry import PayloadBox, PlacedBox
 from iparam.robot.cell import Box, Plane, WorkCell
 from iparam.spatial import exp_so3
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from iparam.excitation.criteria import Criterion, criterion_value, divided_differences, smoothed
+from iparam.excitation.information.criteria import Criterion, criterion_value, divided_differences, smoothed
 
 EIGENVALUES = np.array([0.3, 0.9, 1.0, 2.5, 7.0])
 

@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.excitation.barrier import BarrierFunction, Smoothing
-from iparam.excitation.collision import sphere_collision
-from iparam.excitation.constraints import InfeasibleError, JointLimitConstraint
-from iparam.excitation.criteria import Criterion
-from iparam.excitation.information import WrenchInformation
-from iparam.excitation.optimizer import optimize_excitation
-from iparam.excitation.presets import reference_problem
-from iparam.excitation.problem import ExcitationProblem
-from iparam.excitation.start import random_start, shrink_to_valid
+from iparam.excitation.constraints.collision import sphere_collision
+from iparam.excitation.constraints.constraint import InfeasibleError, JointLimitConstraint
+from iparam.excitation.information.criteria import Criterion
+from iparam.excitation.information.information import WrenchInformation
+from iparam.excitation.search.barrier import BarrierFunction, Smoothing
+from iparam.excitation.search.optimizer import optimize_excitation
+from iparam.excitation.search.problem import ExcitationProblem
+from iparam.excitation.search.start import random_start, shrink_to_valid
+from iparam.excitation.setup import reference_problem
 
 REFERENCE = reference_problem()
 
@@ -122,8 +122,8 @@ def test_a_small_time_budget_is_kept_and_still_gives_a_valid_motion() -> None:
 
 def test_ctrl_c_returns_the_best_so_far() -> None:
     script = (
-        "from iparam.excitation.optimizer import optimize_excitation\n"
-        "from iparam.excitation.presets import reference_problem\n"
+        "from iparam.excitation.search.optimizer import optimize_excitation\n"
+        "from iparam.excitation.setup import reference_problem\n"
         "seen = lambda p: print('done', p.finished, flush=True)\n"
         "r = optimize_excitation(reference_problem(), time_budget=300.0, progress=seen)\n"
         "print('result', r.interrupted, r.condition_number, min(m.margin for m in r.margins) >= 0)\n"
@@ -211,8 +211,8 @@ def test_workers_that_cannot_start_are_reported_and_not_waited_for(monkeypatch: 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
 def test_a_killed_planner_leaves_no_file_and_no_process(tmp_path: Path) -> None:
     script = (
-        "from iparam.excitation.optimizer import optimize_excitation\n"
-        "from iparam.excitation.presets import reference_problem\n"
+        "from iparam.excitation.search.optimizer import optimize_excitation\n"
+        "from iparam.excitation.setup import reference_problem\n"
         "seen = lambda p: print('searching', flush=True)\n"
         "optimize_excitation(reference_problem(), time_budget=300.0, workers=2, progress=seen)\n"
     )

@@ -9,13 +9,12 @@ import pytest
 
 import iparam
 from iparam.errors import InputError, UnknownNameError
-from iparam.excitation.constraints import InfeasibleError, JointLimitConstraint
+from iparam.excitation.constraints.constraint import InfeasibleError, JointLimitConstraint
+from iparam.excitation.constraints.validation import validate
 from iparam.excitation.duration import FASTEST, shortest_duration
-from iparam.excitation.measurement_noise import MeasurementNoise
-from iparam.excitation.prediction import Prediction, predict_precision
-from iparam.excitation.targets import Target, parse_targets
-from iparam.excitation.validation import validate
-from iparam.recording import JointProcess, kalman_smooth
+from iparam.excitation.prediction import Prediction, Target, parse_targets, predict_precision
+from iparam.motion import JointProcess, kalman_smooth
+from iparam.sensing.measurement_noise import MeasurementNoise
 from iparam.sensing.noise import noise_preset
 from iparam.spatial.parameters import InertialParameters, inertia_entries
 from iparam.trajectory import QuinticSpline, WindowedFourierTrajectory

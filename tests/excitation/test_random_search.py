@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from iparam.errors import InputError
-from iparam.excitation.constraints import InfeasibleError, JointLimitConstraint
-from iparam.excitation.random_search import SearchProgress, random_search
-from iparam.excitation.validation import validate
+from iparam.excitation.constraints.constraint import InfeasibleError, JointLimitConstraint
+from iparam.excitation.constraints.validation import validate
+from iparam.excitation.search.random_search import SearchProgress, random_search
 
 NAMES = ("first", "second", "third")
 Q0 = np.array([0.3, -0.5, 1.0])

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.excitation.optimizer import optimize_excitation
-from iparam.excitation.scaling import arm_scales, payload_scales
+from iparam.excitation.information.scaling import arm_scales, payload_scales
+from iparam.excitation.information.torque_information import TorqueInformation
+from iparam.excitation.search.optimizer import optimize_excitation
 from iparam.excitation.setup import planning_problem
-from iparam.excitation.torque_information import TorqueInformation
 
 UR5E = iparam.load_robot("ur5e")
 

@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.excitation.constraints import InfeasibleError
-from iparam.excitation.geometry import PayloadBox
-from iparam.excitation.optimizer import optimize_excitation
+from iparam.excitation.constraints.constraint import InfeasibleError
+from iparam.excitation.constraints.geometry import PayloadBox
+from iparam.excitation.search.optimizer import optimize_excitation
 from iparam.excitation.setup import PlanningLimits, default_start, planning_problem
-from iparam.robot.cell import Box, Plane, WorkCell
-from iparam.robot.cell_file import load_cell
+from iparam.robot.cell import Box, Plane, WorkCell, load_cell
 
 UR5E = iparam.load_robot("ur5e")
 SIZE = [0.10, 0.15, 0.20]

@@ -12,9 +12,9 @@ import pytest
 import iparam
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
-from iparam.excitation.constraints import InfeasibleError, MotionArrays
-from iparam.excitation.geometry import PayloadBox
-from iparam.excitation.problem import ExcitationProblem
+from iparam.excitation.constraints.constraint import InfeasibleError, MotionArrays
+from iparam.excitation.constraints.geometry import PayloadBox
+from iparam.excitation.search.problem import ExcitationProblem
 from iparam.excitation.setup import PlanningLimits, planning_problem
 from iparam.excitation.static_poses import SEPARATION, choose_poses, condition_number
 from iparam.robot.cell import Box, Plane, WorkCell

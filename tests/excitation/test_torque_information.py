@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.excitation.barrier import BarrierFunction, Smoothing
-from iparam.excitation.constraints import MotionArrays
-from iparam.excitation.presets import reference_problem
-from iparam.excitation.problem import ExcitationProblem
-from iparam.excitation.torque_information import TorqueInformation
-from iparam.excitation.torque_limit import TorqueLimitConstraint
+from iparam.excitation.constraints.constraint import MotionArrays
+from iparam.excitation.constraints.torque_limit import TorqueLimitConstraint
+from iparam.excitation.information.torque_information import TorqueInformation
+from iparam.excitation.search.barrier import BarrierFunction, Smoothing
+from iparam.excitation.search.problem import ExcitationProblem
+from iparam.excitation.setup import reference_problem
 
 STEP = 1e-5
 

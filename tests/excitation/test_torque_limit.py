@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.excitation.constraints import MotionArrays, worst_margin
-from iparam.excitation.torque_limit import TorqueLimitConstraint
+from iparam.excitation.constraints.constraint import MotionArrays, worst_margin
+from iparam.excitation.constraints.torque_limit import TorqueLimitConstraint
 
 STEP = 1e-5
 PAYLOAD = iparam.InertialParameters.box(3.0, [0.1, 0.15, 0.2])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from iparam.errors import InputError
-from iparam.excitation.constraints import JointLimitConstraint
-from iparam.excitation.validation import validate
+from iparam.excitation.constraints.constraint import JointLimitConstraint
+from iparam.excitation.constraints.validation import validate
 from iparam.trajectory import FourierTrajectory, QuinticSpline, WindowedFourierTrajectory, load_trajectory
 from iparam.trajectory.storage import save_trajectory
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.bridges.ur.controller_signals import choose_conversion, sign_warning
-from iparam.bridges.ur.recording_of_rows import recording_of_rows
-from iparam.bridges.ur.sample_times import SampleTimes
+from iparam.bridges.ur.record.controller_signals import choose_conversion, sign_warning
+from iparam.bridges.ur.record.rows import recording_of_rows
+from iparam.bridges.ur.record.sample_times import SampleTimes
 from iparam.cli.main import main
 from iparam.estimation import PayloadProblem
-from iparam.estimation.assembly import precision_warnings
-from iparam.estimation.consistent import ConsistentLeastSquares
-from iparam.estimation.drift.bias_drift import BiasDrift
+from iparam.estimation.estimators.consistent import ConsistentLeastSquares
+from iparam.estimation.payload.assembly import precision_warnings
+from iparam.estimation.payload.bias_drift import BiasDrift
 from iparam.export import IdentifiedLoad, StaticLoad
 from iparam.export.discrediting import discrediting
 from iparam.recording.screening import find_faults

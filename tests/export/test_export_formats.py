@@ -16,7 +16,6 @@ from iparam.export import (
     IdentifiedLoad,
     InconsistentLoadError,
     export_load,
-    principal_axes,
     to_franka,
     to_kuka,
     to_ros2_yaml,
@@ -24,8 +23,8 @@ from iparam.export import (
     to_urdf_inertial,
     to_urscript,
 )
-from iparam.export.decimals import decimal, plain_decimal
-from iparam.export.remarks import MAX_LENGTH
+from iparam.export.remarks import MAX_LENGTH, decimal, plain_decimal
+from iparam.spatial import inertia as principal_axes
 
 
 def code_of(text: str, marker: str) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 
 from iparam.errors import FileFormatError, InputError
 from iparam.export import IdentifiedLoad, InconsistentLoadError, to_json
-from iparam.export.result import RESULT_FORMAT
+from iparam.export.load import RESULT_FORMAT
 
 ROD = [[0.0306, 0.0004, 0.0006], [0.0004, 0.024, -0.0132], [0.0006, -0.0132, 0.013]]
 

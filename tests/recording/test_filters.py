@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iparam.errors import InputError
-from iparam.recording import (
+from iparam.motion import (
     JointKalmanFilter,
     JointProcess,
     butterworth_smooth,
@@ -21,7 +21,7 @@ from iparam.recording import (
     kalman_smooth,
     savitzky_golay_smooth,
 )
-from iparam.recording.joint_process import filter_joint, smooth_joint
+from iparam.motion.joint_process import filter_joint, smooth_joint
 from iparam.trajectory import JointMotion, WindowedFourierTrajectory
 
 ENCODER = 5e-5  # rad

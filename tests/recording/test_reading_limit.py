@@ -11,9 +11,10 @@ import pyarrow.parquet
 import pytest
 
 from iparam.errors import FileFormatError, InputError
-from iparam.recording import Recording, text_blocks
-from iparam.recording.places import listed
-from iparam.recording.reading_limit import DEFAULT, VARIABLE, TooLargeError, check_size, reading_limit
+from iparam.files.reading_limit import DEFAULT, VARIABLE, TooLargeError, check_size, reading_limit
+from iparam.recording import Recording
+from iparam.recording.files import number_rows as text_blocks
+from iparam.recording.files.table import listed
 
 NAMES = ["time", *(f"q{i}" for i in range(6)), "fx", "fy", "fz", "tx", "ty", "tz"]
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import iparam
 from iparam.errors import InputError, UnknownNameError
-from iparam.recording import Recording, Signal, align, estimate_delay
+from iparam.motion import estimate_delay
+from iparam.recording import Recording, Signal, align
 from iparam.trajectory import WindowedFourierTrajectory
 
 PHI = np.array([2.0, 0.06, -0.04, 0.2, 0.03, 0.002, -0.001, 0.04, 0.003, 0.02])

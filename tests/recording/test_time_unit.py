@@ -9,7 +9,7 @@ import pytest
 
 from iparam.errors import ContradictionError
 from iparam.recording import Recording, Signal
-from iparam.recording.time_unit import time_hint
+from iparam.recording.units import time_hint
 
 FACTORS = {"ms": 1e3, "us": 1e6, "ns": 1e9, "min": 1 / 60}
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from iparam.estimation import accuracy, identify_payload
+from iparam.motion.sources import AccelerometerMotion, SetPointMotion
 from iparam.sensing import noise_preset
-from iparam.sensing.motion_sources import AccelerometerMotion, SetPointMotion
 
 pytestmark = pytest.mark.recovery
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.robot.dynamics_derivatives import inverse_dynamics_derivatives
+from iparam.robot.dynamics import inverse_dynamics_derivatives
 
 pin = pytest.importorskip("pinocchio")
 pytestmark = pytest.mark.reference

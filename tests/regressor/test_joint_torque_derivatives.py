@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.regressor.joint_torque_derivatives import joint_torque_regressor_derivatives
-from iparam.robot.dynamics_derivatives import inverse_dynamics_derivatives
+from iparam.regressor.joint_torque import joint_torque_regressor_derivatives
+from iparam.robot.dynamics import inverse_dynamics_derivatives
 
 STEP = 1e-5
 GRAVITY = (1.0, -2.0, -9.0)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from iparam.errors import ContradictionError
-from iparam.report import ReportInput, verify_estimate
+from iparam.estimation import verify_estimate
+from iparam.report import ReportInput
 
 
 def given(run: Any, **changes: Any) -> ReportInput:

@@ -13,7 +13,8 @@ import pytest
 
 import iparam
 from iparam.errors import InputError, MissingExtraError
-from iparam.report import ReportInput, compare_methods, report_page, write_report
+from iparam.estimation import compare_methods
+from iparam.report import ReportInput, report_page, write_report
 from iparam.robot.model import JointLimits
 
 pytest.importorskip("matplotlib")

@@ -9,13 +9,13 @@ import pytest
 
 import iparam
 from iparam.estimation import identify_payload, problem_from_recording
-from iparam.report.convergence import recursive_convergence
-from iparam.report.derived_values import derived_values
-from iparam.report.equivalent_body import equivalent_body
-from iparam.report.rounding import fixed, significant, with_interval
-from iparam.report.tool_path import cage_ticks
-from iparam.report.view import View, box_faces, stadium
-from iparam.report.wrench_section import envelope
+from iparam.estimation.assessment.convergence import recursive_convergence
+from iparam.estimation.assessment.derived_values import derived_values
+from iparam.report.figures.equivalent_body import equivalent_body
+from iparam.report.figures.tool_path import cage_ticks
+from iparam.report.figures.view import View, box_faces, stadium
+from iparam.report.sections.wrench import envelope
+from iparam.rounding import fixed, significant, with_interval
 from iparam.spatial import rotation_from_rpy, transform_from
 
 

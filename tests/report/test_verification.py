@@ -12,9 +12,8 @@ from scipy.signal import lfilter
 
 import iparam
 from iparam.errors import InputError
-from iparam.estimation import Estimate, IdentificationError
+from iparam.estimation import Estimate, IdentificationError, verify_estimate
 from iparam.recording import Recording
-from iparam.report import verify_estimate
 from iparam.sensing.noise import noise_preset
 
 DATA = Path(__file__).resolve().parents[1] / "data"

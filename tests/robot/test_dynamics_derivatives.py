@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import iparam
-from iparam.robot.dynamics_derivatives import InverseDynamicsDerivatives, inverse_dynamics_derivatives
+from iparam.robot.dynamics import InverseDynamicsDerivatives, inverse_dynamics_derivatives
 
 STEP = 1e-5
 GRAVITY = (1.0, -2.0, -9.0)

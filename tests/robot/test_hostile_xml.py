@@ -11,7 +11,7 @@ import pytest
 
 from iparam.errors import FileFormatError, IparamError, RobotModelError
 from iparam.robot import robot_from_urdf
-from iparam.robot.urdf_xml import MAX_BYTES
+from iparam.robot.urdf.xml import MAX_BYTES
 
 LAUGHS = "".join(f'<!ENTITY lol{i} "{f"&lol{i - 1};" * 10}">' for i in range(1, 12))
 

@@ -12,7 +12,7 @@ import iparam
 from iparam.errors import ContradictionError
 from iparam.robot.cell import Box, Plane, WorkCell
 from iparam.robot.scale import check_angles, check_cell, check_payload_extent, fast_joints
-from iparam.robot.urdf_writer import robot_to_urdf
+from iparam.robot.urdf.writer import robot_to_urdf
 
 UR5E = iparam.load_robot("ur5e")
 

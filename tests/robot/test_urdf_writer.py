@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.robot.urdf_writer import robot_to_urdf
+from iparam.robot.urdf.writer import robot_to_urdf
 
 
 def odd_arm() -> iparam.Robot:

@@ -7,19 +7,17 @@ import pytest
 
 import iparam
 from iparam.errors import InputError, UnknownNameError
-from iparam.recording import Recording, Signal
-from iparam.sensing import (
+from iparam.motion import (
     AccelerometerMotion,
-    BaseFrameWrench,
     ButterworthMotion,
     KalmanMotion,
     MotionSource,
     SavitzkyGolayMotion,
-    SensorWrench,
     SetPointMotion,
     ToolMotionEstimate,
-    WrenchSource,
 )
+from iparam.recording import Recording, Signal
+from iparam.sensing import BaseFrameWrench, SensorWrench, WrenchSource
 from iparam.trajectory import JointMotion, WindowedFourierTrajectory
 
 PHI = np.array([2.0, 0.06, -0.04, 0.2, 0.03, 0.002, -0.001, 0.04, 0.003, 0.02])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from iparam.sensing.noise_level import noise_beside, white_noise_level
+from iparam.recording.noise_level import noise_beside, white_noise_level
 
 TIME = np.arange(5000) / 500.0
 SIGNAL = np.column_stack([20.0 * np.sin(4.0 * TIME), 3.0 * np.cos(8.0 * TIME)])

@@ -11,7 +11,7 @@ import pytest
 import iparam
 from iparam.errors import ContradictionError, InputError
 from iparam.recording import Recording, Signal
-from iparam.robot.urdf_writer import robot_to_urdf
+from iparam.robot.urdf.writer import robot_to_urdf
 from iparam.sensing.run_check import check_run, recorded_robot
 
 UR5E = iparam.load_robot("ur5e")

@@ -11,7 +11,7 @@ import iparam
 from iparam.errors import InputError
 from iparam.robot.cell import Box, WorkCell
 from iparam.simulation import CollisionError, MujocoSimulator, Payload
-from iparam.simulation.collision_check import MujocoCollisionCheck
+from iparam.simulation.mujoco.collision import MujocoCollisionCheck
 
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
 BOX = Payload.box(mass=1.0, size=(0.1, 0.15, 0.2))

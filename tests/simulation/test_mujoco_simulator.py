@@ -22,7 +22,7 @@ from iparam.simulation import (
     SimulationError,
     SimulationResult,
 )
-from iparam.simulation.mujoco_backend import require_mujoco
+from iparam.simulation.mujoco.backend import require_mujoco
 from iparam.trajectory import FourierTrajectory
 
 PANDA_HOME = (0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785)

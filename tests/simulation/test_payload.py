@@ -11,7 +11,8 @@ import pytest
 
 import iparam
 from iparam.errors import FileFormatError, InputError, MissingExtraError
-from iparam.simulation import Payload, mesh_file
+from iparam.simulation import Payload
+from iparam.simulation import shapes as mesh_file
 from iparam.spatial import rotation_from_rpy
 
 trimesh = pytest.importorskip("trimesh")

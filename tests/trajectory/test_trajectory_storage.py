@@ -14,6 +14,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from iparam.errors import FileFormatError, InputError
+from iparam.files import json as json_section_module
 from iparam.trajectory import (
     BlendedTrajectory,
     SplineFourierTrajectory,
@@ -22,7 +23,6 @@ from iparam.trajectory import (
     load_trajectory,
     save_trajectory,
 )
-from iparam.trajectory import json_section as json_section_module
 
 GOOD: dict[str, Any] = {
     "format": "iparam-trajectory/1",

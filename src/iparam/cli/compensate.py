@@ -9,10 +9,10 @@ from typing import Annotated
 import numpy as np
 from tyro.conf import Positional, arg
 
-from iparam.cli.output import numbers, print_json, print_line
-from iparam.cli.outputs import Overwrite, Writes
-from iparam.cli.recorded_run import RecordedRunOptions, note_further
-from iparam.file_kind import FileKind
+from iparam.cli.console.printing import numbers, print_json, print_line
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.recorded_run import RecordedRunOptions, note_further
+from iparam.files.kind import FileKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +41,8 @@ class Compensate(RecordedRunOptions):
 
     def run(self) -> None:
         """Compensate, write and report."""
-        from iparam.estimation.compensation import compensate_wrench
         from iparam.estimation.estimate import Estimate
+        from iparam.estimation.payload.compensation import compensate_wrench
 
         estimate = Estimate.load(self.result)
         recording, robot = self.load_run(self.recording)

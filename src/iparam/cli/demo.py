@@ -3,26 +3,88 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from tyro.conf import arg
 
-from iparam.cli.output import note, number, print_json, print_line, print_table, say
-from iparam.cli.outputs import Overwrite, Writes
+from iparam.cli.console.printing import note, number, numbers, print_json, print_line, print_table, say
+from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.errors import InputError, IparamError
-from iparam.file_kind import FileKind
+from iparam.estimation.assessment.accuracy import accuracy
+from iparam.estimation.assessment.derived_values import SCALES, derived_of, derived_values
+from iparam.estimation.assessment.method_comparison import MethodComparison
+from iparam.estimation.estimate import Estimate
+from iparam.files.kind import FileKind
+from iparam.spatial.parameters import InertialParameters
 
 if TYPE_CHECKING:
+    from iparam.estimation.assessment.method_comparison import MethodComparison
     from iparam.estimation.estimate import Estimate
+    from iparam.motion.sources import ToolMotionEstimate
     from iparam.recording.recording import Recording
-    from iparam.report.method_comparison import MethodComparison
     from iparam.robot.model import Robot
-    from iparam.sensing.motion import ToolMotionEstimate
     from iparam.spatial.parameters import InertialParameters
+
+_NAMES = (
+    *("mass [kg]", "CoM x [mm]", "CoM y [mm]", "CoM z [mm]"),
+    *(f"inertia {entry} [g m^2]" for entry in ("xx", "xy", "xz", "yy", "yz", "zz")),
+)
+
+
+def parameter_rows(estimate: Estimate, truth: InertialParameters) -> list[list[str]]:
+    """A row for each of the ten numbers: name, estimate, 95 % half width, truth, error, whether the interval holds."""
+    found, true = derived_values(estimate), SCALES * derived_of(truth)
+    values, half = SCALES * found.values, SCALES * found.half_widths
+    inside = found.holds(derived_of(truth))
+    return [
+        [name, *numbers([values[i], half[i], true[i], values[i] - true[i]], 4), "yes" if inside[i] else "no"]
+        for i, name in enumerate(_NAMES)
+    ]
+
+
+def demo_summary(comparison: MethodComparison, truth: InertialParameters) -> dict[str, Any]:
+    """For machines: the truth, and each method's estimate with its errors."""
+    found = {}
+    for name, estimate in comparison.estimates.items():
+        errors = accuracy(estimate.phi, truth.phi)
+        found[name] = {
+            **estimate.to_document(),
+            "error": {
+                "mass_percent": errors.mass_percent,
+                "center_of_mass": errors.center_of_mass_distance,
+                "inertia_percent": errors.inertia_percent,
+            },
+            "truth_inside_95_percent": derived_values(estimate).holds(derived_of(truth)),
+        }
+    return {"simulated": True, "truth": {"phi": truth.phi}, "methods": found, "failures": dict(comparison.failures)}
+
+
+def method_rows(estimates: Mapping[str, Estimate], truth: InertialParameters) -> list[list[str]]:
+    """A row for each method: mass, and the errors of mass, centre of mass and inertia with 95 % half widths."""
+    largest = float(np.linalg.eigvalsh(truth.inertia_about_com)[-1])
+    rows = []
+    for name, estimate in estimates.items():
+        found, errors = derived_values(estimate), accuracy(estimate.phi, truth.phi)
+        half = found.half_widths
+        rows.append(
+            [
+                name,
+                *numbers([estimate.mass, half[0]], 4),
+                f"{errors.mass_percent:.3f} %",
+                number(1e3 * errors.center_of_mass_distance, 2),
+                number(1e3 * float(half[1:4].max()), 2),
+                f"{float(errors.inertia_percent.max()):.2f} %",
+                f"{100.0 * float(half[4:].max()) / largest:.2f}",
+                f"{int(found.holds(derived_of(truth)).sum())}/10",
+            ]
+        )
+    return rows
+
 
 ROBOT = "ur5e"
 MASS, SIZE = 2.0, (0.10, 0.15, 0.20)
@@ -62,8 +124,8 @@ class Demo:
 
     def run(self) -> None:
         """Do it all."""
-        from iparam.sensing.motion_sources import KalmanMotion
-        from iparam.simulation.mujoco_backend import require_mujoco
+        from iparam.motion.sources import KalmanMotion
+        from iparam.simulation.mujoco.backend import require_mujoco
 
         if not (np.isfinite(self.seconds_budget) and self.seconds_budget > 0.0):
             raise InputError(f"--seconds-budget must be a positive time in s, got {self.seconds_budget!r}")
@@ -71,7 +133,7 @@ class Demo:
             raise InputError(f"--seed must be at least 0, got {self.seed}")
         require_mujoco()
         if not self.no_report:
-            from iparam.report.matplotlib_backend import require_matplotlib
+            from iparam.report.figures.matplotlib_backend import require_matplotlib
 
             require_matplotlib()
         try:
@@ -86,8 +148,6 @@ class Demo:
         if not self.no_report:
             self._write_report(recording, robot, motion, truth, estimate, comparison)
         if self.json:
-            from iparam.cli.demo_tables import demo_summary
-
             print_json({**demo_summary(comparison, truth), "files": [str(path) for path in self._files]})
             return
         self._print(truth, estimate, comparison)
@@ -102,10 +162,10 @@ class Demo:
         return [self.output_dir / name for name in FILES if not (self.no_report and name == "report.html")]
 
     def _plan(self) -> Robot:
-        from iparam.excitation.geometry import PayloadBox
-        from iparam.excitation.optimizer import optimize_excitation
+        from iparam.excitation.constraints.geometry import PayloadBox
+        from iparam.excitation.constraints.validation import validate
+        from iparam.excitation.search.optimizer import optimize_excitation
         from iparam.excitation.setup import planning_problem
-        from iparam.excitation.validation import validate
         from iparam.robot.loading import load_robot
         from iparam.spatial.parameters import InertialParameters
         from iparam.trajectory import save_trajectory
@@ -151,8 +211,8 @@ class Demo:
     def _identify(
         self, recording: Recording, robot: Robot, motion: ToolMotionEstimate
     ) -> tuple[Estimate, MethodComparison]:
-        from iparam.estimation.identify import DEFAULT_METHOD
-        from iparam.report.method_comparison import compare_methods
+        from iparam.estimation.assessment.method_comparison import compare_methods
+        from iparam.estimation.estimators.estimator import DEFAULT_METHOD
 
         say("3/4 identifying the load from the recording alone, with all methods ...")
         comparison = compare_methods(recording, robot, motion=motion)
@@ -196,7 +256,6 @@ class Demo:
         )
 
     def _print(self, truth: InertialParameters, estimate: Estimate, comparison: MethodComparison) -> None:
-        from iparam.cli.demo_tables import method_rows, parameter_rows
 
         print_table(
             f"The load of a simulated {ROBOT}, method {estimate.method}, against the simulator's truth",

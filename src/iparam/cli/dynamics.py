@@ -9,8 +9,8 @@ import numpy as np
 from tyro.conf import arg
 
 from iparam.arrays import FloatArray
-from iparam.cli.joint_state import JointState, JointStateOptions, exact_count
-from iparam.cli.output import note, number, print_json, print_table
+from iparam.cli.console.printing import note, number, print_json, print_table
+from iparam.cli.options.joint_state import JointState, JointStateOptions, exact_count
 from iparam.robot.model import JointKind, Robot
 from iparam.spatial.consistency import check_consistency
 from iparam.spatial.parameters import InertialParameters

@@ -8,9 +8,9 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from iparam.cli.joint_state import note_other_arm
-from iparam.cli.output import note, print_document, print_line
-from iparam.cli.outputs import Overwrite, Writes
+from iparam.cli.console.printing import note, print_document, print_line
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.joint_state import note_other_arm
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.export import (
     FORMATS,
@@ -22,8 +22,8 @@ from iparam.export import (
     merge_into_urdf,
 )
 from iparam.export.remarks import one_line
-from iparam.file_kind import FileKind
-from iparam.files import write_atomically
+from iparam.files.atomic import write_atomically
+from iparam.files.kind import FileKind
 from iparam.robot.catalog import robot_names
 from iparam.robot.loading import load_robot
 

@@ -105,7 +105,7 @@ def _run(arguments: list[str]) -> None:
         config=(tyro.conf.FlagCreatePairsOff,),
     )
     command = _parsed(parse, rest)
-    from iparam.cli.outputs import check_outputs
+    from iparam.cli.console.written_files import check_outputs
 
     check_outputs(command)
     command.run()

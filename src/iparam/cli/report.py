@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from iparam.cli.joint_state import robot_of
-from iparam.cli.output import note, print_line
-from iparam.cli.outputs import Overwrite, Writes
-from iparam.cli.recorded_run import RecordedRunOptions
+from iparam.cli.console.printing import note, print_line
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.joint_state import robot_of
+from iparam.cli.options.recorded_run import RecordedRunOptions
 from iparam.errors import InputError
-from iparam.file_kind import FileKind
+from iparam.files.kind import FileKind
 
 if TYPE_CHECKING:
+    from iparam.estimation.assessment.method_comparison import MethodComparison
+    from iparam.motion.sources import ToolMotionEstimate
     from iparam.recording.recording import Recording
-    from iparam.report.method_comparison import MethodComparison
     from iparam.robot.model import Robot
-    from iparam.sensing.motion import ToolMotionEstimate
     from iparam.trajectory import TrajectoryFile
 
 
@@ -58,12 +58,12 @@ class Report(RecordedRunOptions):
         """Draw and write."""
         if self.methods and self.recording is None:
             raise InputError("--methods needs the run to compare them on: add --recording")
-        from iparam.report.matplotlib_backend import require_matplotlib
+        from iparam.report.figures.matplotlib_backend import require_matplotlib
 
         require_matplotlib()
         from iparam.estimation.estimate import Estimate
         from iparam.report import ReportInput, write_report
-        from iparam.simulation.ground_truth import GroundTruth
+        from iparam.simulation.simulator import GroundTruth
         from iparam.trajectory import load_trajectory
 
         estimate = Estimate.load(self.result)
@@ -104,8 +104,8 @@ class Report(RecordedRunOptions):
     ) -> MethodComparison | None:
         if not self.methods or recording is None or robot is None:
             return None
-        from iparam.estimation.identify import METHODS
-        from iparam.report.method_comparison import compare_methods
+        from iparam.estimation.assessment.method_comparison import compare_methods
+        from iparam.estimation.estimators.estimator import METHODS
 
         names = METHODS if "all" in self.methods else self.methods
         return compare_methods(recording, robot, names, motion=motion, delay=self.delay)
@@ -115,6 +115,6 @@ def _motion(recording: Recording | None, robot: Robot | None) -> ToolMotionEstim
     """The recorded motion, once for all parts of the page."""
     if recording is None or robot is None:
         return None
-    from iparam.sensing.motion_sources import KalmanMotion
+    from iparam.motion.sources import KalmanMotion
 
     return KalmanMotion().motion(recording, robot)

@@ -9,8 +9,8 @@ import numpy as np
 from tyro.conf import Positional, arg
 
 from iparam.arrays import FloatArray
-from iparam.cli.joint_state import robot_of
-from iparam.cli.output import number, print_json, print_line, print_table
+from iparam.cli.console.printing import number, print_json, print_line, print_table
+from iparam.cli.options.joint_state import robot_of
 from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.robot.model import JointKind, Robot
 

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from tyro.conf import arg
 
-from iparam.cli.joint_state import note_other_arm, robot_of
-from iparam.cli.output import note, number, numbers, print_json, print_line
-from iparam.cli.outputs import Overwrite, Writes
-from iparam.cli.payload_options import PayloadOptions
-from iparam.cli.progress_bar import progress_bar
+from iparam.cli.console.printing import note, number, numbers, print_json, print_line, progress_bar
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.joint_state import note_other_arm, robot_of
+from iparam.cli.options.payload import PayloadOptions
 from iparam.errors import InputError
-from iparam.file_kind import FileKind
+from iparam.files.kind import FileKind
 from iparam.robot.catalog import robot_names
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from iparam.cli.output import number, numbers, print_json, print_line, print_table
-from iparam.cli.recorded_run import RecordedRunOptions, note_further
+from iparam.cli.console.printing import number, numbers, print_json, print_line, print_table
+from iparam.cli.options.recorded_run import RecordedRunOptions, note_further
 from iparam.errors import IparamError
 
 if TYPE_CHECKING:
-    from iparam.report.verification import Verification
+    from iparam.estimation.assessment.verification import Verification
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +42,8 @@ class Verify(RecordedRunOptions):
 
     def run(self) -> None:
         """Compare and print."""
+        from iparam.estimation.assessment.verification import verify_estimate
         from iparam.estimation.estimate import Estimate
-        from iparam.report.verification import verify_estimate
 
         estimate = Estimate.load(self.result)
         recording, robot = self.load_run(self.recording)
@@ -64,7 +64,7 @@ class Verify(RecordedRunOptions):
             raise IparamError(found.sentence)
 
     def _report(self, found: Verification) -> None:
-        from iparam.report.run_analysis import AXIS_NAMES, AXIS_UNITS
+        from iparam.estimation.assessment.run_analysis import AXIS_NAMES, AXIS_UNITS
 
         rows = [
             [

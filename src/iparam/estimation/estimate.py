@@ -11,9 +11,9 @@ import numpy as np
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import FileFormatError
-from iparam.files import write_atomically
+from iparam.files.atomic import write_atomically
+from iparam.files.json import JsonSection, read_json
 from iparam.spatial.parameters import InertialParameters
-from iparam.trajectory.json_section import JsonSection, read_json
 
 FORMAT = "iparam-result/1"
 SUCCESS = "All ten parameters were estimated."

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.errors import InputError
-from iparam.excitation.constraints import Constraint, InfeasibleError
-from iparam.excitation.measurement_noise import MeasurementNoise, expected_processes
-from iparam.excitation.prediction import Prediction, predict_precision
-from iparam.excitation.problem import VALIDATION_RATE
-from iparam.excitation.targets import Target
-from iparam.excitation.validation import REST_TOLERANCE, validate
+from iparam.excitation.constraints.constraint import Constraint, InfeasibleError
+from iparam.excitation.constraints.validation import REST_TOLERANCE, validate
+from iparam.excitation.information.joint_noise import expected_processes
+from iparam.excitation.prediction import Prediction, Target, predict_precision
+from iparam.excitation.search.problem import VALIDATION_RATE
 from iparam.robot.model import Robot
+from iparam.sensing.measurement_noise import MeasurementNoise
 from iparam.spatial.parameters import InertialParameters
 from iparam.trajectory.trajectory import Trajectory
 

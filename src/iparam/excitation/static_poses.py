@@ -16,12 +16,12 @@ import numpy as np
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError
-from iparam.excitation.constraints import InfeasibleError, MotionArrays, WorstMargin, worst_margin
-from iparam.excitation.problem import ExcitationProblem
-from iparam.files import write_atomically
+from iparam.excitation.constraints.constraint import InfeasibleError, MotionArrays, WorstMargin, worst_margin
+from iparam.excitation.search.problem import ExcitationProblem
+from iparam.files.atomic import write_atomically
 from iparam.regressor.wrench import wrench_regressor
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
-from iparam.robot.motion_input import STANDARD_GRAVITY
 
 FORMAT = "iparam-poses/1"
 LEAST_POSES = 4

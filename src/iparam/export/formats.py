@@ -9,11 +9,10 @@ from iparam.errors import InputError, UnknownNameError
 from iparam.export.franka import to_franka
 from iparam.export.json_load import to_json
 from iparam.export.kuka import to_kuka
+from iparam.export.load import IdentifiedLoad, StaticLoad
 from iparam.export.mjcf import to_mjcf
-from iparam.export.result import IdentifiedLoad
 from iparam.export.ros2 import to_ros2_yaml, to_ros2_yaml_static
 from iparam.export.sdf import to_sdf_inertial
-from iparam.export.static_load import StaticLoad
 from iparam.export.urdf import to_urdf_inertial
 from iparam.export.urscript import to_urscript, to_urscript_static
 

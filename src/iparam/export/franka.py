@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from iparam.export.json_text import json_text
+from iparam.export.load import IdentifiedLoad
 from iparam.export.remarks import remarks
-from iparam.export.result import IdentifiedLoad
+from iparam.files.json import json_text
 
 
 def to_franka(load: IdentifiedLoad) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from iparam.export.json_text import json_text
-from iparam.export.principal_axes import principal_axes
+from iparam.export.load import LOAD_FORMAT, IdentifiedLoad
 from iparam.export.remarks import remarks
-from iparam.export.result import LOAD_FORMAT, IdentifiedLoad
+from iparam.files.json import json_text
+from iparam.spatial.inertia import principal_axes
 
 
 def to_json(load: IdentifiedLoad) -> str:

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from iparam.export.decimals import plain_decimal
-from iparam.export.principal_axes import principal_axes
-from iparam.export.remarks import line_comment, remarks
-from iparam.export.result import IdentifiedLoad
+from iparam.export.load import IdentifiedLoad
+from iparam.export.remarks import line_comment, plain_decimal, remarks
+from iparam.spatial.inertia import principal_axes
 from iparam.spatial.transforms import rpy_from_rotation
 
 

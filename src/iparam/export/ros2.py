@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from iparam.export.decimals import decimal, decimals
-from iparam.export.remarks import line_comment, remarks
-from iparam.export.result import IdentifiedLoad
-from iparam.export.static_load import StaticLoad
-from iparam.robot.motion_input import STANDARD_GRAVITY
+from iparam.export.load import IdentifiedLoad, StaticLoad
+from iparam.export.remarks import decimal, decimals, line_comment, remarks
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.spatial.parameters import inertia_entries
 
 WORLD_FRAME = "world"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from iparam.export.decimals import decimal, decimals
-from iparam.export.remarks import remarks, xml_comment
-from iparam.export.result import IdentifiedLoad
+from iparam.export.load import IdentifiedLoad
+from iparam.export.remarks import decimal, decimals, remarks, xml_comment
 from iparam.spatial.parameters import inertia_entries
 
 

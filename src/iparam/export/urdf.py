@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
-from iparam.export.decimals import decimal, decimals
-from iparam.export.remarks import remarks, xml_comment
-from iparam.export.result import IdentifiedLoad
+from iparam.export.load import IdentifiedLoad
+from iparam.export.remarks import decimal, decimals, remarks, xml_comment
 from iparam.spatial.parameters import InertialParameters, inertia_entries
 
 STATEMENT = (

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from iparam.errors import ContradictionError
-from iparam.export.decimals import plain_decimal, plain_decimals
-from iparam.export.remarks import line_comment, remarks
-from iparam.export.result import IdentifiedLoad
-from iparam.export.static_load import StaticLoad
+from iparam.export.load import IdentifiedLoad, StaticLoad
+from iparam.export.remarks import line_comment, plain_decimal, plain_decimals, remarks
 
 ROS_FLANGE = "flange"
 """ROS's frame at a UR's flange whose axes are not the controller's: its x points where tool0's z does."""

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.recording.recording import Recording
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
-from iparam.robot.motion_input import STANDARD_GRAVITY
 
 
 @dataclass(frozen=True, eq=False)

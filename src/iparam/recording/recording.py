@@ -78,7 +78,7 @@ class Recording:
                 None takes what the file says.
             angles: "degrees" converts; "radians" takes the angles as they are; None refuses what looks like degrees.
         """
-        from iparam.recording.storage import load_recording
+        from iparam.recording.files.storage import load_recording
 
         return load_recording(path, columns, robot, angles)
 
@@ -88,7 +88,7 @@ class Recording:
         Parquet keeps everything, bit for bit. CSV keeps times and values bit for bit, and has no room for robot,
         metadata and warnings.
         """
-        from iparam.recording.storage import save_recording
+        from iparam.recording.files.storage import save_recording
 
         save_recording(self, path)
 

@@ -23,7 +23,7 @@ from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import ContradictionError
 from iparam.recording.channels import CHANNELS
 from iparam.recording.units import QUANTITIES, UNITS, plain_unit, unit_size
-from iparam.robot.motion_input import STANDARD_GRAVITY
+from iparam.robot.batching import STANDARD_GRAVITY
 
 if TYPE_CHECKING:
     from iparam.recording.recording import Recording

@@ -1,11 +1,5 @@
 """Matrices that make forces linear in inertial parameters."""
 
-from iparam.regressor.joint_torque import joint_torque_regressor
-from iparam.regressor.wrench import WrenchRegressorDerivatives, wrench_regressor, wrench_regressor_derivatives
+import lazy_loader
 
-__all__ = [
-    "WrenchRegressorDerivatives",
-    "joint_torque_regressor",
-    "wrench_regressor",
-    "wrench_regressor_derivatives",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.regressor.joint_torque import joint_torque_regressor
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
-from iparam.robot.motion_input import STANDARD_GRAVITY
 
 PARAMETER_NAMES = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 """Names of the ten entries of phi: mass, first moments m c and inertia about the frame's origin."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
 from iparam.regressor.kernels import joint_torque as kernels
-from iparam.robot.batching import run_batched
+from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector, joint_batch, run_batched
 from iparam.robot.model import Robot
-from iparam.robot.motion_input import STANDARD_GRAVITY, gravity_vector, joint_batch
 
 
 def joint_torque_regressor(
@@ -33,3 +34,39 @@ def joint_torque_regressor(
     constants = (chain.origins, chain.prismatic, chain.link_turns, gravity_vector(gravity))
     run_batched(kernels.joint_torque_regressor, constants, (*batch.arrays, matrices), batch.size)
     return batch.unflatten(matrices)
+
+
+@dataclass(frozen=True, eq=False)
+class JointTorqueRegressorDerivatives:
+    """The joint-torque regressor Y and its exact derivatives; index j of the derivatives is the joint.
+
+    Attributes:
+        regressor: (..., n, 10 n) Y.
+        by_q: (..., n, n, 10 n) dY/dq_j.
+        by_dq: (..., n, n, 10 n) dY/d(dq_j).
+        by_ddq: (..., n, n, 10 n) dY/d(ddq_j).
+    """
+
+    regressor: FloatArray
+    by_q: FloatArray
+    by_dq: FloatArray
+    by_ddq: FloatArray
+
+
+def joint_torque_regressor_derivatives(
+    robot: Robot, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, gravity: ArrayLike = STANDARD_GRAVITY
+) -> JointTorqueRegressorDerivatives:
+    """:func:`iparam.joint_torque_regressor` with its derivatives by joint positions, velocities and accelerations.
+
+    Args:
+        robot: the arm.
+        q, dq, ddq: (..., n) joint positions, velocities and accelerations [rad or m, per s, per s^2].
+        gravity: (3,) in base axes [m/s^2].
+    """
+    batch = joint_batch(robot, q=q, dq=dq, ddq=ddq)
+    chain, count = robot.chain, robot.num_joints
+    matrices, changes = batch.empty(count, 10 * count), batch.empty(3, count, count, 10 * count)
+    constants = (chain.origins, chain.prismatic, chain.link_turns, gravity_vector(gravity))
+    run_batched(kernels.joint_torque_regressor_derivatives, constants, (*batch.arrays, matrices, changes), batch.size)
+    by_order = (batch.unflatten(changes)[..., order, :, :, :] for order in range(3))
+    return JointTorqueRegressorDerivatives(batch.unflatten(matrices), *by_order)

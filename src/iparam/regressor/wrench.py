@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
 from iparam.regressor.kernels import wrench as kernels
-from iparam.robot.batching import run_batched
+from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector, joint_batch, run_batched
 from iparam.robot.model import Robot
-from iparam.robot.motion_input import STANDARD_GRAVITY, gravity_vector, joint_batch
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,17 +3,6 @@
 matplotlib is imported when a page is drawn (extra ``plot``); everything else here does without it.
 """
 
-from iparam.report.method_comparison import MethodComparison, compare_methods
-from iparam.report.page import report_page, write_report
-from iparam.report.report_input import ReportInput
-from iparam.report.verification import Verification, verify_estimate
+import lazy_loader
 
-__all__ = [
-    "MethodComparison",
-    "ReportInput",
-    "Verification",
-    "compare_methods",
-    "report_page",
-    "verify_estimate",
-    "write_report",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from iparam.arrays import FloatArray
+from iparam.estimation.assessment.derived_values import DerivedValues, derived_of, derived_values
+from iparam.estimation.assessment.run_analysis import RunAnalysis, analyze_run
 from iparam.estimation.estimate import Estimate
-from iparam.report.derived_values import DerivedValues, derived_of, derived_values
-from iparam.report.equivalent_body import EquivalentBody, equivalent_body
-from iparam.report.report_input import ReportInput
-from iparam.report.run_analysis import RunAnalysis, analyze_run
+from iparam.report.figures.equivalent_body import EquivalentBody, equivalent_body
+from iparam.report.input import ReportInput
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 
 from iparam.errors import InputError
-from iparam.files import write_atomically
+from iparam.files.atomic import write_atomically
 from iparam.report.context import ReportContext
-from iparam.report.convergence_section import convergence_section
-from iparam.report.excitation_section import excitation_section
-from iparam.report.load_section import load_section
+from iparam.report.figures.matplotlib_backend import plot_style
+from iparam.report.input import ReportInput
 from iparam.report.markup import Missing, Section, bullet_list, text
-from iparam.report.matplotlib_backend import plot_style
-from iparam.report.methods_section import methods_section
-from iparam.report.motion_section import motion_section
-from iparam.report.provenance_section import provenance_section
-from iparam.report.report_input import ReportInput
+from iparam.report.sections.convergence import convergence_section
+from iparam.report.sections.excitation import excitation_section
+from iparam.report.sections.load import load_section
+from iparam.report.sections.methods import methods_section
+from iparam.report.sections.motion import motion_section
+from iparam.report.sections.provenance import provenance_section
+from iparam.report.sections.summary import summary_section
+from iparam.report.sections.wrench import wrench_section
 from iparam.report.stylesheet import STYLESHEET
-from iparam.report.summary_section import summary_section
-from iparam.report.wrench_section import wrench_section
 
 _SECTIONS = (
     summary_section,

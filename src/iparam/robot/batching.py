@@ -1,7 +1,5 @@
-"""Runs a compiled kernel over a batch, on one core or several.
-
-The kernels release the GIL, so plain threads are enough: nothing to start, nothing that a fork can break. A batch is
-split only where a thread's start, some 50 us, is small against the work.
+"""Joint-space arrays in front of the compiled kernels: checked against a robot, flattened, and run on one core or
+several.
 """
 
 from __future__ import annotations
@@ -9,11 +7,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
+from iparam.robot.model import Robot
 
 SMALLEST_SHARE = 2000  # samples a thread; below that a thread costs more than it brings
 
@@ -74,3 +75,76 @@ def run_batched(
         thread.join()
     if failures:
         raise failures[0]
+
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+"""Gravitational acceleration in base axes [m/s^2]: z of the base points up."""
+
+_STANDARD_GRAVITY_ARRAY = np.array(STANDARD_GRAVITY)
+
+
+class JointBatch(NamedTuple):
+    """Joint arrays broadcast against each other and flattened. A tuple, because one is made in every call.
+
+    Attributes:
+        shape: the leading batch shape, () for a single sample.
+        size: N, the number of samples.
+        arrays: each (N, n), writable-typed and contiguous, as the kernels are compiled for.
+    """
+
+    shape: tuple[int, ...]
+    size: int
+    arrays: tuple[FloatArray, ...]
+
+    def empty(self, *trailing: int) -> FloatArray:
+        """An output array (N, *trailing)."""
+        return np.empty((self.size, *trailing))
+
+    def unflatten(self, output: FloatArray) -> FloatArray:
+        """An output (N, ...) with the batch shape of the input again."""
+        if len(self.shape) == 1:
+            return output
+        return output.reshape(self.shape + output.shape[1:]) if self.shape else output[0]
+
+
+def joint_batch(robot: Robot, **joints: ArrayLike) -> JointBatch:
+    """Check q, dq, ... (..., n) and broadcast their batch shapes."""
+    count = robot.num_joints
+    arrays = [as_float_array(value, name, (count,)) for name, value in joints.items()]
+    shape = arrays[0].shape
+    if not all([array.shape == shape for array in arrays]):  # noqa: C419  a list is faster than a generator here
+        try:
+            shape = np.broadcast_shapes(*(array.shape for array in arrays))
+        except ValueError:
+            found = ", ".join(f"{name} {array.shape}" for name, array in zip(joints, arrays, strict=True))
+            raise InputError(f"batch shapes do not fit together: {found}") from None
+        arrays = [np.broadcast_to(array, shape) for array in arrays]
+    flat = tuple([_flat(array, count) for array in arrays])
+    return JointBatch(shape[:-1], len(flat[0]), flat)
+
+
+def tip_batch(batch: JointBatch, tip_wrench: ArrayLike | None) -> FloatArray:
+    """A tip wrench (..., 6) [moment, force] broadcast to the batch and flattened to (N, 6); zeros for None."""
+    if tip_wrench is None:
+        return np.zeros((batch.size, 6))
+    wrench = as_float_array(tip_wrench, "tip_wrench", (6,))
+    try:
+        return _flat(np.broadcast_to(wrench, (*batch.shape, 6)), 6)
+    except ValueError:
+        raise InputError(f"tip_wrench {wrench.shape} does not fit the joints' batch shape {batch.shape}") from None
+
+
+def gravity_vector(gravity: ArrayLike) -> FloatArray:
+    """Gravity (3,) in base axes [m/s^2], checked."""
+    if gravity is STANDARD_GRAVITY:
+        return _STANDARD_GRAVITY_ARRAY
+    vector = as_float_array(gravity, "gravity", (3,))
+    if vector.shape != (3,):
+        raise InputError(f"gravity must be one vector (3,), got {vector.shape}")
+    return _flat(vector, 3).reshape(3)
+
+
+def _flat(array: FloatArray, count: int) -> FloatArray:
+    flat = array.reshape(-1, count)
+    # Read-only and strided arrays are other types to numba: without the copy, each would compile the kernel again.
+    return flat if flat.flags.carray else flat.copy()

@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError, UnknownNameError
-from iparam.robot.batching import run_batched
+from iparam.robot.batching import JointBatch, joint_batch, run_batched
 from iparam.robot.kernels import kinematics as kernels
 from iparam.robot.model import Robot
-from iparam.robot.motion_input import JointBatch, joint_batch
 
 Axes = Literal["tool", "base"]
 

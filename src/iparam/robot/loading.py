@@ -9,7 +9,7 @@ from pathlib import Path
 from iparam.errors import InputError, UnknownNameError
 from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.robot.model import Robot
-from iparam.robot.urdf import SideBranches, robot_from_urdf
+from iparam.robot.urdf.reader import SideBranches, robot_from_urdf
 
 
 def load_robot(

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
-from iparam.robot.motion_input import STANDARD_GRAVITY
 
 
 def offset_compensated_regressor(A: ArrayLike, A_init: ArrayLike) -> FloatArray:

@@ -8,10 +8,10 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 
 from iparam.errors import InputError, UnknownNameError
+from iparam.recording.alignment import align
 from iparam.recording.channels import CHANNELS
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
-from iparam.recording.synchronization import align
 from iparam.robot.model import Robot
 
 Measures = Literal["action", "reaction"]

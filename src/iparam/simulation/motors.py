@@ -1,14 +1,46 @@
-"""`Motors`: what stands between the currents of an arm and the torques of its links."""
+"""What stands between the currents of an arm and the torques of its links: `Motors` and `JointFriction`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError, UnknownNameError
-from iparam.simulation.joint_friction import JointFriction
+from iparam.recording import Recording
+
+
+@dataclass(frozen=True, eq=False)
+class JointFriction:
+    """A torque viscous v + coulomb tanh(v / smoothing_speed) against the speed v of each joint.
+
+    The physics takes it as a force of the state that it finds, so that coulomb / smoothing_speed times the time step
+    must stay below the inertia that a motor turns, rotor included.
+
+    Attributes:
+        viscous: (n,) [N m s/rad].
+        coulomb: (n,) [N m].
+        smoothing_speed: [rad/s].
+    """
+
+    viscous: FloatArray
+    coulomb: FloatArray
+    smoothing_speed: float = 0.02
+
+    def __post_init__(self) -> None:
+        for name in ("viscous", "coulomb"):
+            values = as_float_array(getattr(self, name), name)
+            if values.ndim != 1 or (values < 0.0).any() or values.shape != np.shape(self.viscous):
+                raise InputError(f"{name} must be one number a joint, none negative, got {values.tolist()}")
+            object.__setattr__(self, name, frozen(values))
+        if not (np.isfinite(self.smoothing_speed) and self.smoothing_speed > 0.0):
+            raise InputError(f"smoothing_speed must be positive, got {self.smoothing_speed!r}")
+
+    def torque(self, dq: FloatArray) -> FloatArray:
+        """(..., n) what the joints take from the motors at speeds dq (..., n) [N m]."""
+        return np.asarray(self.viscous * dq + self.coulomb * np.tanh(dq / self.smoothing_speed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,3 +93,27 @@ def motors(name: str) -> Motors:
     if name not in _KNOWN:
         raise UnknownNameError("motors", name, _KNOWN, hint="In Python, any others: iparam.simulation.Motors.")
     return _KNOWN[name]
+
+
+def with_motor_currents(
+    recording: Recording, drive_gains: ArrayLike, noise: ArrayLike = 0.0, seed: int = 0
+) -> Recording:
+    """Replace the signal tau of a recording by the currents of its motors.
+
+    Args:
+        recording: with tau.
+        drive_gains: (n,) torque that an ampere makes [N m/A].
+        noise: standard deviation of a current sample, one number or (n,) [A].
+        seed: of the noise.
+    """
+    torque = recording.signal("tau")
+    gains = as_float_array(drive_gains, "drive_gains")
+    spread = as_float_array(noise, "noise")
+    if gains.shape != (torque.width,) or (gains <= 0.0).any():
+        raise InputError(f"drive_gains must be {torque.width} positive numbers, got {gains.tolist()}")
+    if spread.shape not in ((), (torque.width,)) or (spread < 0.0).any():
+        raise InputError(f"noise must be one number or {torque.width}, none negative, got {spread.tolist()}")
+    random = np.random.default_rng(seed).standard_normal(torque.values.shape)
+    return recording.without_signal("tau").with_signal(
+        "current", time=torque.time, values=torque.values / gains + spread * random
+    )

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
-from iparam.simulation.mesh_file import SolidMesh, load_solid_mesh
-from iparam.simulation.shapes import Solid, SolidKind, TriangleMesh
+from iparam.simulation.shapes import Solid, SolidKind, SolidMesh, TriangleMesh, load_solid_mesh
 from iparam.spatial.consistency import check_consistency
 from iparam.spatial.parameters import InertialParameters
 from iparam.spatial.transforms import rotation_from_rpy, transform_from

@@ -1,16 +1,26 @@
-"""The convex pieces and the meshes that a payload's shape is made of, posed in tool0."""
+"""The solids that a payload's shape is made of, posed in tool0: convex pieces, and closed meshes from OBJ and STL
+files.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray, as_bounded_array, as_float_array, frozen
-from iparam.errors import InputError
+from iparam.errors import FileFormatError, InputError, IparamError, MissingExtraError
 from iparam.spatial.transforms import is_transform
+from iparam.trajectory.checks import positive_number
 
 
 class SolidKind(StrEnum):
@@ -83,3 +93,141 @@ class TriangleMesh:
         faces.flags.writeable = False
         object.__setattr__(self, "vertices", frozen(vertices))
         object.__setattr__(self, "faces", faces)
+
+
+SUFFIXES = (".obj", ".stl")
+MAX_BYTES = 200_000_000
+SMALLEST_EXTENT, LARGEST_EXTENT = 1e-3, 3.0
+"""Bounds of the longest side of what an arm can carry [m]; outside them a file's units are not metres."""
+
+
+@dataclass(frozen=True, eq=False)
+class SolidMesh:
+    """A closed mesh and the integrals over its inside, in its file's frame.
+
+    Attributes:
+        vertices: (V, 3) [m].
+        faces: (F, 3) indices of the vertices, counter-clockwise from outside.
+        volume: [m^3].
+        center_of_mass: (3,) for uniform density [m].
+        second_moments: (3, 3) inertia about the centre of mass for a density of 1 kg/m^3 [m^5].
+    """
+
+    vertices: FloatArray
+    faces: NDArray[np.int64]
+    volume: float
+    center_of_mass: FloatArray
+    second_moments: FloatArray
+
+
+def load_solid_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> SolidMesh:
+    """Read a mesh and check that it encloses a volume of a size that an arm can carry.
+
+    A surface whose triangles all face inward is turned inside out.
+
+    Args:
+        path: of an OBJ or STL file.
+        scale: metres in one of the file's units.
+
+    Raises:
+        FileFormatError: the file cannot be read as a mesh.
+        InputError: the surface is open or encloses nothing, or its size says that it is not in metres.
+    """
+    file, scale = Path(path), positive_number(scale, "scale")
+    with _trimesh_errors(file):
+        return _solid(file, _read(file), scale)
+
+
+def _solid(file: Path, mesh: Any, scale: float) -> SolidMesh:
+    vertices = np.asarray(mesh.vertices, dtype=np.float64)
+    if not np.isfinite(vertices).all():
+        raise FileFormatError(f"{file}: the mesh has a vertex that is not finite")
+    extent = float(np.ptp(vertices, axis=0).max())
+    _check_extent(file, extent * scale, scale)
+    mesh.merge_vertices()  # an STL file repeats a vertex for every triangle
+    if not mesh.is_watertight:
+        raise InputError(
+            f"{file}: the mesh is not watertight, {_open_edges(mesh)} of its edges do not have exactly two triangles, "
+            "so it has no volume; close it in a CAD or mesh program"
+        )
+    if not mesh.is_winding_consistent:
+        raise InputError(
+            f"{file}: neighbouring triangles of the mesh face opposite ways, so its inside is not defined; let a CAD "
+            "or mesh program make the normals consistent"
+        )
+    middle = vertices.mean(axis=0)
+    mesh.apply_translation(-middle)  # far from the origin the integrals would lose digits
+    volume = _signed_volume(mesh)
+    if abs(volume) <= 1e-9 * extent**3:
+        raise InputError(f"{file}: the mesh encloses no volume ({abs(volume) * scale**3:.3g} m^3): it is flat")
+    if volume < 0.0:
+        mesh.invert()
+    mesh.apply_scale(scale)
+    integrals = mesh.mass_properties  # at density 1
+    return SolidMesh(
+        vertices=np.array(mesh.vertices, dtype=np.float64) + scale * middle,
+        faces=np.array(mesh.faces, dtype=np.int64),
+        volume=float(integrals["volume"]),
+        center_of_mass=np.array(integrals["center_mass"], dtype=np.float64) + scale * middle,
+        second_moments=np.array(integrals["inertia"], dtype=np.float64),
+    )
+
+
+@contextlib.contextmanager
+def _trimesh_errors(file: Path) -> Iterator[None]:
+    """Around all work with trimesh: it lets whatever its parsers and lazy sums meet in a damaged file escape."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except (IparamError, MemoryError):
+        raise
+    except Exception as error:
+        raise FileFormatError(f"{file}: cannot be read as a mesh: {error}") from error
+
+
+def _signed_volume(mesh: Any) -> float:
+    """Negative if the triangles face inward [unit of the file ^ 3]."""
+    a, b, c = np.moveaxis(np.asarray(mesh.triangles, dtype=np.float64), 1, 0)
+    return float(np.einsum("fi,fi->", a, np.cross(b, c)) / 6.0)
+
+
+def _read(file: Path) -> Any:
+    """The file's triangles as one trimesh.Trimesh."""
+    if file.suffix.lower() not in SUFFIXES:
+        raise FileFormatError(f"{file}: a payload's mesh must be one of {', '.join(SUFFIXES)}")
+    if not file.is_file():
+        raise FileFormatError(f"{file}: there is no such file")
+    try:
+        trimesh = import_module("trimesh")
+    except ImportError:
+        raise MissingExtraError("trimesh", "mujoco") from None
+    logging.getLogger("trimesh").addHandler(logging.NullHandler())  # or Python prints its tracebacks where nobody asked
+    if file.stat().st_size > MAX_BYTES:
+        raise FileFormatError(f"{file}: larger than {MAX_BYTES // 10**6} MB: let a mesh program make it coarser")
+    mesh = trimesh.load(file, file_type=file.suffix.lower()[1:], force="mesh", skip_materials=True)
+    count, faces = len(mesh.vertices), np.asarray(mesh.faces)
+    if faces.size and not (faces.min() >= 0 and faces.max() < count):
+        raise FileFormatError(f"{file}: has a triangle with vertex {faces.max() + 1} of {count}")
+    if not faces.size:
+        raise FileFormatError(f"{file}: holds no triangles")
+    return mesh
+
+
+def _check_extent(file: Path, extent: float, scale: float) -> None:
+    if SMALLEST_EXTENT <= extent <= LARGEST_EXTENT:
+        return
+    measured = f"{file}: the mesh is {extent:.4g} m long with scale={scale:g}"
+    if extent > LARGEST_EXTENT:
+        raise InputError(
+            f"{measured}, more than {LARGEST_EXTENT:g} m: for a file in millimetres give --mesh-scale 0.001 "
+            "(scale=0.001)"
+        )
+    raise InputError(
+        f"{measured}, less than {SMALLEST_EXTENT:g} m: the scale is the length of one of the file's units in metres, "
+        "--mesh-scale 0.001 (scale=0.001) for millimetres and 1 for metres"
+    )
+
+
+def _open_edges(mesh: Any) -> int:
+    _, counts = np.unique(np.asarray(mesh.edges_sorted), axis=0, return_counts=True)
+    return int(np.sum(counts != 2))

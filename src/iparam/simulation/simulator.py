@@ -1,19 +1,143 @@
-"""`Simulator`: the protocol of a simulator, and what a simulated run gives."""
+"""`Simulator`: the protocol of a simulator, its sensors, and what a simulated run gives. The truth travels apart, in
+a file of its own.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from iparam.arrays import FloatArray
+from iparam.errors import FileFormatError, InputError, IparamError
+from iparam.files.atomic import write_atomically
+from iparam.files.json import read_json
 from iparam.recording import Recording
 from iparam.robot.cell import WorkCell
 from iparam.robot.model import Robot
-from iparam.simulation.ground_truth import GroundTruth
 from iparam.simulation.payload import Payload
+from iparam.spatial.parameters import InertialParameters
+from iparam.trajectory.checks import TIME_SLACK, positive_number
 from iparam.trajectory.trajectory import JointMotion, Trajectory
+
+
+class SimulationError(IparamError):
+    """A simulated run had to be stopped; the message says when and why."""
+
+
+class CollisionError(SimulationError):
+    """Two bodies touched that must not.
+
+    Attributes:
+        bodies: the names of the two.
+        time: when, from the start of the trajectory; negative while the arm settles before it [s].
+    """
+
+    def __init__(self, bodies: tuple[str, str], time: float, depth: float) -> None:
+        self.bodies = bodies
+        self.time = time
+        when = f"at {time:.3f} s" if time >= 0.0 else "in the start pose"
+        super().__init__(f"collision {when}: {bodies[0]} hits {bodies[1]} ({1e3 * depth:.2g} mm deep)")
+
+
+FORMAT = "iparam-truth/1"
+
+
+@dataclass(frozen=True, eq=False)
+class GroundTruth:
+    """The payload of a simulated run.
+
+    Attributes:
+        payload: mass, centre of mass and inertia in ``frame``; all 0 if the arm carried nothing.
+        frame: the tool frame's name, ``tool0`` for the catalogue's arms.
+    """
+
+    payload: InertialParameters
+    frame: str = "tool0"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON in the format ``iparam-truth/1``, replacing the file in one step."""
+        body = self.payload
+        document = {
+            "format": FORMAT,
+            "frame": self.frame,
+            "mass": body.mass,
+            "center_of_mass": body.center_of_mass.tolist(),
+            "inertia_about_com": body.inertia_about_com.tolist(),
+            "inertia_about_origin": body.inertia_about_origin.tolist(),
+            "phi": body.phi.tolist(),
+        }
+        write_atomically(path, json.dumps(document, indent=1, allow_nan=False) + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> GroundTruth:
+        """Read what `save` wrote."""
+        document = read_json(path)
+        if document.text("format") != FORMAT:
+            raise document.error("format", f"is {document.text('format')!r}; this version of iparam reads {FORMAT!r}")
+        center, inertia = document.array("center_of_mass", 1), document.array("inertia_about_com", 2)
+        try:
+            body = InertialParameters(document.number("mass"), center, inertia)
+        except InputError as error:
+            raise FileFormatError(f"{document.file}: {error}") from None
+        stated = document.array("phi", 1)
+        if stated.shape != (10,) or not np.allclose(stated, body.phi, rtol=1e-9, atol=1e-12):
+            raise FileFormatError(f"{document.file}: phi and the mass, centre of mass and inertia do not agree")
+        return cls(body, document.text("frame"))
+
+
+@dataclass(frozen=True)
+class SensorRates:
+    """Samples a second of each group of signals [Hz].
+
+    A rate need not divide the physics rate: a sample is taken at the step nearest to its time and stamped with that
+    step's time, so the stamps are always true and then not quite evenly spaced.
+
+    Attributes:
+        joints: joint angles, velocities, torques and set points.
+        wrench: the force/torque sensor.
+        imu: accelerometer and gyro.
+    """
+
+    joints: float = 500.0
+    wrench: float = 500.0
+    imu: float = 500.0
+
+    def __post_init__(self) -> None:
+        for spec in dataclasses.fields(self):
+            rate = positive_number(getattr(self, spec.name), f"the sensor rate {spec.name!r}", "Hz")
+            object.__setattr__(self, spec.name, rate)
+
+    @classmethod
+    def all_at(cls, rate: float) -> SensorRates:
+        """The same ``rate`` [Hz] for all."""
+        return cls(rate, rate, rate)
+
+    def steps(self, physics_rate: float, last_step: int) -> dict[str, NDArray[np.int64]]:
+        """For each group the physics steps 0..last_step at which it is read, in order."""
+        return {
+            spec.name: _steps(spec.name, getattr(self, spec.name), physics_rate, last_step)
+            for spec in dataclasses.fields(self)
+        }
+
+
+def _steps(name: str, rate: float, physics_rate: float, last_step: int) -> NDArray[np.int64]:
+    ratio = physics_rate / rate
+    if ratio < 1.0 - TIME_SLACK:
+        raise InputError(
+            f"the sensor rate {name!r} is {rate:g} Hz, more than the physics rate, {physics_rate:g} Hz: there is "
+            "nothing to measure between two steps"
+        )
+    count = int(np.floor(last_step / ratio + 0.5)) + 1
+    steps: NDArray[np.int64] = np.floor(np.arange(count) * ratio + 0.5).astype(np.int64)
+    return steps[steps <= last_step]
+
 
 Progress = Callable[[float], None]
 """Told from time to time which part of a run is done, 0 to 1."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.trajectory.checks import coefficient_pair, harmonic_count, joint_vector, positive_number
-from iparam.trajectory.harmonics import combine, harmonic_basis
+from iparam.trajectory.fourier import combine, harmonic_basis
 from iparam.trajectory.trajectory import Trajectory
 
 

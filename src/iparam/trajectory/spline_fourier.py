@@ -9,10 +9,9 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.trajectory.checks import coefficient_pair, joint_vector, positive_number
-from iparam.trajectory.harmonics import combine
-from iparam.trajectory.polynomial_pieces import PolynomialPieces
+from iparam.trajectory.fourier import combine, windowed_basis
+from iparam.trajectory.spline import PolynomialPieces
 from iparam.trajectory.trajectory import Trajectory
-from iparam.trajectory.windowed_fourier import windowed_basis
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,7 +120,7 @@ def _write_cell() -> None:
 
 def _write_robot() -> None:
     from iparam.robot.loading import load_robot
-    from iparam.robot.urdf_writer import robot_to_urdf
+    from iparam.robot.urdf.writer import robot_to_urdf
 
     Path("arm.urdf").write_text(robot_to_urdf(load_robot("ur5e")), encoding="utf-8")
 

@@ -16,7 +16,7 @@ from rosbags.rosbag2 import Reader
 
 import iparam
 from iparam.bridges.bag import open_bag, read_bag, write_bag
-from iparam.bridges.bag.decoding import decode_joints
+from iparam.bridges.bag.messages import decode_joints
 
 pytestmark = pytest.mark.reference
 pytest.importorskip("rclpy", reason="the wheels of rclpy exist for Linux only")

@@ -23,10 +23,10 @@ import setuptools
 PACKAGE = Path(__file__).resolve().parents[3] / "ros2" / "iparam_ros"
 LAUNCH = sorted((PACKAGE / "launch").glob("*.py"))
 NODES = {
-    "kinematics": ("iparam.bridges.ros2.kinematics_node", "iparam_kinematics"),
-    "identify": ("iparam.bridges.ros2.identification_node", "iparam_identification"),
-    "play": ("iparam.bridges.ros2.playback_node", "iparam_playback"),
-    "compensate": ("iparam.bridges.ros2.compensation_node", "iparam_compensation"),
+    "kinematics": ("iparam.bridges.ros2.nodes.kinematics", "iparam_kinematics"),
+    "identify": ("iparam.bridges.ros2.nodes.identification", "iparam_identification"),
+    "play": ("iparam.bridges.ros2.nodes.playback", "iparam_playback"),
+    "compensate": ("iparam.bridges.ros2.nodes.compensation", "iparam_compensation"),
 }
 
 

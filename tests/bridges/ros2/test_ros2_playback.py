@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.bridges.ros2.playback import PlaybackPlan, PlaybackSettings
+from iparam.bridges.ros2.nodes.playback_plan import PlaybackPlan, PlaybackSettings
 from iparam.errors import ContradictionError
 
 NODE = "/iparam_playback"

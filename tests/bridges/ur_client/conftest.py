@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from iparam.bridges.ur.twin import TwinPorts, UrTwin
+from iparam.bridges.ur.twin.twin import TwinPorts, UrTwin
 from iparam.robot.catalog import catalog_robot
 from iparam.simulation import Payload
 

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from iparam.bridges.ur.arm_motion import ArmCommandError, ArmMotion
-from iparam.bridges.ur.dead_mans_switch import DeadMansSwitch, now
-from iparam.bridges.ur.twin import UrTwin
-from iparam.bridges.ur.twin_arm import HOME
+from iparam.bridges.ur.run.arm_motion import ArmCommandError, ArmMotion
+from iparam.bridges.ur.run.dead_mans_switch import DeadMansSwitch, now
+from iparam.bridges.ur.twin.arm import HOME
+from iparam.bridges.ur.twin.twin import UrTwin
 
 pytest.importorskip("rtde_control")
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs SIGSTOP")
@@ -131,7 +131,7 @@ def test_a_parent_that_reads_nothing_does_not_hold_up_the_set_points(twin: UrTwi
     """Its pipe is full after a second; the motion goes on to its end, because somebody looks."""
     goal = HOME + 0.1
     process = subprocess.Popen(
-        [sys.executable, "-m", "iparam.bridges.ur.motion_process"],
+        [sys.executable, "-m", "iparam.bridges.ur.run.motion_process"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -178,7 +178,7 @@ def test_a_silence_is_remembered() -> None:
 
 
 def test_the_clock_is_common_to_all_processes_and_runs_on_in_sleep() -> None:
-    script = "from iparam.bridges.ur.dead_mans_switch import now; print(now())"
+    script = "from iparam.bridges.ur.run.dead_mans_switch import now; print(now())"
     before = now()
     other = float(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout)
     assert before < other < now()

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.bridges.ur.growing_rows import BLOCK, GrowingRows
-from iparam.bridges.ur.spill_file import SpillError, SpillFile
-from iparam.bridges.ur.twin import UrTwin
+from iparam.bridges.ur.record.rows import BLOCK, GrowingRows
+from iparam.bridges.ur.record.spill_file import SpillError, SpillFile
+from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 from iparam.trajectory import load_trajectory
 

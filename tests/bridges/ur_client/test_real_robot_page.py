@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.bridges.ur.rtde_client import RtdeStream
-from iparam.bridges.ur.twin import UrTwin
+from iparam.bridges.ur.rtde.client import RtdeStream
+from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 from iparam.trajectory import load_trajectory
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from iparam.bridges.ur.rtde_client import RtdeStream
-from iparam.bridges.ur.twin import UrTwin
+from iparam.bridges.ur.rtde.client import RtdeStream
+from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 
 pytest.importorskip("rtde_control")

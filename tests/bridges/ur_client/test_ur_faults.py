@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.bridges.ur import recorder as recorder_module
-from iparam.bridges.ur.recorder import ArmRecorder
-from iparam.bridges.ur.recorder_settings import RecorderSettings
-from iparam.bridges.ur.rtde_client import ArmConnectionError, RtdeStream
-from iparam.bridges.ur.rtde_packets import (
+from iparam.bridges.ur.record import recorder as recorder_module
+from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
+from iparam.bridges.ur.record.spill_file import SpillFile
+from iparam.bridges.ur.rtde.client import ArmConnectionError, RtdeStream
+from iparam.bridges.ur.rtde.packets import (
     Packet,
     PacketKind,
     PacketSplitter,
@@ -25,9 +25,8 @@ from iparam.bridges.ur.rtde_packets import (
     data_packet,
     setup_answer,
 )
-from iparam.bridges.ur.spill_file import SpillFile
-from iparam.bridges.ur.twin import UrTwin
-from iparam.bridges.ur.twin_faults import Fault
+from iparam.bridges.ur.twin.sockets import Fault
+from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 
 UR5E = iparam.load_robot("ur5e")

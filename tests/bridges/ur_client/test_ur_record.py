@@ -18,14 +18,13 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.bridges.ur.controller_signals import choose_conversion, sign_warning
-from iparam.bridges.ur.recorder import ArmRecorder
-from iparam.bridges.ur.recorder_settings import RecorderSettings
-from iparam.bridges.ur.recording_of_rows import recording_of_rows
-from iparam.bridges.ur.rtde_client import RtdeStream
-from iparam.bridges.ur.sample_times import JUMP, SampleTimes
-from iparam.bridges.ur.spill_file import SpillFile
-from iparam.bridges.ur.twin import UrTwin
+from iparam.bridges.ur.record.controller_signals import choose_conversion, sign_warning
+from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
+from iparam.bridges.ur.record.rows import recording_of_rows
+from iparam.bridges.ur.record.sample_times import JUMP, SampleTimes
+from iparam.bridges.ur.record.spill_file import SpillFile
+from iparam.bridges.ur.rtde.client import RtdeStream
+from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 from iparam.robot.kinematics import forward_kinematics
 

@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.bridges.ur.controller_sample import ControllerSample
-from iparam.bridges.ur.run_guard import GuardLimits, OnLine, OnTable, RunGuard, RunStoppedError
-from iparam.bridges.ur.twin import UrTwin
+from iparam.bridges.ur.rtde.controller_state import ControllerSample
+from iparam.bridges.ur.run.run_guard import GuardLimits, OnLine, OnTable, RunGuard, RunStoppedError
+from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 from iparam.trajectory import load_trajectory, save_trajectory
-from iparam.trajectory.scaled_motion import ScaledMotion
+from iparam.trajectory.trajectory import ScaledMotion
 
 DATA = Path(__file__).parents[2] / "data"
 CALM = DATA / "calm_ur5e.json"  # 4 s, joints up to 0.6 rad/s

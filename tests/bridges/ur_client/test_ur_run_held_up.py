@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.bridges.ur.twin import UrTwin
+from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.trajectory import load_trajectory, save_trajectory
 
 pytest.importorskip("rtde_control")

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from iparam.bridges.bag import mcap_file, sqlite_file
-from iparam.bridges.bag.decompression import ZSTD_MAGIC, unpack_file
-from iparam.bridges.bag.rosbags_backend import load_yaml
+from iparam.bridges.bag.rosbags_backend import ZSTD_MAGIC, load_yaml, unpack_file
 from iparam.bridges.bag.topic_log import READABLE_TYPES, TopicLog, TopicLogs
 from iparam.errors import FileFormatError, InputError
-from iparam.recording.reading_limit import TooLargeError
+from iparam.files.reading_limit import TooLargeError
 
 METADATA = "metadata.yaml"
 _LARGEST_METADATA = 1 << 20

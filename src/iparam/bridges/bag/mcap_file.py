@@ -11,10 +11,10 @@ import zlib
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from iparam.bridges.bag.decompression import decompress
+from iparam.bridges.bag.rosbags_backend import decompress
 from iparam.bridges.bag.topic_log import LATEST, Topic, TopicLog, TopicLogs, standard_type
 from iparam.errors import FileFormatError
-from iparam.recording.reading_limit import check_size
+from iparam.files.reading_limit import check_size
 
 MAGIC = b"\x89MCAP0\r\n"
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from iparam.bridges.bag.bag_files import BagContents, open_bag
-from iparam.bridges.bag.collected import CollectedSignals
-from iparam.bridges.bag.decoding import (
+from iparam.bridges.bag.joint_order import JointOrder, find_order, joint_values, messages_of_arm
+from iparam.bridges.bag.messages import (
     JointSamples,
     Samples,
     VectorSamples,
@@ -19,18 +19,15 @@ from iparam.bridges.bag.decoding import (
     decode_joints,
     decode_wrenches,
 )
-from iparam.bridges.bag.joint_order import JointOrder, find_order, joint_values, messages_of_arm
-from iparam.bridges.bag.plausibility import wrench_remarks
-from iparam.bridges.bag.provenance import Provenance
-from iparam.bridges.bag.settings import ImportSettings
-from iparam.bridges.bag.stamps import Ordered, choose_clock, order
-from iparam.bridges.bag.topic_choice import choose_topic
+from iparam.bridges.bag.settings import ImportSettings, choose_topic
+from iparam.bridges.bag.signals import CollectedSignals, Ordered, choose_clock, order
 from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH, TopicLog
-from iparam.bridges.bag.units import check_acceleration, check_gyro, check_wrench, scale
+from iparam.bridges.bag.units import check_acceleration, check_gyro, check_wrench, scale, wrench_remarks
+from iparam.bridges.bag.writing import Provenance
 from iparam.errors import FileFormatError, InputError
 from iparam.recording.recording import Recording
 from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians
-from iparam.recording.time_unit import check_time
+from iparam.recording.units import check_time
 from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from iparam.recording.reading_limit import check_size, reading_limit
+from iparam.files.reading_limit import check_size, reading_limit
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 WRENCH = "geometry_msgs/msg/WrenchStamped"

@@ -1,9 +1,5 @@
-"""`InputNode`: where a node's sensor topics come in, so that a message costs little.
-
-At every message rclpy's executors build a list of all that a node has: services, timers, events of publishers. For a
-node with parameters that takes longer than identifying from a sample. So the subscriptions are those of a second, bare
-node in the same process, NAME_inputs, and are waited for as rclpy's own `wait_for_message` does it; what has come in
-the meantime is taken in one go, a message of each topic in turn.
+"""`InputNode`: where a node's sensor topics come in, so that a message costs little; `SampleInput`: the topics of a
+node that matches joint states with wrenches, from messages to the matcher.
 """
 
 from __future__ import annotations
@@ -11,7 +7,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from iparam.bridges.ros2.backend import Node, QoSProfile, SubscriptionEventCallbacks, WaitSet, sensor_qos
+import numpy as np
+
+from iparam.bridges.ros2.backend import (
+    Imu,
+    JointState,
+    Node,
+    QoSProfile,
+    SubscriptionEventCallbacks,
+    WaitSet,
+    WrenchStamped,
+    sensor_qos,
+)
+from iparam.bridges.ros2.diagnostics import received_time
+from iparam.bridges.ros2.messages import stamp_or_now
+from iparam.bridges.ros2.readers import JointReader, WrenchReader
+from iparam.bridges.ros2.sample_matcher import SampleMatcher
+from iparam.bridges.ros2.serialized import JointStateDecoder, read_linear_acceleration, read_wrench
+from iparam.errors import InputError
+from iparam.printable import printable
 
 MOST = 50
 """Messages of a topic that are taken in one go; services have their turn afterwards."""
@@ -69,3 +83,89 @@ class InputNode(Node):
                     callback(*taken)
             if not found:
                 return
+
+
+COMPLAINTS = 5.0
+"""Seconds between two complaints about messages that cannot be used."""
+
+
+class SampleInput:
+    """Subscribes joint_states, wrench and, if there is one, imu, and puts what is good into a matcher.
+
+    Args:
+        node: that it is for.
+        inputs: its subscriptions.
+        matcher: filled from the messages; what cannot be used is counted there as refused.
+        joints, wrenches: read them.
+        tool: name of the tool's frame in messages, which an imu has to be in.
+        process: called after each good message, with the time at which it was received on the system's clock [ns].
+        accelerometer: whether to subscribe imu.
+
+    Attributes:
+        wrench_frame: that the latest good wrench named.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        inputs: InputNode,
+        matcher: SampleMatcher,
+        joints: JointReader,
+        wrenches: WrenchReader,
+        *,
+        tool: str,
+        process: Callable[[int], None],
+        accelerometer: bool = False,
+    ) -> None:
+        self._node, self._matcher, self._tool, self._process = node, matcher, tool, process
+        self._joint_reader, self._wrench_reader = joints, wrenches
+        self._decode_joint_state = JointStateDecoder()
+        self.wrench_frame = ""
+        inputs.subscribe(JointState, "joint_states", self._joint_state, raw=True)
+        inputs.subscribe(WrenchStamped, "wrench", self._wrench, raw=True)
+        if accelerometer:
+            inputs.subscribe(Imu, "imu", self._imu, raw=True)
+
+    def _joint_state(self, data: bytes, info: Any) -> None:
+        buffer = self._matcher.joints
+        try:
+            message = self._decode_joint_state(data)
+        except InputError as error:
+            buffer.refuse()
+            self._node.get_logger().error(printable(str(error)), throttle_duration_sec=COMPLAINTS)
+            return
+        found = self._joint_reader.positions_and_velocities(message.names, message.position, message.velocity)
+        if found is None:
+            buffer.refuse()
+            return
+        q, dq = found
+        if dq is not None and not np.isfinite(dq).all():
+            dq = None  # the positions are still good
+        if buffer.add(stamp_or_now(message.stamp, self._node), q, dq):
+            self._process(received_time(info))
+
+    def _wrench(self, data: bytes, info: Any) -> None:
+        buffer = self._matcher.wrenches
+        try:
+            message = read_wrench(data)
+            wrench = self._wrench_reader.to_tool(message.frame, message.values)
+        except InputError as error:
+            buffer.refuse()
+            self._node.get_logger().error(printable(str(error)), throttle_duration_sec=COMPLAINTS)
+            return
+        self.wrench_frame = message.frame
+        if buffer.add(stamp_or_now(message.stamp, self._node), wrench):
+            self._process(received_time(info))
+
+    def _imu(self, data: bytes, info: Any) -> None:
+        buffer = self._matcher.accelerations
+        try:
+            message = read_linear_acceleration(data)
+            if message.frame not in ("", self._tool):
+                raise InputError(f"imu is in the frame {message.frame!r}, not in {self._tool}: left out")
+        except InputError as error:
+            buffer.refuse()
+            self._node.get_logger().error(printable(str(error)), throttle_duration_sec=COMPLAINTS)
+            return
+        if buffer.add(stamp_or_now(message.stamp, self._node), message.values):
+            self._process(received_time(info))

@@ -6,8 +6,8 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.bridges.ros2.stamped_buffer import CLOCK_JUMP, PeriodEstimate
-from iparam.recording.joint_process import JointProcess
-from iparam.recording.kalman import JointEstimate, JointKalmanFilter
+from iparam.motion.joint_process import JointProcess
+from iparam.motion.kalman import JointEstimate, JointKalmanFilter
 
 SETTLING = 8.0
 """Time constants of the motion model, 1 / (2 pi bandwidth), after which its first state no longer matters."""

@@ -16,10 +16,10 @@ from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.printable import printable
 
 NODES = {
-    "kinematics": "iparam.bridges.ros2.kinematics_node:KinematicsNode",
-    "identify": "iparam.bridges.ros2.identification_node:IdentificationNode",
-    "play": "iparam.bridges.ros2.playback_node:PlaybackNode",
-    "compensate": "iparam.bridges.ros2.compensation_node:CompensationNode",
+    "kinematics": "iparam.bridges.ros2.nodes.kinematics:KinematicsNode",
+    "identify": "iparam.bridges.ros2.nodes.identification:IdentificationNode",
+    "play": "iparam.bridges.ros2.nodes.playback:PlaybackNode",
+    "compensate": "iparam.bridges.ros2.nodes.compensation:CompensationNode",
 }
 
 BETWEEN = 0.1

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError
 from iparam.estimation.errors import IdentificationError
-from iparam.recording.kalman import kalman_smooth
-from iparam.recording.process_choice import LEAST_SAMPLES, choose_processes
+from iparam.motion.kalman import kalman_smooth
+from iparam.motion.process_choice import LEAST_SAMPLES, choose_processes
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 from iparam.sensing.run_check import CheckedRun, check_run

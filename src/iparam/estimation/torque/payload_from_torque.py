@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError
-from iparam.estimation.assembly import estimate_of, precision_warnings
-from iparam.estimation.consistent import nearest_consistent
 from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import Estimate
+from iparam.estimation.estimators.consistent import nearest_consistent
+from iparam.estimation.payload.assembly import estimate_of, precision_warnings
 from iparam.estimation.torque.drive_gains import (
     DriveGains,
     gains_from_model,
@@ -30,7 +30,7 @@ from iparam.estimation.torque.gain_scatter import with_measured_tolerance
 from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
 from iparam.estimation.torque.robot_problem import TorqueFit, fit_torques
 from iparam.estimation.torque.torque_model import NUM_LOAD, TorqueModel
-from iparam.files import write_atomically
+from iparam.files.atomic import write_atomically
 from iparam.recording.recording import Recording
 from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.robot.model import Robot

@@ -29,7 +29,7 @@ from iparam.estimation.torque.robot_problem import TorqueFit, fit_torques
 from iparam.estimation.torque.torque_model import TorqueModel
 from iparam.estimation.torque.validation import TorquePrediction, predict_torques
 from iparam.estimation.torque.weighted_solution import whitened_triangle
-from iparam.files import write_atomically
+from iparam.files.atomic import write_atomically
 from iparam.recording.recording import Recording
 from iparam.regressor.joint_torque import joint_torque_regressor
 from iparam.robot.model import Link, Robot

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
 from iparam.estimation.torque.drive_gains import DriveGains
+from iparam.estimation.torque.incremental_qr import RowClass, TimeBlocks
 from iparam.estimation.torque.joint_data import JointData, JointDataSource
-from iparam.estimation.torque.time_blocks import RowClass, TimeBlocks
 from iparam.estimation.torque.torque_model import TorqueModel
 from iparam.estimation.torque.weighted_solution import WeightedSolution, solve_weighted
 

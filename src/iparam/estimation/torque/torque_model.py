@@ -21,9 +21,9 @@ from iparam.estimation.torque.joint_data import JointData
 from iparam.regressor.identifiability import PARAMETER_NAMES, BaseParameters, base_parameters
 from iparam.regressor.joint_torque import joint_torque_regressor
 from iparam.regressor.wrench import wrench_regressor
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.kinematics import jacobian
 from iparam.robot.model import Robot
-from iparam.robot.motion_input import STANDARD_GRAVITY
 
 NUM_LOAD = 10
 

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.estimation.torque.incremental_qr import IncrementalQR
-from iparam.estimation.torque.time_blocks import RowClass, TimeBlocks
+from iparam.estimation.torque.incremental_qr import IncrementalQR, RowClass, TimeBlocks
 
 LAGS = 2
 """Blocks up to which neighbours may be correlated."""

@@ -1,0 +1,136 @@
+"""What a node that matches topics says about itself: counts, latency, rate; in bounded memory."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iparam.bridges.ros2.backend import OUTPUT_QOS, QUIET, DiagnosticArray, DiagnosticStatus, Node
+from iparam.bridges.ros2.messages import status_message, write_stamp
+from iparam.bridges.ros2.sample_matcher import SampleMatcher
+
+BIN = 1e-4
+"""Resolution of the percentile of all samples [s]."""
+
+BINS = 10_000
+"""Beyond the last one, at 1 s, it is the largest value."""
+
+
+@dataclass(frozen=True)
+class LatencySummary:
+    """Of the samples in the window.
+
+    Attributes:
+        samples: how many.
+        median, percentile_99, largest: [s]; 0 without samples.
+    """
+
+    samples: int = 0
+    median: float = 0.0
+    percentile_99: float = 0.0
+    largest: float = 0.0
+
+
+class LatencyWindow:
+    """The latencies of the latest samples.
+
+    Args:
+        size: of the window, in samples.
+    """
+
+    def __init__(self, size: int = 5_000) -> None:
+        self._values = np.zeros(size)
+        self._count = 0
+        self._bins = np.zeros(BINS, dtype=np.int64)
+        self.largest_ever = 0.0
+
+    def add(self, latency: float) -> None:
+        """Take one in [s]; a clock that was set back between the two readings makes it 0."""
+        value = max(latency, 0.0)
+        self._values[self._count % self._values.size] = value
+        self._count += 1
+        self._bins[min(int(value / BIN), BINS - 1)] += 1
+        self.largest_ever = max(self.largest_ever, value)
+
+    @property
+    def percentile_99_ever(self) -> float:
+        """Of all samples so far, rounded up to `BIN` [s]; 0 without samples."""
+        if not self._count:
+            return 0.0
+        place = int(np.searchsorted(np.cumsum(self._bins), 0.99 * self._count))
+        return self.largest_ever if place == BINS - 1 else min((place + 1) * BIN, self.largest_ever)
+
+    @property
+    def summary(self) -> LatencySummary:
+        """Median, 99th percentile and maximum."""
+        count = min(self._count, self._values.size)
+        if not count:
+            return LatencySummary()
+        part = self._values[:count]
+        median, high = np.percentile(part, (50.0, 99.0))
+        return LatencySummary(count, float(median), float(high), float(part.max()))
+
+
+STALE = 1.0
+"""Seconds without a sample after which the state is a warning."""
+
+
+class StreamDiagnostics:
+    """Publishes the state of a node on /diagnostics once a second.
+
+    Args:
+        node: of it.
+        matcher: of its topics.
+    """
+
+    def __init__(self, node: Node, matcher: SampleMatcher) -> None:
+        self.latency = LatencyWindow()
+        self._node, self._matcher = node, matcher
+        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", OUTPUT_QOS, event_callbacks=QUIET)
+        self._before, self._at, self._last = 0, time.monotonic(), time.monotonic()
+
+    def processed(self, received: int) -> None:
+        """Count a sample whose last message came at ``received`` on the system's clock [ns]."""
+        self.latency.add((time.time_ns() - received) * 1e-9)
+        self._last = time.monotonic()
+
+    def publish(self, values: dict[str, object], remark: str = "") -> None:
+        """Publish the counts, with further values; a remark makes it a warning."""
+        now = time.monotonic()
+        rate = (self._matcher.matched - self._before) / max(now - self._at, 1e-9)
+        self._before, self._at = self._matcher.matched, now
+        if not remark and now - self._last > STALE:
+            remark = f"no sample for {now - self._last:.0f} s: are joint_states and wrench there, with stamps alike?"
+        summary = self.latency.summary
+        state: dict[str, object] = {
+            "matched": self._matcher.matched,
+            "unmatched": self._matcher.given_up,
+            "rate_hz": rate,
+            "latency_p50_ms": 1e3 * summary.median,
+            "latency_p99_ms": 1e3 * summary.percentile_99,
+            "latency_max_ms": 1e3 * summary.largest,
+            "latency_ever_p99_ms": 1e3 * self.latency.percentile_99_ever,
+            "latency_ever_ms": 1e3 * self.latency.largest_ever,
+            **values,
+        }
+        for name, buffer in (
+            ("joint_states", self._matcher.joints),
+            ("wrench", self._matcher.wrenches),
+            ("imu", self._matcher.accelerations),
+        ):
+            if name == "imu" and not buffer.counts.received:
+                continue
+            state |= {f"{name}.{key}": count for key, count in vars(buffer.counts).items()}
+        level = DiagnosticStatus.WARN if remark else DiagnosticStatus.OK
+        message = DiagnosticArray(status=[status_message(self._node.get_name(), level, remark or "running", state)])
+        write_stamp(message.header, int(self._node.get_clock().now().nanoseconds), "")
+        self._publisher.publish(message)
+
+
+def received_time(info: Any) -> int:
+    """When the middleware received a message [ns]; the present time where it does not say."""
+    stamp = info.get("received_timestamp", 0) if isinstance(info, dict) else getattr(info, "received_timestamp", 0)
+    return int(stamp) if stamp else time.time_ns()

@@ -1,0 +1,1 @@
+"""The nodes: each translates messages for a plain class that does the work."""

@@ -1,0 +1,134 @@
+"""The compensation node: a wrench without the load that the tool carries and without the sensor's bias."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from iparam.bridges.ros2.backend import (
+    OUTPUT_QOS,
+    QUIET,
+    InertiaStamped,
+    Node,
+    WrenchStamped,
+)
+from iparam.bridges.ros2.diagnostics import StreamDiagnostics
+from iparam.bridges.ros2.input_node import InputNode, SampleInput
+from iparam.bridges.ros2.joint_motion_filter import JointMotionFilter
+from iparam.bridges.ros2.messages import body_of, wrench_of, write_wrench
+from iparam.bridges.ros2.nodes.live_compensation import LiveCompensation
+from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter, declare
+from iparam.bridges.ros2.readers import JointReader, WrenchReader
+from iparam.bridges.ros2.sample_matcher import SampleMatcher
+from iparam.errors import InputError, IparamError
+from iparam.estimation.assessment.agreement import check_frame, compare_arm
+from iparam.estimation.estimate import Estimate
+from iparam.printable import printable
+from iparam.regressor.wrench import wrench_regressor
+from iparam.robot.loading import load_robot
+from iparam.robot.model import Robot
+
+PARAMETERS = (
+    *ROBOT,
+    *MATCHING,
+    GRAVITY,
+    NodeParameter(
+        "result", "", "The load: .json from 'iparam identify payload'; empty to take it from the topic inertia."
+    ),
+    NodeParameter(
+        "mode",
+        "full",
+        "What to take out: the weight (static), or also what the load's acceleration takes (full).",
+        choices=("static", "full"),
+    ),
+    NodeParameter("subtract_bias", True, "Take the sensor's bias out, too, where it was identified."),
+    NodeParameter("zero_pose", (), "Joint angles at which the sensor was zeroed with the load on it [rad]."),
+)
+
+
+class CompensationNode(Node):
+    """Subscribes joint states and wrenches, publishes what touches the tool. See docs/ros2.md."""
+
+    def __init__(self) -> None:
+        super().__init__("iparam_compensation")
+        values = declare(self, PARAMETERS)
+        self.inputs = InputNode(self, reliable=values["reliable"])
+        robot = load_robot(values["robot"], tip=values["tip"] or None)
+        prefix: str = values["joint_prefix"]
+        self._tool = prefix + robot.tool_frame
+        self._wrench_reader = WrenchReader(robot, values["wrench_frame"], values["measures"], prefix)
+        motion = JointMotionFilter(robot.num_joints, values["bandwidth"], values["angle_deviation"], values["rate"])
+        pose = values["zero_pose"]
+        if pose and len(pose) != robot.num_joints:
+            raise InputError(f"parameter zero_pose needs {robot.num_joints} angles, got {len(pose)}")
+        self._live = LiveCompensation(
+            robot,
+            values["mode"],
+            matcher=SampleMatcher(values["tolerance"], values["hold"]),
+            motion=motion,
+            gravity=values["gravity"],
+            zero_pose=pose or None,
+        )
+        self._subtract_bias: bool = values["subtract_bias"]
+        if values["result"]:
+            self._load(values["result"], robot)
+        else:
+            self.inputs.subscribe(InertiaStamped, "inertia", self._inertia, OUTPUT_QOS)
+            if self._subtract_bias:
+                self.inputs.subscribe(WrenchStamped, "sensor_bias", self._bias, OUTPUT_QOS)
+        rest = np.zeros(robot.num_joints)
+        wrench_regressor(robot, rest, rest, rest)  # loads the compiled code before the first message
+        self._publisher = self.create_publisher(WrenchStamped, "wrench_compensated", OUTPUT_QOS, event_callbacks=QUIET)
+        self._message = WrenchStamped()
+        self._diagnostics = StreamDiagnostics(self, self._live.matcher)
+        self.create_timer(1.0, self._report)
+        self._input = SampleInput(
+            self,
+            self.inputs,
+            self._live.matcher,
+            JointReader(robot, prefix),
+            self._wrench_reader,
+            tool=self._tool,
+            process=self._process,
+        )
+
+    def close(self) -> None:
+        """Nothing is left to do."""
+
+    def _load(self, path: str, robot: Robot) -> None:
+        estimate = Estimate.load(os.path.expanduser(path))
+        check_frame(estimate.frame, robot)
+        if arm := compare_arm(estimate, robot).sentence:
+            self.get_logger().warning(arm)
+        self._live.set_load(estimate.phi)
+        if self._subtract_bias and estimate.sensor_bias is not None:
+            self._live.set_bias(np.concatenate([estimate.sensor_bias.force, estimate.sensor_bias.torque]))
+        self.get_logger().info(printable(f"{path}: {estimate.mass:.4f} kg are taken out of the wrench"))
+
+    def _inertia(self, message: InertiaStamped, info: Any) -> None:
+        try:
+            if message.header.frame_id not in ("", self._tool):
+                raise InputError(f"inertia is in the frame {message.header.frame_id!r}, not in {self._tool}: left out")
+            self._live.set_load(body_of(message).phi)
+        except IparamError as error:
+            self.get_logger().error(printable(str(error)), throttle_duration_sec=5.0)
+
+    def _bias(self, message: WrenchStamped, info: Any) -> None:
+        try:
+            self._live.set_bias(wrench_of(message))
+        except IparamError as error:
+            self.get_logger().error(printable(f"sensor_bias: {error}"), throttle_duration_sec=5.0)
+
+    def _process(self, received: int) -> None:
+        for done in self._live.process():
+            left = self._wrench_reader.from_tool(done.wrench)
+            write_wrench(self._message, done.stamp, self._input.wrench_frame, left)
+            self._publisher.publish(self._message)
+            self._diagnostics.processed(received)
+
+    def _report(self) -> None:
+        remark = "" if self._live.loaded else "no load yet: nothing came on the topic inertia"
+        values: dict[str, object] = {"without_load": self._live.without_load, "settling": self._live.settling}
+        self._diagnostics.publish(values, remark)

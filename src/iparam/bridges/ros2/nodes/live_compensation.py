@@ -1,0 +1,100 @@
+"""`LiveCompensation`: a known load out of a wrench while the arm moves; the compensation node but its messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array
+from iparam.bridges.ros2.joint_motion_filter import JointMotionFilter
+from iparam.bridges.ros2.sample_matcher import SampleMatcher
+from iparam.errors import UnknownNameError
+from iparam.regressor.wrench import wrench_regressor
+from iparam.robot.batching import STANDARD_GRAVITY
+from iparam.robot.model import Robot
+from iparam.sensing.offset import resting_regressor
+
+Mode = Literal["static", "full"]
+
+
+@dataclass(frozen=True, eq=False)
+class CompensatedWrench:
+    """What is left of a wrench.
+
+    Attributes:
+        stamp: of the wrench [ns].
+        wrench: (6,) [force, torque] in tool0 [N, N m].
+    """
+
+    stamp: int
+    wrench: FloatArray
+
+
+class LiveCompensation:
+    """Subtracts the load's weight, and in mode "full" its inertial forces, and the sensor's bias.
+
+    Args:
+        robot: the arm.
+        mode: "static" takes the weight out, "full" also what the load's motion takes.
+        motion: filter that gives velocities and accelerations; in mode "full", and only there, it is used.
+        gravity: (3,) in base axes [m/s^2].
+        zero_pose: (n,) where the sensor was zeroed with the load on it; None if it was not [rad].
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        mode: Mode = "full",
+        *,
+        matcher: SampleMatcher | None = None,
+        motion: JointMotionFilter | None = None,
+        gravity: ArrayLike = STANDARD_GRAVITY,
+        zero_pose: ArrayLike | None = None,
+    ) -> None:
+        if mode not in ("static", "full"):
+            raise UnknownNameError("mode of compensation", mode, ("static", "full"))
+        self.matcher = SampleMatcher() if matcher is None else matcher
+        self._robot, self._mode, self._gravity = robot, mode, gravity
+        self._motion = JointMotionFilter(robot.num_joints) if motion is None else motion
+        self._offset = np.zeros((6, 10))
+        if zero_pose is not None:
+            pose = as_float_array(zero_pose, "zero_pose", (robot.num_joints,))
+            self._offset = resting_regressor(robot, pose, gravity)
+        self._phi: FloatArray | None = None
+        self._bias = np.zeros(6)
+        self.settling = 0
+        self.without_load = 0
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the load is known."""
+        return self._phi is not None
+
+    def set_load(self, phi: ArrayLike) -> None:
+        """The load from now on, phi (10,) in tool0."""
+        self._phi = as_float_array(phi, "phi", (10,))
+
+    def set_bias(self, bias: ArrayLike) -> None:
+        """The sensor's bias from now on, (6,) [force, torque] in tool0 [N, N m]."""
+        self._bias = as_float_array(bias, "bias", (6,))
+
+    def process(self) -> list[CompensatedWrench]:
+        """Compensate the samples that have become complete."""
+        found = []
+        for sample in self.matcher.take():
+            matrix = self._regressor(sample.stamp, sample.q)
+            if self._phi is None:
+                self.without_load += 1
+                continue
+            found.append(CompensatedWrench(sample.stamp, sample.wrench - matrix @ self._phi - self._bias))
+        return found
+
+    def _regressor(self, stamp: int, q: FloatArray) -> FloatArray:
+        motion = self._motion.step(stamp, q) if self._mode == "full" else None
+        if motion is not None:
+            return wrench_regressor(self._robot, motion.q, motion.dq, motion.ddq, self._gravity) - self._offset
+        self.settling += self._mode == "full"
+        return resting_regressor(self._robot, q, self._gravity) - self._offset

@@ -1,0 +1,204 @@
+"""`LiveIdentification`: the load from topics while the arm moves; all of the identification node but its messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from iparam.bridges.ros2.sample_matcher import MatchedSample, SampleMatcher
+from iparam.bridges.ros2.stamped_buffer import PeriodEstimate
+from iparam.errors import InputError
+from iparam.estimation.estimate import Estimate
+from iparam.estimation.online.identifier import OnlineEstimate, OnlineIdentifier, OnlineSettings
+from iparam.estimation.online.result import OnlineQuality
+from iparam.recording.alignment import MAX_GAP
+from iparam.robot.model import Robot
+
+
+def warm_up_identifier(robot: Robot, settings: OnlineSettings) -> None:
+    """Run an identifier on an invented motion until every kernel has been called."""
+    identifier = OnlineIdentifier(robot, settings)
+    random = np.random.default_rng(0)
+    for k in range(settings.lag + 60):
+        angles = 0.5 * np.sin(0.05 * k + np.arange(robot.num_joints))
+        identifier.step(settings.period * k, angles, random.standard_normal(6))
+    identifier.result()
+
+
+SURE = 3.0
+"""Standard deviations by which the mass has to differ to call a change a grasp or a release."""
+
+LEAST_SAMPLES = 100
+"""Samples of the new load before its mass is compared with the old one's."""
+
+
+@dataclass(frozen=True)
+class LiveSettings:
+    """How to identify from topics.
+
+    Attributes:
+        online: of the identifier; its period counts only if ``rate`` is positive.
+        rate: of the wrench [Hz]; 0 to find it from the first stamps.
+        tolerance, hold, accelerometer: see `SampleMatcher`.
+    """
+
+    online: OnlineSettings = field(default_factory=OnlineSettings)
+    rate: float = 0.0
+    tolerance: float = 0.01
+    hold: float = 0.0
+    accelerometer: bool = False
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.rate) and self.rate >= 0.0):
+            raise InputError(f"rate must be positive, or 0 to find it, got {self.rate!r} Hz")
+
+
+@dataclass(frozen=True)
+class LoadChange:
+    """That the load is another one than before.
+
+    Attributes:
+        kind: "changed" when it is noticed, then "grasp" or "release" once the new mass is known well enough.
+        stamp: of the wrench at that moment [ns].
+        count: changes so far.
+        mass_before, mass_after: [kg]; the latter is NaN while unknown.
+    """
+
+    kind: Literal["changed", "grasp", "release"]
+    stamp: int
+    count: int
+    mass_before: float
+    mass_after: float = float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Processed:
+    """What came of one sample.
+
+    Attributes:
+        stamp: of the sample [ns].
+        estimate: the present one, or None.
+        change: of the load, if this sample showed one.
+    """
+
+    stamp: int
+    estimate: OnlineEstimate | None
+    change: LoadChange | None
+
+
+class LiveIdentification:
+    """Matches messages and identifies from the samples.
+
+    Args:
+        robot: the arm.
+        settings: how.
+    """
+
+    def __init__(self, robot: Robot, settings: LiveSettings) -> None:
+        self._robot, self._settings = robot, settings
+        self.matcher = SampleMatcher(settings.tolerance, settings.hold, settings.accelerometer)
+        self.running = True
+        self.used = self.idle = self.gaps = 0
+        self.estimate: OnlineEstimate | None = None
+        self._period = PeriodEstimate(1e9 / settings.rate if settings.rate > 0.0 else None)
+        self._identifier: OnlineIdentifier | None = None
+        self._latest: int | None = None
+        self._origin = 0
+        self._changing: tuple[LoadChange, float] | None = None  # with the old mass's standard deviation
+
+    @property
+    def rate(self) -> float:
+        """Of the wrench [Hz]; 0 while unknown."""
+        return 1e9 / self._period.period if self._period.period else 0.0
+
+    @property
+    def restarts(self) -> int:
+        """Changes of load since the start or the last reset."""
+        return 0 if self._identifier is None else self._identifier.restarts
+
+    def start(self) -> None:
+        """Use samples from now on."""
+        if not self.running:
+            self.running, self._latest = True, None  # as after a gap: the arm may have moved
+
+    def stop(self) -> None:
+        """Use no further samples; what is known stays."""
+        self.running = False
+
+    def reset(self) -> None:
+        """Forget what is known of the load."""
+        self._identifier, self.estimate, self._changing, self._latest = None, None, None, None
+
+    def result(self) -> Estimate | None:
+        """The present estimate, as `iparam identify payload` writes it; None while there is none."""
+        return None if self._identifier is None else self._identifier.result()
+
+    def quality(self) -> OnlineQuality | None:
+        """How good the present estimate is; None while there is none."""
+        return None if self._identifier is None else self._identifier.quality()
+
+    def process(self) -> list[Processed]:
+        """Use the samples that have become complete."""
+        return [done for sample in self.matcher.take() if (done := self._process(sample)) is not None]
+
+    def _process(self, sample: MatchedSample) -> Processed | None:
+        latest = self._latest
+        if not self.running:
+            self.idle += 1
+            return None
+        self._latest = sample.stamp
+        if latest is not None:
+            self._period.add(sample.stamp - latest)
+        if self._period.period is None:
+            return None
+        identifier = self._prepared(sample.stamp, latest, self._period.period)
+        before, restarts = self.estimate, identifier.restarts
+        time = (sample.stamp - self._origin) * 1e-9
+        found = identifier.step(time, sample.q, sample.wrench, sample.accelerometer)
+        self.used += 1
+        change = None
+        if identifier.restarts > restarts:
+            self.estimate = None
+            change = self._changed(sample.stamp, identifier.restarts, before)
+        elif found is not None:
+            self.estimate = found
+            change = self._named(sample.stamp, found)
+        return Processed(sample.stamp, self.estimate, change)
+
+    def _prepared(self, stamp: int, latest: int | None, period: float) -> OnlineIdentifier:
+        """The identifier, told of the gap before this sample if there is one; the arm may move at the first one."""
+        if self._identifier is None:
+            self._identifier = OnlineIdentifier(self._robot, replace(self._settings.online, period=period * 1e-9))
+            latest = None
+        elif latest is not None and not 0 < stamp - latest <= MAX_GAP * period:
+            self.gaps += 1
+            latest = None
+        if latest is None:
+            self._identifier.interrupt()
+            self._origin = stamp
+        return self._identifier
+
+    def _changed(self, stamp: int, count: int, before: OnlineEstimate | None) -> LoadChange:
+        if self._changing is not None:
+            old, deviation = self._changing  # changed again before the new load was known
+            mass = old.mass_before
+        else:
+            mass = float("nan") if before is None else before.mass
+            deviation = 0.0 if before is None else float(before.derived_deviation[0])
+        change = LoadChange("changed", stamp, count, mass)
+        self._changing = change, deviation
+        return change
+
+    def _named(self, stamp: int, found: OnlineEstimate) -> LoadChange | None:
+        if self._changing is None or found.samples < LEAST_SAMPLES:
+            return None
+        change, deviation = self._changing
+        difference = found.mass - change.mass_before
+        if not abs(difference) > SURE * float(np.hypot(deviation, found.derived_deviation[0])):
+            return None
+        self._changing = None
+        return LoadChange(
+            "grasp" if difference > 0.0 else "release", stamp, change.count, change.mass_before, found.mass
+        )

@@ -1,0 +1,159 @@
+"""`PlaybackPlan`: a planned motion, checked, as an arm's controller is to play it; and the pose to stop in."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array
+from iparam.errors import InputError, IparamError
+from iparam.excitation.constraints.geometry import PayloadBox
+from iparam.excitation.constraints.validation import validate
+from iparam.excitation.setup import PlanningLimits, planning_problem
+from iparam.robot.cell import load_cell
+from iparam.robot.loading import load_robot
+from iparam.robot.model import Robot
+from iparam.robot.same_arm import compare_with_stated
+from iparam.robot.scale import check_angles
+from iparam.spatial.parameters import InertialParameters
+from iparam.trajectory import JointMotion, Trajectory, load_trajectory
+from iparam.trajectory.trajectory import ScaledMotion
+
+AT_REST = 0.02
+"""Joint velocity up to which an arm stands still, for all that its encoders say [rad/s]."""
+
+
+@dataclass(frozen=True)
+class PlaybackSettings:
+    """What to play, and what it has to keep. See `iparam excite check` for the limits.
+
+    Attributes:
+        trajectory: file.
+        robot: name or path of the arm; "" for the one in the file.
+        tip: tool frame; "" for the robot's own.
+        rate: points a second; 0 for the file's [Hz].
+        scale: share of the amplitude, e.g. 0.2 for a first try.
+        payload_size: (3,) of the box around the payload [m]; zeros for no payload.
+        payload_mass: at most [kg].
+        cell: file; "" for the ground at z = 0.
+        limit_fraction: share of the limits that may be used.
+        max_displacement: of the tool from its start [m]; 0 for no limit.
+    """
+
+    trajectory: str
+    robot: str = ""
+    tip: str = ""
+    rate: float = 0.0
+    scale: float = 1.0
+    payload_size: tuple[float, ...] = (0.0, 0.0, 0.0)
+    payload_mass: float = 0.0
+    cell: str = ""
+    limit_fraction: float = 1.0
+    max_displacement: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class PlaybackPlan:
+    """A motion that has passed the check.
+
+    Attributes:
+        robot: the arm.
+        trajectory: the motion, at the amplitude to play.
+        points: samples of it, the end included.
+        remarks: what whoever plays it should know, one sentence each.
+    """
+
+    robot: Robot
+    trajectory: Trajectory
+    points: JointMotion
+    remarks: tuple[str, ...] = ()
+
+    @classmethod
+    def load(cls, settings: PlaybackSettings) -> PlaybackPlan:
+        """Read, scale and check.
+
+        Raises:
+            IparamError: if the file cannot be read, or the motion does not keep every limit.
+        """
+        if not settings.trajectory:
+            raise InputError("no trajectory: set the parameter trajectory to a file from 'iparam excite optimize'")
+        planned = load_trajectory(os.path.expanduser(settings.trajectory))
+        name = settings.robot or planned.robot
+        if not name:
+            raise InputError(f"{settings.trajectory} does not say which robot it belongs to: set the parameter robot")
+        robot = load_robot(name, tip=settings.tip or None)
+        if planned.trajectory.num_joints != robot.num_joints:
+            raise InputError(
+                f"{settings.trajectory} moves {planned.trajectory.num_joints} joints, {robot.name} has "
+                f"{robot.num_joints}: set the parameter robot to its own"
+            )
+        motion = ScaledMotion(planned.trajectory, settings.scale)
+        check_angles(planned.trajectory.evaluate(0.0).q[0], robot, settings.trajectory)
+        _check(motion, robot, settings)
+        arm = compare_with_stated(planned.robot or "", robot, settings.robot, settings.trajectory)
+        remarks = (arm.sentence,) if arm.same is False else ()
+        return cls(robot, motion, _points(motion, settings.rate or planned.fps), remarks)
+
+    def why_not(self, q: ArrayLike, dq: ArrayLike | None, tolerance: float) -> str | None:
+        """Why an arm must not start the motion now, in a sentence; None if it may.
+
+        Args:
+            q: (n,) where it is [rad].
+            dq: (n,) how fast [rad/s]; None if unknown.
+            tolerance: to the start pose, for each joint [rad].
+        """
+        names = self.robot.joint_names
+        away = np.abs(as_float_array(q, "q", (self.robot.num_joints,)) - self.points.q[0])
+        worst = int(np.argmax(away))
+        if away[worst] > tolerance:
+            return (
+                f"{names[worst]} is {away[worst]:.4g} rad from the start pose, more than {tolerance:g} rad: move the "
+                f"arm to {np.round(self.points.q[0], 4).tolist()} first"
+            )
+        if dq is not None:
+            speed = np.abs(as_float_array(dq, "dq", (self.robot.num_joints,)))
+            fastest = int(np.argmax(speed))
+            if speed[fastest] > AT_REST:
+                return f"{names[fastest]} moves at {speed[fastest]:.4g} rad/s: let the arm come to rest first"
+        return None
+
+
+def stopping_pose(robot: Robot, q: FloatArray, dq: FloatArray | None, stop_time: float) -> FloatArray:
+    """The pose (n,) in which an arm at q, moving at dq, comes to rest if it slows down evenly in ``stop_time`` [s]."""
+    moved = q if dq is None else q + 0.5 * stop_time * dq
+    return np.clip(moved, np.minimum(robot.limits.lower, q), np.maximum(robot.limits.upper, q))
+
+
+def _check(motion: Trajectory, robot: Robot, settings: PlaybackSettings) -> None:
+    size = as_float_array(settings.payload_size, "payload_size")
+    if size.shape != (3,) or (size < 0.0).any() or 0 < np.count_nonzero(size) < 3:
+        raise InputError(f"payload_size must be three lengths in m, or three zeros, got {size.tolist()}")
+    box = PayloadBox.from_size(size) if size.any() else None
+    if settings.payload_mass > 0.0 and box is None:
+        raise InputError("payload_mass needs payload_size, the edge lengths x y z of the box around the payload")
+    pose = np.eye(4)
+    pose[2, 3] = size[2] / 2.0
+    problem = planning_problem(
+        robot,
+        q0=motion.evaluate(0.0).q[0],
+        payload=box,
+        payload_parameters=InertialParameters.box(settings.payload_mass, size).transformed(pose)
+        if settings.payload_mass > 0.0
+        else None,
+        cell=load_cell(os.path.expanduser(settings.cell)) if settings.cell else None,
+        limits=PlanningLimits(fraction=settings.limit_fraction, displacement=settings.max_displacement or None),
+    )
+    result = validate(motion, problem.constraints)
+    if not result.satisfied:
+        raise IparamError(f"{settings.trajectory} is not valid and is not played: {'; '.join(result.violations)}")
+
+
+def _points(motion: Trajectory, rate: float) -> JointMotion:
+    """Samples at ``rate`` and the end itself, so that the arm is brought to rest."""
+    points = motion.sample(rate)
+    if points.time[-1] >= motion.duration * (1.0 - 1e-9):
+        return points
+    return motion.evaluate(np.append(points.time, motion.duration))

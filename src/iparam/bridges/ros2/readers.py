@@ -1,0 +1,119 @@
+"""`JointReader` and `WrenchReader`: the robot's joints out of a joint state, which names them in any order, and a
+measured wrench in the tool frame, from the frame that its message names, and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iparam.arrays import FloatArray
+from iparam.errors import InputError, UnknownNameError
+from iparam.robot.model import Robot
+from iparam.sensing.sensor_frame import SensorFrame, rigid_frames
+from iparam.sensing.wrench_source import Measures
+from iparam.spatial.transforms import inverse_transform
+
+
+class JointReader:
+    """Finds the joints of a robot in messages.
+
+    Args:
+        robot: the arm.
+        prefix: before the names of its joints in the messages, e.g. "left_".
+    """
+
+    def __init__(self, robot: Robot, prefix: str = "") -> None:
+        self.names = tuple(prefix + name for name in robot.joint_names)
+        self._known: dict[tuple[str, ...], NDArray[np.int64] | None] = {}
+
+    def positions_and_velocities(
+        self, names: Sequence[str], position: Sequence[float] | FloatArray, velocity: Sequence[float] | FloatArray
+    ) -> tuple[FloatArray, FloatArray | None] | None:
+        """Angles q (n,) and velocities dq (n,), None where there are none; None if the message is about other joints.
+
+        A message without names counts if it has as many positions as the robot has joints, in the robot's order.
+        """
+        count = len(names) or len(self.names)
+        columns = self._columns(tuple(names))
+        if columns is None or len(position) != count:
+            return None
+        q = np.asarray(position, dtype=np.float64)[columns]
+        return q, np.asarray(velocity, dtype=np.float64)[columns] if len(velocity) == count else None
+
+    def _columns(self, names: tuple[str, ...]) -> NDArray[np.int64] | None:
+        if names not in self._known:
+            if len(self._known) > 100:  # a publisher that invents names must not fill the memory
+                self._known.clear()
+            self._known[names] = self._find(names)
+        return self._known[names]
+
+    def _find(self, names: tuple[str, ...]) -> NDArray[np.int64] | None:
+        if not names:
+            return np.arange(len(self.names))
+        if len(set(names)) < len(names) or not set(self.names) <= set(names):
+            return None
+        return np.array([names.index(name) for name in self.names])
+
+
+class WrenchReader:
+    """Turns what a sensor reports into what the robot exerts on the payload, in tool axes about the tool's origin.
+
+    The first message decides on the frame; the others have to name the same one.
+
+    Args:
+        robot: the arm.
+        frame: in which the sensor is whatever its messages say; "" to believe them, and an empty name means the tool.
+        measures: see `iparam.sensing.SensorWrench`.
+        prefix: before the names of the robot's frames in the messages.
+    """
+
+    def __init__(self, robot: Robot, frame: str = "", measures: Measures = "action", prefix: str = "") -> None:
+        self._frames, self._prefix = rigid_frames(robot), prefix
+        if frame and frame not in self._frames:
+            raise UnknownNameError("wrench_frame", frame, self._frames, hint="These move with the load.")
+        if measures not in ("action", "reaction"):
+            raise UnknownNameError("measures", measures, ("action", "reaction"))
+        self._tool, self._told = robot.tool_frame, frame
+        self._sign = 1.0 if measures == "action" else -1.0
+        self._named: str | None = None
+        self._same = False  # as the messages have it already
+        self._there = self._back = SensorFrame(self._tool, np.eye(4))
+
+    def to_tool(self, frame: str, wrench: FloatArray) -> FloatArray:
+        """What the robot exerts on the payload (6,) [force, torque], in tool0.
+
+        Args:
+            frame: that the message names.
+            wrench: (6,) that it has [N, N m].
+
+        Raises:
+            InputError: if the frame is not one that moves with the load, or not that of the first message.
+        """
+        if frame != self._named:
+            self._settle(frame)
+        return wrench if self._same else np.asarray(self._sign * self._there.wrench_in_tool(wrench[None])[0])
+
+    def from_tool(self, wrench: FloatArray) -> FloatArray:
+        """The opposite of `to_tool`, in the frame of the messages."""
+        return np.asarray(self._sign * self._back.wrench_in_tool(wrench[None])[0])
+
+    def _settle(self, frame: str) -> None:
+        if self._named is not None:
+            raise InputError(
+                f"the wrench changes its frame from {self._named!r} to {frame!r}: only the first one counts"
+            )
+        stated = frame.lstrip("/")
+        name = self._told or next((n for n in (stated, stated.removeprefix(self._prefix)) if n in self._frames), "")
+        if not name and stated:
+            known = ", ".join(self._frames)
+            raise InputError(
+                f"the wrench is in the frame {frame!r}, which is none of {known}; if it is one of them in truth, set "
+                "the parameter wrench_frame to it"
+            )
+        pose = self._frames[name or self._tool]
+        self._there, self._back = SensorFrame(name, pose), SensorFrame(name, inverse_transform(pose))
+        self._named = frame
+        self._same = self._sign == 1.0 and np.array_equal(pose, np.eye(4))

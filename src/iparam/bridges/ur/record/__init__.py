@@ -1,0 +1,1 @@
+"""From the stream of a controller to a recording that survives what happens on the way."""

@@ -1,0 +1,1 @@
+"""RTDE, the real-time protocol of UR controllers: its frames, its fields, a client."""

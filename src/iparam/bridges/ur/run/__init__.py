@@ -1,0 +1,1 @@
+"""Moving a UR arm, under guard."""

@@ -1,0 +1,179 @@
+"""`set_payload`: an identified load becomes the payload that a controller reckons with, and is read back from it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.bridges.ur.record.rows import configured_payload
+from iparam.bridges.ur.rtde.client import RtdeStream
+from iparam.bridges.ur.rtde.dashboard import robot_name_of
+from iparam.bridges.ur.rtde.packets import ControllerVersion
+from iparam.bridges.ur.run.arm_motion import ArmMotion
+from iparam.errors import InputError, IparamError
+from iparam.export import IdentifiedLoad, StaticLoad
+from iparam.robot.catalog import catalog_robot
+from iparam.robot.model import Robot
+
+LARGEST_MASS = {"ur3": 3.0, "ur5": 5.0, "ur10": 10.0, "ur3e": 3.0, "ur5e": 5.0, "ur10e": 12.5, "ur16e": 16.0} | {
+    "ur20": 25.0,
+    "ur30": 35.0,
+}
+"""Rated payload of the arms [kg], the higher one where the maker gives two."""
+
+GRAVITY = 9.81
+"""[m/s^2]."""
+
+READ_BACK_TIME = 3.0
+"""Time for the controller to show the new payload [s]."""
+
+_FIELDS = ("payload", "payload_cog", "payload_inertia")
+_SAME = 1e-4  # relative and absolute: what a controller may round off
+
+
+Load = IdentifiedLoad | StaticLoad
+
+
+class ImplausibleLoadError(IparamError):
+    """A load that no controller should be told; the message says why."""
+
+
+class Approve(Protocol):
+    """Asks somebody whether the payload may be set; raises if not."""
+
+    def __call__(self, robot_name: str, present: dict[str, Any] | None) -> None:
+        """Ask.
+
+        Args:
+            robot_name: the arm's catalogue name.
+            present: the payload that the controller has, see `configured_payload`; None if it does not say.
+        """
+
+
+@dataclass(frozen=True)
+class PayloadReport:
+    """What was sent and what the controller shows afterwards.
+
+    Attributes:
+        sent: "mass" [kg], "center_of_gravity" (3,) [m], "inertia" (6,) [kg m^2] or None where it cannot be set.
+        shown: the same, as the controller reports it; None if it does not.
+        arrived: whether both agree; None if the controller does not show it.
+    """
+
+    sent: dict[str, Any]
+    shown: dict[str, Any] | None
+    arrived: bool | None
+
+
+def check_credit(load: Load) -> None:
+    """Refuse the result of an identification that discredits itself."""
+    if reasons := load.discredited_by:
+        raise ImplausibleLoadError(
+            f"the result is discredited by {len(reasons)} of its warnings: "
+            f"{'; '.join(repr(text) for text in reasons)}. Remove the cause and identify anew"
+        )
+
+
+def check_load(load: Load, robot_name: str) -> None:
+    """Refuse a load that is impossible, or that the arm cannot carry.
+
+    Args:
+        load: the load.
+        robot_name: the arm's catalogue name.
+    """
+    load.require_consistency()
+    way_out = "Look at the result's warnings and identify anew"
+    largest = LARGEST_MASS[robot_name]
+    if not 0.0 < load.mass <= largest:
+        raise ImplausibleLoadError(
+            f"a mass of {load.mass:.4g} kg: {robot_name} carries up to {largest:g} kg. {way_out}"
+        )
+    distance = float(np.linalg.norm(load.center_of_mass))
+    robot = catalog_robot(robot_name)
+    reach, torque = _reach(robot), float(robot.limits.torque[3:].min())
+    if not distance <= reach:
+        raise ImplausibleLoadError(
+            f"a centre of mass {distance:.3g} m from the flange: {robot_name} itself reaches {reach:.3g} m. {way_out}"
+        )
+    if not GRAVITY * load.mass * distance <= torque:
+        raise ImplausibleLoadError(
+            f"{load.mass:.4g} kg with a centre of mass {distance:.3g} m from the flange: the wrist of {robot_name} "
+            f"would have to hold {GRAVITY * load.mass * distance:.3g} N m, and gives {torque:g} N m. {way_out}"
+        )
+
+
+def _reach(robot: Robot) -> float:
+    """From the shoulder to the wrist of the stretched arm [m]."""
+    return float(sum(np.linalg.norm(joint.origin[:3, 3]) for joint in robot.moving_joints[2:4]))
+
+
+def inertia_in_ur_order(load: IdentifiedLoad) -> FloatArray:
+    """(6,) Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the centre of mass, in the flange's axes [kg m^2]."""
+    inertia = load.inertia_about_com
+    return np.array([inertia[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))])
+
+
+def can_set_inertia(version: ControllerVersion) -> bool:
+    """Whether a controller has set_target_payload: from software 5.10 or 3.15 on."""
+    return (version.major, version.minor) >= (5, 10) or (version.major == 3 and version.minor >= 15)
+
+
+def set_payload(host: str, load: Load, approve: Approve, robot_name: str | None = None) -> PayloadReport:
+    """Check a load, ask for approval, send it to a controller and read it back.
+
+    Args:
+        host: of the controller.
+        load: in the flange's frame, which tool0 is.
+        approve: is asked when everything else has been checked.
+        robot_name: the arm's catalogue name, for a controller that does not say it.
+    """
+    with RtdeStream.open(host, ("timestamp",), _FIELDS) as stream:
+        name = _robot_name(host, stream.version.major, robot_name)
+        check_load(load, name)
+        rows = stream.read(READ_BACK_TIME)
+        approve(name, configured_payload(stream.columns, rows[-1]) if len(rows) else None)
+    # Anew, because an answer may take its time.
+    with RtdeStream.open(host, ("timestamp",), _FIELDS) as stream:
+        inertia = None
+        if isinstance(load, IdentifiedLoad) and can_set_inertia(stream.version):
+            inertia = inertia_in_ur_order(load)
+        with ArmMotion(host) as motion:
+            motion.connect()
+            motion.set_payload(load.mass, load.center_of_mass, inertia)
+            sent = {
+                "mass": load.mass,
+                "center_of_gravity": load.center_of_mass.tolist(),
+                "inertia": None if inertia is None else inertia.tolist(),
+            }
+            shown, arrived = None, None
+            deadline = time.monotonic() + READ_BACK_TIME
+            while not arrived and time.monotonic() < deadline:
+                rows = stream.read(0.1)
+                if len(rows):
+                    shown = configured_payload(stream.columns, rows[-1])
+                    if shown is None:
+                        break
+                    arrived = _agree(sent, shown)
+    return PayloadReport(sent, shown, arrived)
+
+
+def _robot_name(host: str, major_version: int, given: str | None) -> str:
+    """The arm's name, by the controller and by the user, who may not contradict it."""
+    shown = robot_name_of(host, major_version)
+    if shown is None and given is None:
+        raise InputError(f"{host} does not say which arm it is, and what it carries at most: add --robot, e.g. ur5e")
+    if shown is not None and given not in (None, shown):
+        raise ImplausibleLoadError(f"--robot {given}: the controller's arm is a {shown}")
+    return shown or str(given)
+
+
+def _agree(sent: dict[str, Any], shown: dict[str, Any]) -> bool:
+    return all(
+        np.allclose(shown[key], value, rtol=_SAME, atol=_SAME)
+        for key, value in sent.items()
+        if value is not None and key in shown
+    )

@@ -1,0 +1,231 @@
+"""`iparam bag import|export|info`: ROS 2 bags become recordings, and recordings bags."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from tyro.conf import Positional, arg
+
+from iparam.cli.console.printing import note, number, print_json, print_line, print_table
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.joint_state import robot_of
+from iparam.cli.options.recorded_run import RecordedRunOptions
+from iparam.errors import InputError
+from iparam.files.kind import FileKind
+from iparam.robot.catalog import robot_names
+
+if TYPE_CHECKING:
+    from iparam.recording.recording import Recording
+
+
+@dataclass(frozen=True, kw_only=True)
+class BagImport:
+    r"""Read joint states, wrench and IMU of a ROS 2 bag into a recording.
+
+    Damaged and unfinished bags are read as far as they go.
+
+    Example:
+      iparam bag import mybag --robot ur5e --output run.parquet
+      iparam bag import recorded.mcap --robot ur5e --output run.parquet \
+          --joint-prefix left_ --wrench-topic /left/wrench \
+          --wrench-measures reaction --units force=mN torque=Nmm
+    """
+
+    bag: Positional[Annotated[Path, arg(metavar="BAG")]]
+    """The bag: a folder, or a single .mcap or .db3 file."""
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]
+    """File for the recording: .parquet or .csv. Replaced if it exists."""
+    overwrite: Overwrite = False
+    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the bag's, if iparam's)")] = None
+    """A name from 'iparam robots', or the path of a URDF file."""
+    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
+    """The frame taken as the tool: a link of the URDF, or 'flange'."""
+    joint_topic: Annotated[str | None, arg(metavar="TOPIC", help_behavior_hint="(default: the only one)")] = None
+    """Topic of the sensor_msgs/JointState."""
+    wrench_topic: Annotated[str | None, arg(metavar="TOPIC", help_behavior_hint="(default: the only one)")] = None
+    """Topic of the geometry_msgs/WrenchStamped; 'none' to leave it out."""
+    imu_topic: Annotated[str | None, arg(metavar="TOPIC", help_behavior_hint="(default: the only one)")] = None
+    """Topic of the sensor_msgs/Imu; 'none' to leave it out."""
+    joint_names: Annotated[tuple[str, ...], arg(metavar="NAME ..", help_behavior_hint="(default: the robot's)")] = ()
+    """The arm's joints as the bag calls them, in the robot's order."""
+    joint_prefix: Annotated[str | None, arg(metavar="TEXT", help_behavior_hint="(default: found)")] = None
+    """What stands before the robot's joint names in the bag."""
+    wrench_frame: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the messages')")] = None
+    """Frame of the wrench: tool0, another one behind the last joint, or 'base': at the tool, in base axes."""
+    wrench_measures: Literal["action", "reaction"] = "action"
+    """What the robot exerts on the payload, or what the payload exerts on the robot."""
+    imu_frame: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the messages')")] = None
+    """Frame of the IMU, one behind the last joint."""
+    effort: Literal["torque", "current", "ignore"] = "torque"
+    """What the efforts of joint states are: torques, motor currents, or nothing of use."""
+    angles: Annotated[Literal["radians", "degrees"] | None, arg(help_behavior_hint="(default: radians, checked)")] = (
+        None
+    )
+    """Unit of the joint angles in the bag."""
+    units: Annotated[tuple[str, ...], arg(metavar="NAME=UNIT ..", help_behavior_hint="(default: SI, checked)")] = ()
+    """Other units: force=mN, torque=Nmm, acceleration=g, gyro=deg/s; SI ones take the numbers as they are."""
+    stamps: Literal["header", "log"] = "header"
+    """The time that counts: of the messages' headers, or of recording."""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object, SI units, all digits."""
+
+    def run(self) -> None:
+        """Read, check, write and report."""
+        from iparam.bridges.bag import ImportSettings, read_bag
+
+        settings = ImportSettings(
+            joint_topic=self.joint_topic,
+            wrench_topic=self.wrench_topic,
+            imu_topic=self.imu_topic,
+            joint_names=self.joint_names,
+            joint_prefix=self.joint_prefix,
+            wrench_frame=self.wrench_frame,
+            measures=self.wrench_measures,
+            imu_frame=self.imu_frame,
+            effort=self.effort,
+            angles=self.angles,
+            units=self._units(),
+            stamps=self.stamps,
+        )
+        if self.robot is None and self.tip is not None:
+            raise InputError("--tip is a frame of a robot: add --robot")
+        robot = robot_of(self.robot, self.tip) if self.robot is not None else None
+        recording = read_bag(self.bag, robot, settings)
+        if robot is not None and robot.name not in robot_names():
+            recording = replace(recording, robot=str(self.robot))  # the URDF's path: its name would not find it again
+        recording.save(self.output)
+        for warning in recording.warnings:
+            note(warning)
+        self._report(recording)
+
+    def _units(self) -> dict[str, str]:
+        pairs = [text.partition("=") for text in self.units]
+        for text, (name, _, unit) in zip(self.units, pairs, strict=True):
+            if not name or not unit:
+                raise InputError(f"--units takes pairs such as force=mN, got {text!r}")
+        return {name: unit for name, _, unit in pairs}
+
+    def _report(self, recording: Recording) -> None:
+        bag = recording.metadata["bag"]
+        if self.json:
+            print_json(
+                {
+                    "robot": recording.robot,
+                    "duration": recording.duration,
+                    **{name: bag[name] for name in ("storage", "stamps", "time_origin_ns", "topics")},
+                    "samples": {name: signal.num_samples for name, signal in recording.signals.items()},
+                    "output": str(self.output),
+                    "warnings": list(recording.warnings),
+                }
+            )
+            return
+        rows = []
+        for topic in bag["topics"]:
+            counts = [str(topic["messages"]), number(topic["rate"], 1), number(topic["span"], 3), str(topic["dropped"])]
+            rows.append([topic["topic"], topic["type"].rpartition("/")[2], *counts, " ".join(topic["signals"]) or "-"])
+        title = f"{self.bag}: {', '.join(bag['storage'])}, {recording.robot}"
+        print_table(title, ["topic", "type", "messages", "rate Hz", "span s", "dropped", "signals"], rows)
+        print_line(f"recording     {self.output}, {number(recording.duration, 3)} s")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BagExport(RecordedRunOptions):
+    r"""Write a recording as a ROS 2 bag: joint states, wrench and IMU.
+
+    Example:
+      iparam bag export run.parquet --output mybag
+      iparam bag export run.parquet --output mybag --storage sqlite3 \
+          --wrench-topic /force_torque_sensor_broadcaster/wrench
+    """
+
+    recording: Positional[Annotated[Path, arg(metavar="FILE")]]
+    """The recording: .parquet or .csv."""
+    output: Annotated[Path, arg(metavar="FOLDER"), Writes(FileKind.BAG)]
+    """The bag, a new folder."""
+    storage: Literal["mcap", "sqlite3"] = "mcap"
+    """Kind of the bag's file."""
+    joint_topic: Annotated[str, arg(metavar="TOPIC")] = "/joint_states"
+    """Topic for q, dq and tau, as sensor_msgs/JointState."""
+    wrench_topic: Annotated[str, arg(metavar="TOPIC")] = "/wrench"
+    """Topic for the wrench, as geometry_msgs/WrenchStamped."""
+    imu_topic: Annotated[str, arg(metavar="TOPIC")] = "/imu"
+    """Topic for accelerometer and gyro, as sensor_msgs/Imu."""
+    overwrite: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Replace a bag that is there; a folder with anything else in it is never replaced."""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Read, write and report."""
+        from iparam.bridges.bag import write_bag
+        from iparam.bridges.bag.writing import check_bag_folder, left_out
+
+        check_bag_folder(self.output, self.overwrite)
+        recording, robot = self.load_run(self.recording)
+        topics = write_bag(
+            recording,
+            self.output,
+            robot,
+            self.storage,
+            joint_topic=self.joint_topic,
+            wrench_topic=self.wrench_topic,
+            imu_topic=self.imu_topic,
+            overwrite=self.overwrite,
+        )
+        without = left_out(recording)
+        if without:
+            note(f"ROS has no message for {', '.join(without)}: not in the bag")
+        if self.json:
+            written = [
+                {"topic": topic.topic, "type": topic.type, "signals": topic.signals, "messages": topic.messages}
+                for topic in topics
+            ]
+            print_json({"output": str(self.output), "storage": self.storage, "topics": written, "left_out": without})
+            return
+        rows = [[topic.topic, topic.type, str(topic.messages), " ".join(topic.signals)] for topic in topics]
+        print_table(f"{self.recording}, {robot.name}", ["topic", "type", "messages", "signals"], rows)
+        print_line(f"bag           {self.output} ({self.storage})")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BagInfo:
+    r"""List the topics of a ROS 2 bag, sound or damaged.
+
+    Example:
+      iparam bag info mybag
+      iparam bag info recorded.mcap --json
+    """
+
+    bag: Positional[Annotated[Path, arg(metavar="BAG")]]
+    """The bag: a folder, or a single .mcap or .db3 file."""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Read and list."""
+        from iparam.bridges.bag import open_bag
+
+        contents = open_bag(self.bag, kept_types=())
+        for remark in contents.notes:
+            note(remark)
+        if self.json:
+            topics = [
+                {
+                    "topic": log.topic.name,
+                    "type": log.topic.type,
+                    "messages": log.count,
+                    "rate": log.rate,
+                    "span": log.span,
+                }
+                for log in contents.logs
+            ]
+            print_json({"storage": list(contents.storages), "topics": topics, "warnings": list(contents.notes)})
+            return
+        rows = [
+            [log.topic.name, log.topic.type, str(log.count), number(log.rate, 1), number(log.span, 3)]
+            for log in contents.logs
+        ]
+        title = f"{self.bag}: {', '.join(contents.storages)}"
+        print_table(title, ["topic", "type", "messages", "rate Hz", "span s"], rows)

@@ -1,0 +1,1 @@
+"""What commands print, write and are interrupted by."""

@@ -1,0 +1,132 @@
+"""How results are printed: tables for people and JSON for machines on standard output, remarks and progress on
+standard error.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from iparam.printable import printable
+
+if TYPE_CHECKING:
+    from iparam.estimation.estimate import Estimate, Wrench
+
+
+def note(text: str) -> None:
+    """Print a remark that is no part of the result."""
+    say(f"note: {text}")
+
+
+def say(text: str) -> None:
+    """Print a line about how the work goes."""
+    print(f"iparam: {printable(text)}", file=sys.stderr, flush=True)
+
+
+def print_json(result: Mapping[str, Any]) -> None:
+    """Print one JSON object with all digits; arrays become lists, and infinite values (no limit) null."""
+    print(dumps({name: _plain(value) for name, value in result.items()}, allow_nan=False))  # ASCII, with escapes
+
+
+def print_line(text: str = "") -> None:
+    """Print a line of a result for people."""
+    print(printable(text))
+
+
+def print_document(text: str) -> None:
+    """Print the text of a whole file: byte for byte into a file or a pipe, line by line `printable` on a terminal."""
+    if sys.stdout.isatty():
+        text = "\n".join(printable(line.rstrip("\r").expandtabs()) for line in text.split("\n"))
+    sys.stdout.write(text)
+
+
+def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table: first column to the left, numbers to the right, no rules."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(markup=False, highlight=False, emoji=False)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for index, name in enumerate(header):
+        table.add_column(printable(name), justify="right" if index else "left", overflow="fold", header_style="dim")
+    for row in rows:
+        table.add_row(*(printable(cell) for cell in row))
+    with console.capture() as capture:
+        console.print(printable(title), style="bold", soft_wrap=True)
+        console.print(table)
+    # Through sys.stdout and without trailing blanks: rich would end the program at a closed pipe, and fills lines up.
+    sys.stdout.writelines(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+
+
+def number(value: float, decimals: int = 6) -> str:
+    """A number of fixed decimals, without a minus before zero; in powers of ten where it would be too long."""
+    if not np.isfinite(value):
+        return "-"
+    text = f"{value:.{decimals}f}" if abs(value) < 1e6 else f"{value:.{decimals}e}"
+    return text.removeprefix("-") if not text.strip("-0.") else text
+
+
+def numbers(values: Iterable[float], decimals: int = 6) -> list[str]:
+    """`number` of each."""
+    return [number(float(value), decimals) for value in values]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[float], None] | None]:
+    """A bar on standard error if that is a terminal; takes the fraction that is done."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(escape(printable(title)), total=1.0)
+        yield lambda fraction: bar.update(task, completed=fraction)
+
+
+def print_estimate(estimate: Estimate, output: Path | None) -> None:
+    """The ten parameters with their standard deviations, and what they rest on."""
+    spread = estimate.standard_deviation
+    print_line(f"mass            {number(estimate.mass, 4)} +- {number(spread.mass, 4)} kg")
+    for axis, value, deviation in zip("xyz", estimate.center_of_mass, spread.center_of_mass, strict=True):
+        print_line(f"centre of mass {axis} {1e3 * value:.3f} +- {1e3 * deviation:.3f} mm")
+    for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
+        entry, deviation = estimate.inertia_about_com[i, j], spread.inertia_about_com[i, j]
+        print_line(f"inertia {'xyz'[i]}{'xyz'[j]}      {number(entry)} +- {number(deviation)} kg m^2 about it")
+    if estimate.sensor_bias is not None:
+        print_line(f"sensor bias     {wrench_text(estimate.sensor_bias)}")
+    if estimate.residual_rms.force.any() or estimate.residual_rms.torque.any():
+        print_line(f"residual        {wrench_text(estimate.residual_rms)} rms")
+    consistent = "yes" if estimate.physically_consistent else "no"
+    print_line(f"consistent      {consistent}")
+    print_line(f"condition       {estimate.condition_number:.2f}, from {estimate.samples} samples")
+    if estimate.data_share is not None:
+        shares = " ".join(f"{100.0 * share:.0f}" for share in estimate.data_share)
+        print_line(f"from the data   {shares} % of phi, the rest from the prior")
+    if output is not None:
+        print_line(f"result          {output}")
+
+
+def wrench_text(wrench: Wrench) -> str:
+    """Force and torque on one line."""
+    return f"{' '.join(numbers(wrench.force, 3))} N, {' '.join(numbers(wrench.torque, 4))} N m"

@@ -1,0 +1,1 @@
+"""`iparam excite`: motions that tell most about a load."""

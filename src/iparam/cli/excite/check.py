@@ -1,0 +1,60 @@
+"""`iparam excite check`: whether a trajectory keeps every limit, and how much room it leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import arg
+
+from iparam.cli.console.printing import number, print_json, print_line, print_table
+from iparam.cli.options.planning import PlannedMotionOptions
+from iparam.errors import IparamError
+
+if TYPE_CHECKING:
+    from iparam.excitation.constraints.validation import Validation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check(PlannedMotionOptions):
+    r"""Check a trajectory against the limits of arm, payload and cell.
+
+    The exit code is 0 only if all hold at 1000 samples a second, with no tolerance.
+
+    Example:
+      iparam excite check t.json --robot ur5e --payload-size 0.1 0.15 0.2
+      iparam excite check t.json --preset reference --json
+    """
+
+    rate: Annotated[float, arg(metavar="HZ")] = 1000.0
+    """Samples a second to look at."""
+    moving_ends: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Accept a motion that does not start and end at rest."""
+
+    def run(self) -> None:
+        """Check and print."""
+        from iparam.excitation.constraints.validation import validate
+
+        planned, robot = self.load()
+        constraints = self.constraints(planned.trajectory, robot)
+        result = validate(planned.trajectory, constraints, self.rate, require_rest=not self.moving_ends)
+        if self.json:
+            print_json({"robot": robot.name, "duration": planned.trajectory.duration, **result.as_json()})
+        else:
+            _print(result)
+        if not result.satisfied:
+            raise IparamError(f"{self.trajectory} is not valid: {'; '.join(result.violations)}")
+
+
+def _print(result: Validation) -> None:
+    rows = [
+        [m.constraint, number(m.margin, 4), m.unit, number(m.time, 3), m.label, "ok" if m.margin >= 0.0 else "VIOLATED"]
+        for m in result.margins
+    ]
+    title = f"Least margins at {result.rate:g} samples a second"
+    print_table(title, ["constraint", "margin", "unit", "at [s]", "where", ""], rows)
+    print_line()
+    for name, end in (("start", result.start), ("end", result.end)):
+        rest = "at rest" if end.at_rest else f"{end.velocity:.4g} rad/s, {end.acceleration:.4g} rad/s^2"
+        print_line(f"{name:<8}{rest}")
+    print_line(f"{'result':<8}{'all limits kept' if result.satisfied else 'NOT valid'}")

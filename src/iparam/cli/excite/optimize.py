@@ -1,0 +1,171 @@
+"""`iparam excite optimize`: the motion that tells most about a payload, within the limits of arm and cell."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from tyro.conf import arg
+
+from iparam.cli.console.printing import note, number, print_json, print_line, print_table
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.planning import PlanningOptions
+from iparam.errors import InputError
+from iparam.files.kind import FileKind
+
+if TYPE_CHECKING:
+    from iparam.excitation.constraints.constraint import WorstMargin
+    from iparam.excitation.information.information import Information
+    from iparam.excitation.search.optimizer import OptimizationResult, Progress
+    from iparam.robot.model import Robot
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimize(PlanningOptions):
+    r"""Plan the motion that tells most about a payload, within all limits.
+
+    What is written keeps every limit at 1000 samples a second.
+
+    Ctrl-C ends the search and keeps the best motion so far.
+
+    Example:
+      iparam excite optimize --robot ur5e --payload-size 0.1 0.15 0.2 \
+          --payload-mass 2 --time-budget 30 --output t.json
+      iparam excite optimize --preset reference --time-budget 120 --output t.json
+    """
+
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.TRAJECTORY)]
+    """File for the trajectory: .json. Replaced if it exists."""
+    overwrite: Overwrite = False
+    criterion: Literal["kappa", "d", "a", "e"] = "kappa"
+    """What to minimise: condition number, or D-, A- or E-optimality."""
+    identify: Literal["payload", "robot"] = "payload"
+    """What the motion is for: the payload's wrench, or the arm's own joint torques."""
+    noise: Annotated[str | None, arg(metavar="PRESET", help_behavior_hint="(default: raw SI units)")] = None
+    """Weight the wrench by a sensor's noise: ur5e or harsh."""
+    relative: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Count each parameter in units of its expected size."""
+    seed: Annotated[int, arg(metavar="N")] = 0
+    """Of the random starts."""
+    starts: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: as many as the time allows)")] = None
+    """Random starts. With a number, the result does not depend on the machine's speed."""
+    time_budget: Annotated[float | None, arg(metavar="S", help_behavior_hint="(default: 30 without --starts)")] = None
+    """Time to search [s]."""
+    workers: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: all cores)")] = None
+    """Processes that search at the same time."""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object, SI units, all digits."""
+
+    def run(self) -> None:
+        """Plan and write."""
+        from iparam.excitation.constraints.validation import validate
+        from iparam.excitation.information.criteria import Criterion
+        from iparam.excitation.search.optimizer import optimize_excitation
+        from iparam.trajectory import save_trajectory
+
+        robot = self.robot_model()
+        problem = dataclasses.replace(
+            self.problem(robot), criterion=Criterion(self.criterion), information=self._information(robot)
+        )
+        with _display() as progress:
+            result = optimize_excitation(
+                problem,
+                seed=self.seed,
+                starts=self.starts,
+                time_budget=self.time_budget,
+                workers=self.workers,
+                progress=progress,
+            )
+        checked = validate(result.trajectory, problem.constraints)
+        save_trajectory(
+            self.output,
+            result.trajectory,
+            robot=self.robot or robot.name,
+            fps=problem.fps,
+            condition_number=result.condition_number,
+            validation=checked.as_json(),
+        )
+        if result.interrupted:
+            note("interrupted: this is the best motion found until then")
+        self._report(result, checked.margins)
+
+    def _information(self, robot: Robot) -> Information:
+        """What is to be identified, in the units that the options ask for."""
+        from iparam.excitation.information.information import WrenchInformation
+        from iparam.excitation.information.scaling import arm_scales, payload_scales
+        from iparam.excitation.information.torque_information import TorqueInformation
+        from iparam.sensing.measurement_noise import MeasurementNoise
+        from iparam.sensing.noise import noise_preset
+
+        if self.identify == "robot":
+            if self.noise is not None:
+                raise InputError("--noise weights the wrench of a payload; it has no meaning with --identify robot")
+            arm = TorqueInformation.of_robot(robot)
+            return dataclasses.replace(arm, column_scales=arm_scales(arm)) if self.relative else arm
+        payload = WrenchInformation(robot)
+        if self.noise is not None:
+            deviations = MeasurementNoise.from_model(noise_preset(self.noise)).wrench
+            payload = dataclasses.replace(payload, row_weights=1.0 / deviations**2)
+        if self.relative:
+            guess = self.payload_parameters()
+            if guess is None:
+                raise InputError("--relative needs a guess of the payload: add --payload-mass and --payload-size")
+            payload = dataclasses.replace(payload, column_scales=payload_scales(guess))
+        return payload
+
+    def _report(self, result: OptimizationResult, margins: tuple[WorstMargin, ...]) -> None:
+        if self.json:
+            print_json(
+                {
+                    "condition_number": result.condition_number,
+                    "criterion": self.criterion,
+                    "value": result.value,
+                    "starts": [
+                        {"index": s.index, "initial": s.initial, "final": s.final, "seconds": s.seconds}
+                        for s in result.starts
+                    ],
+                    "seconds": result.seconds,
+                    "interrupted": result.interrupted,
+                    "margins": {margin.constraint: margin.margin for margin in margins},
+                    "output": str(self.output),
+                }
+            )
+            return
+        rows = [[m.constraint, number(m.margin, 4), m.unit, number(m.time, 3), m.label] for m in margins]
+        print_table("Least margins at 1000 samples a second", ["constraint", "margin", "unit", "at [s]", "where"], rows)
+        print_line()
+        finals = sorted(start.final for start in result.starts)
+        print_line(f"condition number  {result.condition_number:.4f}")
+        if self.criterion != "kappa":
+            print_line(f"criterion {self.criterion.upper()}       {result.value:.4f}")
+        print_line(
+            f"starts            {len(finals)}, from {finals[0]:.4f} to {finals[-1]:.4f}, in {result.seconds:.1f} s"
+        )
+        print_line(f"written           {self.output}")
+
+
+@contextmanager
+def _display() -> Iterator[Callable[[Progress], None] | None]:
+    """A line on standard error that says how the search goes; nothing where nobody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    console = Console(stderr=True)
+    with Live(Text("starting the workers"), console=console, refresh_per_second=5, transient=True) as live:
+
+        def show(progress: Progress) -> None:
+            best = f"best {progress.best:.4f}, valid" if progress.best < 1e300 else "nothing valid yet"
+            running = ", ".join(f"#{index} {value:.2f}" for index, value in sorted(progress.running.items()))
+            left = "" if progress.time_left == float("inf") else f", {progress.time_left:.0f} s left"
+            live.update(Text(f"{progress.finished} starts done, {best}{left}; running {running}"))
+
+        yield show

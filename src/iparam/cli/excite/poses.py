@@ -1,0 +1,75 @@
+"""`iparam excite poses`: a few poses to rest in, for the quick identification without a motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from tyro.conf import arg
+
+from iparam.cli.console.printing import note, number, numbers, print_json, print_line, print_table
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.planning import PlanningOptions
+from iparam.files.kind import FileKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Poses(PlanningOptions):
+    r"""Choose a few poses to rest in, to identify a load without moving it fast.
+
+    Rests tell mass, centre of mass and the sensor's bias, but not the inertia.
+
+    Only the wrist moves. The straight joint-space ways between poses hit nothing.
+
+    Options about time and speed have no effect here.
+
+    Example:
+      iparam excite poses --robot ur5e --payload-size 0.1 0.15 0.2 \
+          --output poses.json
+      iparam identify payload run.parquet --static
+    """
+
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.POSES)]
+    """File for the poses: .json. Replaced if it exists."""
+    overwrite: Overwrite = False
+    count: Annotated[int, arg(metavar="N")] = 6
+    """How many poses, at least 4."""
+    seed: Annotated[int, arg(metavar="N")] = 0
+    """Of the random poses to choose from."""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object, SI units, all digits."""
+
+    def run(self) -> None:
+        """Choose, write and print."""
+        from iparam.excitation.static_poses import choose_poses
+
+        robot = self.robot_model()
+        chosen = choose_poses(self.problem(robot), self.count, self.seed)
+        replace(chosen, robot=self.robot or robot.name).save(self.output)
+        if len(chosen.poses) < self.count:
+            note(f"the constraints leave room for {len(chosen.poses)} poses only, not {self.count}")
+        if self.json:
+            print_json(
+                {
+                    "robot": robot.name,
+                    "poses": chosen.poses,
+                    "gravity_in_tool": chosen.gravity_in_tool,
+                    "condition_number": chosen.condition_number,
+                    "travel": chosen.travel,
+                    "margins": {margin.constraint: margin.margin for margin in chosen.margins},
+                }
+            )
+            return
+        rows = [
+            [str(place), " ".join(numbers(np.degrees(pose), 1)), " ".join(numbers(gravity, 2))]
+            for place, (pose, gravity) in enumerate(zip(chosen.poses, chosen.gravity_in_tool, strict=True), 1)
+        ]
+        print_table("Poses to rest in, in this order", ["pose", "joints [deg]", "gravity in the tool"], rows)
+        print_line()
+        print_line(f"condition   {number(chosen.condition_number, 2)} (1.22 is the least there is)")
+        print_line(f"travel      {number(np.degrees(chosen.travel), 0)} deg")
+        print_line(f"poses       {self.output}")
+        print_line("Rest 1 s or longer in each and record all of it, then:")
+        print_line("  iparam identify payload FILE --static")

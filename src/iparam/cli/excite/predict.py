@@ -1,0 +1,173 @@
+"""`iparam excite predict`: the precision that a trajectory will reach, and the shortest time to a wanted one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from tyro.conf import arg
+
+from iparam.cli.console.printing import note, number, print_json, print_line, print_table
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.planning import PlannedMotionOptions
+from iparam.errors import InputError
+from iparam.files.kind import FileKind
+
+if TYPE_CHECKING:
+    from iparam.excitation.duration import DurationChoice
+    from iparam.excitation.prediction import Prediction
+    from iparam.robot.model import Robot
+    from iparam.trajectory import TrajectoryFile
+
+# What is printed of the ten derived numbers: name, unit, and the unit in SI.
+_ROWS = (
+    ("mass", "g", 1e-3),
+    *((f"center of mass {axis}", "mm", 1e-3) for axis in "xyz"),
+    *((f"inertia {entry} (CoM)", "g m^2", 1e-3) for entry in ("xx", "xy", "xz", "yy", "yz", "zz")),
+)
+_DIAGONAL = (0, 4, 7, 9)  # those with a size of their own, to which an error can be compared
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predict(PlannedMotionOptions):
+    r"""Predict how precisely a trajectory will tell a payload's parameters.
+
+    --target finds the shortest time: how fast and how often to run the trajectory.
+
+    Example:
+      iparam excite predict t.json --robot ur5e --noise ur5e \
+          --payload-mass 2 --payload-size 0.1 0.15 0.2
+      iparam excite predict t.json --payload-mass 2 --payload-size 0.1 0.15 0.2 \
+          --target mass=0.5%,com=1mm,inertia=5% --output timed.json
+    """
+
+    noise: Annotated[str, arg(metavar="PRESET")] = "ur5e"
+    """Noise of the sensors: ur5e or harsh."""
+    rate: Annotated[float, arg(metavar="HZ")] = 500.0
+    """Samples of the sensors a second."""
+    repetitions: Annotated[int, arg(metavar="N")] = 1
+    """How often the trajectory is run."""
+    unweighted: Annotated[bool, arg(help_behavior_hint="")] = False
+    """The estimator takes N and N m alike instead of weighting them by their noise."""
+    target: Annotated[str | None, arg(metavar="TARGETS", help_behavior_hint="")] = None
+    """Standard deviations to reach: mass in %, g or kg; com in mm, cm or m; inertia in %."""
+    output: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.TRAJECTORY)
+    ] = None
+    """With --target: file for the trajectory at the speed that was found: .json."""
+    overwrite: Overwrite = False
+
+    def run(self) -> None:
+        """Predict and print."""
+        from iparam.excitation.prediction import parse_targets, predict_precision
+        from iparam.sensing.measurement_noise import MeasurementNoise
+        from iparam.sensing.noise import noise_preset
+
+        noise = MeasurementNoise.from_model(noise_preset(self.noise))
+        targets = None if self.target is None else parse_targets(self.target)
+        if self.output is not None and targets is None:
+            raise InputError("--output is for the trajectory that --target finds: add --target, or leave it out")
+        payload = self.payload_parameters()
+        if payload is None:
+            raise InputError("guess the payload: add --payload-mass [kg] and --payload-size x y z [m]")
+        planned, robot = self.load()
+        if targets is None:
+            prediction = predict_precision(
+                planned.trajectory,
+                robot,
+                payload,
+                noise,
+                rate=self.rate,
+                repetitions=self.repetitions,
+                weighted=not self.unweighted,
+            )
+            self._report(prediction, None)
+            return
+        from iparam.excitation.duration import shortest_duration
+
+        choice = shortest_duration(
+            planned.trajectory,
+            robot,
+            payload,
+            noise,
+            targets,
+            self.constraints(planned.trajectory, robot),
+            rate=self.rate,
+            weighted=not self.unweighted,
+        )
+        if self.output is not None:
+            self._save(self.output, choice, robot, planned)
+        self._report(choice.prediction, choice)
+
+    def _save(self, output: Path, choice: DurationChoice, robot: Robot, planned: TrajectoryFile) -> None:
+        from iparam.excitation.constraints.validation import validate
+        from iparam.trajectory import save_trajectory
+
+        checked = validate(choice.trajectory, self.constraints(choice.trajectory, robot))
+        name = self.robot or planned.robot or robot.name
+        save_trajectory(output, choice.trajectory, robot=name, fps=planned.fps, validation=checked.as_json())
+        if choice.repetitions > 1:
+            note(f"{output} holds one run; run it {choice.repetitions} times")
+
+    def _report(self, prediction: Prediction, choice: DurationChoice | None) -> None:
+        if self.json:
+            print_json(_summary(prediction, choice))
+            return
+        from iparam.rounding import NORMAL_95
+        from iparam.spatial.parameters import inertia_entries
+
+        body = prediction.payload
+        guess = np.array([body.mass, *body.center_of_mass, *inertia_entries(body.inertia_about_com)])
+        deviations = np.sqrt(np.diag(prediction.covariance_derived))
+        rows = []
+        for index, (name, unit, scale) in enumerate(_ROWS):
+            deviation = deviations[index] / scale
+            share = 100 * deviations[index] / guess[index] if index in _DIAGONAL and guess[index] > 0 else np.inf
+            rows.append(
+                [
+                    f"{name} [{unit}]",
+                    number(guess[index] / scale, 4),
+                    f"{deviation:.3g}",
+                    f"+-{NORMAL_95 * deviation:.3g}",
+                    f"{share:.2g} %" if np.isfinite(share) else "-",
+                ]
+            )
+        title = f"Predicted precision after {prediction.duration:.4g} s, {prediction.samples} samples"
+        print_table(title, ["parameter", "guess", "std. deviation", "95 %", "relative"], rows)
+        print_line()
+        print_line(f"mass              {100 * prediction.relative_mass:.3g} %")
+        print_line(f"center of mass    {1e3 * prediction.worst_center_of_mass:.3g} mm in the worst direction")
+        print_line(f"inertia           {100 * prediction.relative_inertia:.3g} % of the whole tensor")
+        if choice is not None:
+            speed = "faster" if choice.time_scale < 1 else "slower"
+            factor = 1 / choice.time_scale if choice.time_scale < 1 else choice.time_scale
+            print_line()
+            print_line(f"shortest          {choice.repetitions} x {choice.trajectory.duration:.4g} s")
+            print_line(f"in total          {choice.duration:.4g} s, {factor:.3g} times {speed} than given")
+            if self.output is not None:
+                print_line(f"written           {self.output}")
+
+
+def _summary(prediction: Prediction, choice: DurationChoice | None) -> dict[str, Any]:
+    summary: dict[str, Any] = {
+        "duration": prediction.duration,
+        "samples": prediction.samples,
+        "standard_deviation": {
+            "mass": prediction.mass,
+            "center_of_mass": prediction.center_of_mass,
+            "inertia_about_com": prediction.inertia_about_com,
+            "phi": prediction.phi,
+        },
+        "covariance_phi": prediction.covariance_phi,
+        "relative": {"mass": prediction.relative_mass, "inertia": prediction.relative_inertia},
+    }
+    if choice is not None:
+        summary["shortest"] = {
+            "repetitions": choice.repetitions,
+            "run_duration": choice.trajectory.duration,
+            "time_scale": choice.time_scale,
+            "duration": choice.duration,
+        }
+    return summary

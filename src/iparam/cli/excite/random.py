@@ -1,0 +1,146 @@
+"""`iparam excite random`: a random motion that hits nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from tyro.conf import Suppress, arg
+
+from iparam.cli.console.printing import print_json, print_line, print_table
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.joint_state import exact_count
+from iparam.cli.options.planning import PlanningOptions
+from iparam.files.kind import FileKind
+from iparam.printable import printable
+
+if TYPE_CHECKING:
+    from iparam.excitation.search.random_search import RandomSearchResult, SearchProgress
+    from iparam.robot.model import Robot
+    from iparam.simulation.mujoco.collision import MujocoCollisionCheck
+
+
+@dataclass(frozen=True, kw_only=True)
+class Random(PlanningOptions):
+    r"""Draw random motions until one keeps every limit and hits nothing in MuJoCo.
+
+    They are Fourier series from rest to rest, smaller after every 20 refused ones.
+    'iparam excite optimize' takes longer and finds motions that tell far more.
+
+    Example:
+      iparam excite random --robot ur5e --duration 10 --seed 0 \
+          --payload-size 0.1 0.15 0.2 --output t.json
+    """
+
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.TRAJECTORY)]
+    """File for the trajectory: .json. Replaced if it exists."""
+    overwrite: Overwrite = False
+    seed: Annotated[int, arg(metavar="N")] = 0
+    """Of the random coefficients."""
+    amplitude: Annotated[float, arg(metavar="RAD/S")] = 0.2
+    """Bound of the first random coefficients."""
+    max_attempts: Annotated[int, arg(metavar="N")] = 200
+    """Motions to try."""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object, SI units, all digits."""
+    # The base frequency is one over the duration, the start pose stays, and a preset has its own motion.
+    base_freq: Annotated[float | None, Suppress] = None
+    free_start: Annotated[bool, Suppress] = False
+    preset: Annotated[Literal["reference"] | None, Suppress] = None
+
+    def run(self) -> None:
+        """Search and write."""
+        from iparam.excitation.constraints.validation import motion_arrays, validate
+        from iparam.excitation.search.random_search import random_search
+        from iparam.trajectory import save_trajectory
+
+        robot = self.robot_model()
+        problem = self.problem(robot)
+        with _progress() as progress:
+            result = random_search(
+                problem.q0,
+                self.duration,
+                problem.constraints,
+                self._collides(robot),
+                seed=self.seed,
+                num_harmonics=self.harmonics,
+                amplitude=self.amplitude,
+                max_attempts=self.max_attempts,
+                progress=progress,
+            )
+        checked = validate(result.trajectory, problem.constraints)
+        gram = problem.information.gram(motion_arrays(result.trajectory, problem.criterion_times))
+        condition = float(np.sqrt(np.linalg.cond(gram)))
+        save_trajectory(
+            self.output,
+            result.trajectory,
+            robot=self.robot or robot.name,
+            fps=problem.fps,
+            condition_number=condition if np.isfinite(condition) else None,
+            validation=checked.as_json(),
+        )
+        self._report(result, condition)
+
+    def _collides(self, robot: Robot) -> MujocoCollisionCheck:
+        from iparam.robot.cell import load_cell
+        from iparam.simulation import Payload
+        from iparam.simulation.mujoco.collision import MujocoCollisionCheck
+
+        payload = None
+        if self.payload_size:
+            size = exact_count(self.payload_size, "--payload-size", "edge lengths x y z [m]", 3)
+            center = (
+                exact_count(self.payload_center, "--payload-center", "x y z [m]", 3) if self.payload_center else None
+            )
+            payload = Payload.box(mass=self.payload_mass or 1.0, size=size, offset=center)  # only its shape matters
+        return MujocoCollisionCheck(robot, payload, None if self.cell is None else load_cell(self.cell))
+
+    def _report(self, result: RandomSearchResult, condition: float) -> None:
+        if self.json:
+            print_json(
+                {
+                    "attempts": result.attempts,
+                    "amplitude": result.amplitude,
+                    "refusals": [{"reason": refusal.reason, "count": refusal.count} for refusal in result.refusals],
+                    "condition_number": condition,
+                    "output": str(self.output),
+                }
+            )
+            return
+        if result.refusals:
+            rows = [[refusal.reason, str(refusal.count)] for refusal in result.refusals]
+            print_table("Refused motions", ["reason", "count"], rows)
+            print_line()
+        print_line(f"attempts          {result.attempts}")
+        print_line(f"amplitude         {result.amplitude:.4g} rad/s")
+        print_line(f"condition number  {condition:.4g}")
+        print_line(f"written           {self.output}")
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[SearchProgress], None] | None]:
+    """A line on standard error that says how the search goes; nothing where nobody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(Text("building the model"), console=Console(stderr=True), transient=True) as live:
+
+        def show(progress: SearchProgress) -> None:
+            last = progress.reason or "accepted"
+            live.update(
+                Text(
+                    f"motion {progress.attempts} of {progress.max_attempts}, {progress.amplitude:.3g} rad/s: "
+                    f"{printable(last)}"
+                )
+            )
+
+        yield show

@@ -1,0 +1,1 @@
+"""`iparam identify`: the load, and the arm itself, from recordings."""

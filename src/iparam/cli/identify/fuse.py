@@ -1,0 +1,49 @@
+"""`iparam identify fuse`: one load from several independent results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from iparam.cli.console.printing import note, print_estimate, print_json
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.files.kind import FileKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentifyFuse:
+    r"""One load from several results, each weighing by how well it knows it.
+
+    Their errors must be independent: wrist sensor and joint torques, or other runs.
+
+    Example:
+      iparam identify fuse wrist.json torque.json --output result.json
+    """
+
+    results: Positional[Annotated[tuple[Path, ...], arg(metavar="FILE ..", help_behavior_hint="")]]
+    """Two or more results of the same load in the same frame: .json."""
+    output: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.RESULT)
+    ] = None
+    """File for the result: .json. Replaced if it exists."""
+    overwrite: Overwrite = False
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object, SI units, all digits."""
+
+    def run(self) -> None:
+        """Fuse, print and write."""
+        from iparam.estimation.estimate import Estimate
+        from iparam.estimation.payload.fusion import fuse_estimates
+
+        found = fuse_estimates([Estimate.load(path) for path in self.results])
+        if self.output is not None:
+            found.save(self.output)
+        for warning in found.warnings:
+            note(warning)
+        if self.json:
+            print_json(found.to_document())
+        else:
+            print_estimate(found, self.output)

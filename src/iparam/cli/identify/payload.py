@@ -1,0 +1,216 @@
+"""`iparam identify payload`: from a recording to the mass, centre of mass and inertia of what the arm carried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from tyro.conf import Positional, arg
+
+from iparam.cli.console.printing import (
+    note,
+    number,
+    numbers,
+    print_estimate,
+    print_json,
+    print_line,
+    print_table,
+    wrench_text,
+)
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.recorded_run import RecordedRunOptions, note_further
+from iparam.errors import FileFormatError, InputError
+from iparam.files.kind import FileKind
+
+if TYPE_CHECKING:
+    from iparam.motion.sources import MotionSource
+    from iparam.recording.recording import Recording
+    from iparam.robot.model import Robot
+    from iparam.spatial.parameters import InertialParameters
+
+Method = Literal["consistent", "ls", "wls", "tls", "rls", "riv", "rtls", "robust", "logchol", "all"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentifyPayload(RecordedRunOptions):
+    r"""Mass, centre of mass and inertia of what the arm carried in a recording.
+
+    Example:
+      iparam identify payload run.parquet --robot ur5e --output result.json
+      iparam identify payload run.parquet --method all
+      iparam identify payload rests.parquet --static
+    """
+
+    recording: Positional[Annotated[Path, arg(metavar="FILE")]]
+    """The recording: .parquet or .csv."""
+    method: Method = "consistent"
+    """The estimator; 'all' prints a table of all of them."""
+    bias: Literal["estimate", "constant", "none", "zeroed", "drifting"] = "estimate"
+    """The sensor's bias: constant, none, zeroed with the load on in the first pose, drifting; estimate: see docs."""
+    motion: Literal["kalman", "set-points", "accelerometer", "savitzky-golay", "butterworth"] = "kalman"
+    """Where the motion comes from."""
+    delay: Annotated[str, arg(metavar="S")] = "0"
+    """By how much the wrench lags behind the joint angles [s], or 'estimate'."""
+    prior: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """A guess of the load for --method logchol: a truth or result file, .json."""
+    static: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Use the rests only: mass, centre of mass and bias, not the inertia."""
+    output: Annotated[
+        Path | None,
+        arg(metavar="FILE", help_behavior_hint="(default: not written)"),
+        Writes(lambda options: options.written_kind),
+    ] = None
+    """File for the result: .json. Replaced if it exists."""
+    overwrite: Overwrite = False
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object, SI units, all digits."""
+
+    @property
+    def written_kind(self) -> FileKind:
+        """What --output will be."""
+        return FileKind.STATIC_RESULT if self.static else FileKind.RESULT
+
+    def run(self) -> None:
+        """Identify, print and write."""
+        from iparam.estimation.payload.identify import identify_payload
+
+        if self.method == "all" and self.output is not None:
+            raise InputError("--method all prints a table and writes no result: choose one method for --output")
+        if self.static:
+            self._refuse_options_of_motion()
+        if self.prior is not None and self.method != "logchol":
+            raise InputError("--prior needs --method logchol")
+        recording, robot = self.load_run(self.recording)
+        prior = self._prior(recording, robot)
+        if self.static:
+            self._identify_static(recording, robot)
+            return
+        if self.method == "all":
+            self._compare(recording, robot)
+            return
+        estimate = identify_payload(
+            recording, robot, self.method, motion=self._source(), bias=self.bias, delay=self._delay(), prior=prior
+        )
+        if self.output is not None:
+            estimate.save(self.output)
+        note_further(estimate.warnings, recording)
+        if self.json:
+            print_json(estimate.to_document())
+        else:
+            print_estimate(estimate, self.output)
+
+    def _refuse_options_of_motion(self) -> None:
+        for option, default in (
+            ("method", "consistent"),
+            ("bias", "estimate"),
+            ("motion", "kalman"),
+            ("delay", "0"),
+            ("prior", None),
+        ):
+            if getattr(self, option) != default:
+                raise InputError(
+                    f"--{option} has no meaning with --static, which averages rests and always estimates the bias: "
+                    "leave one of the two out"
+                )
+
+    def _identify_static(self, recording: Recording, robot: Robot) -> None:
+        from iparam.estimation.static.identify import identify_static
+
+        estimate = identify_static(recording, robot)
+        if self.output is not None:
+            estimate.save(self.output)
+        note_further(estimate.warnings, recording)
+        if self.json:
+            print_json(estimate.to_document())
+            return
+        spread, bias = estimate.standard_deviation, estimate.sensor_bias
+        rows = [("mass", estimate.mass, spread.mass, 4, "kg")]
+        for axis, value, deviation in zip("xyz", estimate.center_of_mass, spread.center_of_mass, strict=True):
+            rows.append((f"centre of mass {axis}", 1e3 * value, 1e3 * deviation, 3, "mm"))
+        for name, unit in (("force", "N"), ("torque", "N m")):
+            for axis, value, deviation in zip(
+                "xyz", getattr(bias, name), getattr(spread.sensor_bias, name), strict=True
+            ):
+                rows.append((f"bias, {name} {axis}", value, deviation, 4, unit))
+        lines = []
+        for label, value, deviation, digits, unit in rows:
+            half = estimate.interval_factor * deviation
+            lines.append([label, *numbers([value, value - half, value + half], digits), unit])
+        lines.append(["inertia", "-", "-", "-", "not to be seen at rest"])
+        title = f"{self.recording}: {len(estimate.rests)} rests, {estimate.num_poses} directions of gravity"
+        print_table(title, ["", "value", "95 % from", "to", "unit"], lines)
+        print_line()
+        print_line(f"residual   {wrench_text(estimate.residual_rms)} rms")
+        if self.output is not None:
+            print_line(f"result     {self.output}")
+        for line in wrap(estimate.status, 80):
+            print_line(line)
+
+    def _delay(self) -> float | None:
+        if self.delay == "estimate":
+            return None
+        try:
+            return float(self.delay)
+        except ValueError:
+            raise InputError(f"--delay must be a time in s or 'estimate', got {self.delay!r}") from None
+
+    def _source(self) -> MotionSource:
+        from iparam.motion import sources
+
+        source: MotionSource = {
+            "kalman": sources.KalmanMotion,
+            "set-points": sources.SetPointMotion,
+            "accelerometer": sources.AccelerometerMotion,
+            "savitzky-golay": sources.SavitzkyGolayMotion,
+            "butterworth": sources.ButterworthMotion,
+        }[self.motion]()
+        return source
+
+    def _prior(self, recording: Recording, robot: Robot) -> InertialParameters | None:
+        if self.prior is None:
+            return None
+        from iparam.estimation.assessment.agreement import check_frame
+        from iparam.files.json import read_json
+        from iparam.spatial.parameters import InertialParameters
+
+        document = read_json(self.prior)
+        check_frame(document.text("frame") if document.has("frame") else "", robot)
+        marks = document.content.get("measurements")
+        if isinstance(marks, list) and recording.has("wrench") and recording.signal("wrench").fingerprint in marks:
+            note(f"{self.prior} was identified from this very recording: as a prior, it counts the same data twice")
+        try:
+            return InertialParameters.from_phi(document.array("phi", 1))
+        except InputError as error:
+            raise FileFormatError(f"{self.prior}: {error}") from None
+
+    def _compare(self, recording: Recording, robot: Robot) -> None:
+        from iparam.estimation.assessment.method_comparison import compare_methods
+        from iparam.estimation.payload.identify import identify_payload
+
+        found = compare_methods(recording, robot, motion=self._source(), bias=self.bias, delay=self._delay())
+        good = found.estimates
+        if not good:  # for the reason that the default method has
+            identify_payload(recording, robot, motion=self._source(), bias=self.bias, delay=self._delay())
+        if self.json:
+            print_json({name: estimate.to_document() for name, estimate in good.items()})
+            return
+        rows = []
+        for name, estimate in good.items():
+            spread, moments = estimate.standard_deviation, np.linalg.eigvalsh(estimate.inertia_about_com)
+            rows.append(
+                [
+                    name,
+                    *numbers([estimate.mass, spread.mass], 4),
+                    " ".join(numbers(1e3 * estimate.center_of_mass, 1)),
+                    number(1e3 * float(np.max(spread.center_of_mass)), 2),
+                    " ".join(numbers(1e3 * moments, 2)),
+                    "yes" if estimate.physically_consistent else "no",
+                ]
+            )
+        header = ["method", "mass kg", "+-", "CoM mm", "+-", "moments g m^2", "consistent"]
+        print_table(f"{self.recording}: all methods", header, rows)
+        for name, failure in found.failures.items():
+            note(f"{name}: {failure}")

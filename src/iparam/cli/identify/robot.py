@@ -1,0 +1,142 @@
+"""`iparam identify robot`: the inertial parameters of an arm, its rotors and its friction, from its logs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tyro.conf import Positional, arg
+
+from iparam.cli.console.printing import number, numbers, print_json, print_line, print_table, progress_bar
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.controller_logs import ControllerLogOptions
+from iparam.cli.options.recorded_run import note_further
+from iparam.errors import InputError
+from iparam.files.kind import FileKind
+
+if TYPE_CHECKING:
+    from iparam.estimation.torque.robot_identification import RobotEstimate
+    from iparam.estimation.torque.validation import TorquePrediction
+
+NAMES = {
+    "identified": "identified",
+    "ols": "plain least squares",
+    "ols_textbook": "the same, textbook friction",
+    "maker": "maker's figures",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentifyRobot(ControllerLogOptions):
+    r"""The arm itself, from logs of joint torques or motor currents without load.
+
+    Base parameters, physically consistent links, rotor inertia and friction.
+
+    Example:
+      iparam identify robot excitation.csv --robot ur10e \
+          --columns time,q,dq,current,target_current,target_torque \
+          --validate other.csv --output arm.json --urdf arm.urdf
+    """
+
+    logs: Positional[Annotated[tuple[Path, ...], arg(metavar="LOG ..")]]
+    """Logs of the bare arm: .parquet or .csv."""
+    validate: Annotated[Path | None, arg(metavar="LOG", help_behavior_hint="")] = None
+    """A log that is not used, to predict the torques of."""
+    output: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.ARM)
+    ] = None
+    """File for the result: .json. Replaced if it exists."""
+    urdf: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.URDF)
+    ] = None
+    """File for the identified arm: .urdf. Replaced if it exists."""
+    overwrite: Overwrite = False
+
+    def run(self) -> None:
+        """Identify, print and write."""
+        from iparam.estimation.torque.robot_identification import identify_robot
+        from iparam.files.atomic import write_atomically
+        from iparam.robot.urdf.writer import robot_to_urdf
+
+        if not self.logs:
+            raise InputError("give at least one log of the bare arm")
+        robot = self.load_robot()
+        gains = self.gains(robot)
+        recordings = [self.load_log(path, robot) for path in self.logs]
+        held_out = None if self.validate is None else self.load_log(self.validate, robot)
+        with progress_bar(f"fitting {robot.name}") as progress:
+            found = identify_robot(
+                recordings, robot, drive_gains=gains, compare=held_out is not None, progress=progress
+            )
+        predictions = {} if held_out is None else found.validate(held_out)
+        document = found.to_document()
+        if predictions:
+            document["validation"] = {name: _plain(one) for name, one in predictions.items()}
+        if self.output is not None:
+            write_atomically(self.output, json.dumps(document, indent=1, allow_nan=False) + "\n")
+        if self.urdf is not None:
+            dynamics = {"damping": found.friction["viscous"], "friction": found.friction["coulomb"]}
+            write_atomically(self.urdf, robot_to_urdf(found.robot, dynamics))
+        note_further(found.warnings, *recordings)
+        if self.json:
+            print_json(document)
+        else:
+            self._report(found, predictions)
+
+    def _report(self, found: RobotEstimate, predictions: dict[str, TorquePrediction]) -> None:
+        print_table(
+            f"{found.robot.name}: {len(found.base_names)} parameters that the torques determine [kg, m, N, rad, s]",
+            ["parameter", "estimate", "std. dev.", "consistent"],
+            [
+                [name, *numbers([value, spread, consistent], 4)]
+                for name, value, spread, consistent in zip(
+                    found.base_names, found.base_values, found.base_deviation, found.consistent_values, strict=True
+                )
+            ],
+        )
+        print_line()
+        print_table(
+            "Links, physically consistent",
+            ["link", "mass [kg]", "centre of mass [mm]", "rotor [kg m^2]"],
+            [
+                [
+                    joint.child,
+                    number(phi[0], 3),
+                    " ".join(numbers(1e3 * phi[1:4] / phi[0], 1)),
+                    number(rotor, 3),
+                ]
+                for joint, phi, rotor in zip(
+                    found.robot.moving_joints, found.link_parameters, found.rotor_inertia, strict=True
+                )
+            ],
+        )
+        print_line()
+        print_line(f"drive gains  {' '.join(numbers(found.drive_gains.values, 3))} N m/A")
+        print_line(f"residuals    {' '.join(numbers(found.fit_rms, 3))} N m, root mean square of each joint")
+        if predictions:
+            joints = [f"joint {j + 1}" for j in range(found.robot.num_joints)]
+            print_line()
+            print_table(
+                f"Torques of {self.validate}, which was not used: norm of the residuals over that of the torques",
+                ["model", *joints],
+                [[NAMES[name], *numbers(one.relative, 4)] for name, one in predictions.items()],
+            )
+            print_table(
+                "Root mean square of the residuals [N m]",
+                ["model", *joints],
+                [[NAMES[name], *numbers(one.rms, 3)] for name, one in predictions.items()],
+            )
+        for path in (self.output, self.urdf):
+            if path is not None:
+                print_line(f"written      {path}")
+
+
+def _plain(prediction: TorquePrediction) -> dict[str, Any]:
+    return {
+        "rms": prediction.rms.tolist(),
+        "relative_residual": prediction.relative.tolist(),
+        "joint_moves": prediction.moves.tolist(),
+        "samples": prediction.samples,
+    }

@@ -1,0 +1,76 @@
+"""`iparam identify torque-payload`: the load from a run without it and a run with it, without a force sensor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from tyro.conf import arg
+
+from iparam.cli.console.printing import number, numbers, print_json, print_line, progress_bar
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.controller_logs import ControllerLogOptions
+from iparam.cli.options.recorded_run import note_further
+from iparam.files.kind import FileKind
+
+if TYPE_CHECKING:
+    from iparam.estimation.torque.payload_from_torque import TorquePayloadEstimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentifyTorquePayload(ControllerLogOptions):
+    r"""The load from joint torques or currents of a bare and a loaded run.
+
+    The runs need not follow the same motion.
+
+    Drive gains come from target torques and currents where the logs have them.
+
+    Example:
+      iparam identify torque-payload --bare bare.csv --loaded loaded.csv \
+          --robot ur10e --columns time,q,dq,current,target_current,target_torque \
+          --output result.json
+    """
+
+    bare: Annotated[Path, arg(metavar="FILE")]
+    """Log of the arm without load: .parquet or .csv."""
+    loaded: Annotated[Path, arg(metavar="FILE")]
+    """Log of the arm with the load."""
+    output: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.RESULT)
+    ] = None
+    """File for the result: .json. Replaced if it exists."""
+    overwrite: Overwrite = False
+
+    def run(self) -> None:
+        """Identify, print and write."""
+        from iparam.estimation.torque.payload_from_torque import identify_payload_from_torque
+
+        robot = self.load_robot()
+        gains = self.gains(robot)
+        bare, loaded = self.load_log(self.bare, robot), self.load_log(self.loaded, robot)
+        with progress_bar(f"fitting {robot.name} and its load") as progress:
+            found = identify_payload_from_torque(bare, loaded, robot, drive_gains=gains, progress=progress)
+        if self.output is not None:
+            found.save(self.output)
+        note_further(found.estimate.warnings, bare, loaded)
+        if self.json:
+            print_json(found.to_document())
+        else:
+            self._report(found)
+
+    def _report(self, found: TorquePayloadEstimate) -> None:
+        estimate, spread = found.estimate, found.estimate.standard_deviation
+        low, high = found.mass_interval
+        moments = np.linalg.eigvalsh(estimate.inertia_about_com)
+        center, scatter = 1e3 * estimate.center_of_mass, 1e3 * spread.center_of_mass
+        print_line(f"mass           {number(estimate.mass, 4)} kg, 95 % within {number(low, 3)}..{number(high, 3)}")
+        print_line(f"centre of mass {' '.join(numbers(center, 1))} mm +- {' '.join(numbers(scatter, 1))}")
+        print_line(f"inertia        {' '.join(numbers(moments, 4))} kg m^2, principal moments about the centre of mass")
+        print_line(f"consistent     {'yes' if estimate.physically_consistent else 'no'}")
+        print_line(f"drive gains    {' '.join(numbers(found.drive_gains.values, 3))} N m/A")
+        print_line(f"residuals      {' '.join(numbers(found.torque_rms, 3))} N m, root mean square of each joint")
+        print_line(f"samples        {estimate.samples}")
+        if self.output is not None:
+            print_line(f"result         {self.output}")

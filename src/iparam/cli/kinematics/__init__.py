@@ -1,0 +1,1 @@
+"""`iparam kinematics`: where the tool is and how it moves."""

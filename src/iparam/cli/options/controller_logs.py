@@ -1,0 +1,56 @@
+"""The options that say how to read the logs of an arm, shared by the commands that read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from tyro.conf import arg
+
+from iparam.cli.console.printing import note
+from iparam.cli.options.joint_state import exact_count, robot_of
+
+if TYPE_CHECKING:
+    from iparam.arrays import FloatArray
+    from iparam.recording.recording import Recording
+    from iparam.robot.model import Robot
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControllerLogOptions:
+    """The options; a command adds its own to them."""
+
+    robot: Annotated[str, arg(metavar="ROBOT")]
+    """A name from 'iparam robots', or the path of a URDF file."""
+    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
+    """The frame taken as the tool: a link of the URDF, or 'flange'."""
+    columns: Annotated[str | None, arg(metavar="NAMES", help_behavior_hint="(default: the file's header)")] = None
+    """Columns of a log without a header, e.g. time,q,dq,current: a group takes one column a joint."""
+    angles: Annotated[Literal["radians", "degrees"] | None, arg(help_behavior_hint="(default: radians, checked)")] = (
+        None
+    )
+    """Unit of the joint angles in the files."""
+    drive_gains: Annotated[tuple[float, ...], arg(metavar="K0 K1 ..", help_behavior_hint="(default: estimated)")] = ()
+    """Torque that an ampere makes at each joint [N m/A]."""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object, SI units, all digits."""
+
+    def load_robot(self) -> Robot:
+        """The robot."""
+        return robot_of(self.robot, self.tip)
+
+    def load_log(self, path: Path, robot: Robot) -> Recording:
+        """One log, with notes on what is wrong with it."""
+        from iparam.recording.recording import Recording
+
+        recording = Recording.load(path, columns=self.columns, robot=robot, angles=self.angles)
+        for warning in recording.warnings:
+            note(warning)
+        return recording
+
+    def gains(self, robot: Robot) -> FloatArray | None:
+        """The drive gains, if they are given."""
+        if not self.drive_gains:
+            return None
+        return exact_count(self.drive_gains, "--drive-gains", "torque an ampere [N m/A]", robot.num_joints)

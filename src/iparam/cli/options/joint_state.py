@@ -1,0 +1,107 @@
+"""The options that name a robot and the state of its joints, shared by the commands that compute one state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from tyro.conf import arg
+
+from iparam.arrays import FloatArray, as_float_array
+from iparam.cli.console.printing import note
+from iparam.errors import InputError
+from iparam.robot.loading import load_robot
+from iparam.robot.model import JointKind, Robot
+from iparam.robot.scale import fast_joints
+
+
+@dataclass(frozen=True, eq=False)
+class JointState:
+    """Joint positions, velocities and accelerations (n,) [rad or m, per s, per s^2]."""
+
+    q: FloatArray
+    dq: FloatArray
+    ddq: FloatArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointStateOptions:
+    """The options; a command adds its own to them."""
+
+    robot: Annotated[str, arg(metavar="ROBOT")]
+    """A name from 'iparam robots', or the path of a URDF file."""
+    q: Annotated[tuple[float, ...], arg(metavar="Q0 Q1 ..")]
+    """Joint positions, one number a joint [rad, or m for prismatic joints]."""
+    dq: Annotated[tuple[float, ...], arg(metavar="DQ0 DQ1 ..", help_behavior_hint="(default: at rest)")] = ()
+    """Joint velocities [rad/s]."""
+    ddq: Annotated[tuple[float, ...], arg(metavar="DDQ0 DDQ1 ..", help_behavior_hint="(default: zeros)")] = ()
+    """Joint accelerations [rad/s^2]."""
+    degrees: Annotated[bool, arg(help_behavior_hint="")] = False
+    """q, dq and ddq of revolute joints are in degrees. Results stay in radians."""
+    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
+    """The frame taken as the tool: a link of the URDF, or 'flange'."""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object, SI units, all digits."""
+
+    def load_robot(self) -> Robot:
+        """The robot, with a note about what its description leaves out."""
+        return robot_of(self.robot, self.tip)
+
+    def joint_state(self, robot: Robot) -> JointState:
+        """The state, checked against the robot, with a note where it is beyond the robot's limits."""
+        revolute = np.array([joint.kind is JointKind.REVOLUTE for joint in robot.moving_joints])
+        scale = np.where(revolute, np.pi / 180.0, 1.0) if self.degrees else np.ones(robot.num_joints)
+        given = {"q": self.q, "dq": self.dq or (0.0,) * robot.num_joints, "ddq": self.ddq or (0.0,) * robot.num_joints}
+        for name, values in given.items():
+            if len(values) != robot.num_joints:
+                raise InputError(
+                    f"--{name} needs {robot.num_joints} numbers, one for each joint of {robot.name}, got {len(values)}"
+                )
+        state = JointState(*(as_float_array(values, f"--{name}") * scale for name, values in given.items()))
+        self._note_limits(robot, state)
+        return state
+
+    def _note_limits(self, robot: Robot, state: JointState) -> None:
+        limits = robot.limits
+        beyond = (state.q < limits.lower) | (state.q > limits.upper)
+        if beyond.any():
+            joint = int(np.argmax(beyond))
+            range_text = f"{limits.lower[joint]:.4g}..{limits.upper[joint]:.4g}"
+            hint = "" if self.degrees else "; for degrees add --degrees"
+            note(f"q{joint} = {state.q[joint]:.4g} is outside the joint's range {range_text}{hint}")
+        if (np.abs(state.dq) > limits.velocity).any():
+            joint = int(np.argmax(np.abs(state.dq) > limits.velocity))
+            note(f"dq{joint} = {state.dq[joint]:.4g} is above the joint's speed limit {limits.velocity[joint]:.4g}")
+
+
+def robot_of(source: str, tip: str | None = None) -> Robot:
+    """The robot that an option names, with notes on its model."""
+    robot = load_robot(source, tip=tip)
+    note_model(robot)
+    return robot
+
+
+def note_model(robot: Robot) -> None:
+    """Notes about links that the model of a robot leaves out, and limits that look like degrees."""
+    if robot.omitted_links:
+        note(f"not in the model, because they move on side branches: {', '.join(robot.omitted_links)}")
+    if remark := fast_joints(robot):
+        note(remark)
+
+
+def note_other_arm(stated: str | None, robot: Robot, given: str | None, holder: str) -> None:
+    """A note if a motion was planned for another arm than the one that an option names: it may be tried on that."""
+    from iparam.robot.same_arm import compare_with_stated  # loads the kernels, which the help does not need
+
+    found = compare_with_stated(stated or "", robot, given or "", holder)
+    if found.same is False:
+        note(found.sentence)
+
+
+def exact_count(values: Sequence[float], option: str, meaning: str, count: int) -> FloatArray:
+    """The numbers of an option as an array (count,); an error that says what they mean if there are more or fewer."""
+    if len(values) != count:
+        raise InputError(f"{option} needs {count} numbers, {meaning}, got {len(values)}")
+    return as_float_array(values, option)

@@ -1,0 +1,73 @@
+"""The options that describe what a simulated arm carries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from tyro.conf import arg
+
+from iparam.cli.options.joint_state import exact_count
+from iparam.errors import InputError
+
+if TYPE_CHECKING:
+    from iparam.simulation import Payload
+
+_SIZES = {
+    "box": ("edge lengths x y z [m]", 3),
+    "cylinder": ("radius and length [m]", 2),
+    "two-stage-cylinder": ("radius 1, length 1, radius 2, length 2 [m]", 4),
+    "sphere": ("the radius [m]", 1),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PayloadOptions:
+    """The options; a command adds its own to them."""
+
+    payload: Literal["box", "cylinder", "two-stage-cylinder", "sphere", "none"] = "none"
+    """Shape of the payload."""
+    size: Annotated[tuple[float, ...], arg(metavar="LENGTH ..", help_behavior_hint="")] = ()
+    """Its size [m]. box: x y z; cylinder: radius length; two-stage: both of each; sphere: radius."""
+    payload_mesh: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """A closed mesh, .obj or .stl, instead of --payload."""
+    mesh_scale: Annotated[float, arg(metavar="M")] = 1.0
+    """Metres in one of the mesh's units: 0.001 for millimetres."""
+    mass: Annotated[float | None, arg(metavar="KG", help_behavior_hint="")] = None
+    """Mass of the payload [kg]."""
+    density: Annotated[float | None, arg(metavar="KG/M3", help_behavior_hint="")] = None
+    """Its density instead of its mass [kg/m^3]: 2700 for aluminium, 7850 for steel."""
+    offset: Annotated[tuple[float, ...], arg(metavar="X Y Z", help_behavior_hint="(default: in front of it)")] = ()
+    """Its centre, for a mesh its file's origin, in the tool frame [m]."""
+    rpy_deg: Annotated[tuple[float, ...], arg(metavar="R P Y")] = (0.0, 0.0, 0.0)
+    """Roll, pitch and yaw that turn it in the tool frame [deg]."""
+
+    def carried(self) -> Payload | None:
+        """The payload that the options describe; None for none."""
+        from iparam.simulation import Payload
+
+        place: dict[str, Any] = {
+            "mass": self.mass,
+            "density": self.density,
+            "offset": exact_count(self.offset, "--offset", "x y z in the tool frame [m]", 3) if self.offset else None,
+        }
+        turn = np.radians(exact_count(self.rpy_deg, "--rpy-deg", "roll, pitch and yaw [deg]", 3))
+        if self.payload_mesh is not None:
+            if self.payload != "none" or self.size:
+                raise InputError("give --payload with --size or --payload-mesh, not both")
+            return Payload.mesh(self.payload_mesh, scale=self.mesh_scale, rotation_rpy=turn, **place)
+        if self.payload == "none":
+            if self.size or self.mass is not None or self.density is not None or self.offset:
+                raise InputError("the payload has no shape: add --payload box, cylinder, ... or --payload-mesh")
+            return None
+        lengths = exact_count(self.size, "--size", *_SIZES[self.payload]).tolist()
+        if self.payload == "box":
+            return Payload.box(size=lengths, rotation_rpy=turn, **place)
+        if self.payload == "cylinder":
+            return Payload.cylinder(radius=lengths[0], length=lengths[1], rotation_rpy=turn, **place)
+        if self.payload == "sphere":
+            return Payload.sphere(radius=lengths[0], **place)
+        stages = dict(zip(("radius1", "length1", "radius2", "length2"), lengths, strict=True))
+        return Payload.two_stage_cylinder(**stages, rotation_rpy=turn, **place)

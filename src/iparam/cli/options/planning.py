@@ -1,0 +1,174 @@
+"""The options that describe a motion to plan (arm, payload, surroundings and limits), or one that exists and what it
+must keep.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from tyro.conf import Positional, Suppress, arg
+
+from iparam.cli.console.printing import note
+from iparam.cli.options.joint_state import exact_count, note_other_arm, robot_of
+from iparam.errors import InputError
+from iparam.robot.scale import check_angles
+
+if TYPE_CHECKING:
+    from iparam.excitation.constraints.constraint import Constraint
+    from iparam.excitation.search.problem import ExcitationProblem
+    from iparam.robot.model import Robot
+    from iparam.spatial.parameters import InertialParameters
+    from iparam.trajectory import Trajectory, TrajectoryFile
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanningOptions:
+    """The options; a command adds its own to them."""
+
+    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="")] = None
+    """A name from 'iparam robots', or the path of a URDF file."""
+    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
+    """The frame taken as the tool: a link of the URDF, or 'flange'."""
+    preset: Annotated[Literal["reference"] | None, arg(help_behavior_hint="")] = None
+    """A ready-made problem: 'reference' is that of document 000 (UR5e, spheres)."""
+    payload_size: Annotated[tuple[float, ...], arg(metavar="X Y Z", help_behavior_hint="(default: no payload)")] = ()
+    """Edge lengths of the box around the payload [m]."""
+    payload_center: Annotated[
+        tuple[float, ...], arg(metavar="X Y Z", help_behavior_hint="(default: on the flange)")
+    ] = ()
+    """Its centre in the tool frame [m]."""
+    payload_mass: Annotated[float, arg(metavar="KG")] = 0.0
+    """Guessed mass of the payload, for the joint torques [kg]."""
+    q0: Annotated[
+        tuple[float, ...], arg(metavar="DEG ..", help_behavior_hint="(default: 90 -90 90 -90 -90 90 for UR)")
+    ] = ()
+    """Start and end pose of the joints [deg]."""
+    free_start: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Let the planner move the start pose, too."""
+    duration: Annotated[float, arg(metavar="S")] = 10.0
+    """Duration of the motion [s]."""
+    harmonics: Annotated[int, arg(metavar="N")] = 5
+    """Harmonics of the Fourier series."""
+    base_freq: Annotated[float | None, arg(metavar="HZ", help_behavior_hint="(default: 1 / duration)")] = None
+    """Frequency of the first harmonic [Hz]."""
+    cell: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: ground at z = 0)")] = None
+    """Work cell: .json with boxes, walls and the ground."""
+    max_displacement: Annotated[float | None, arg(metavar="M", help_behavior_hint="(default: no limit)")] = None
+    """Largest distance of the tool from its start [m]."""
+    max_velocity: Annotated[float | None, arg(metavar="RAD/S", help_behavior_hint="(default: the robot's)")] = None
+    """Limit on every joint's speed."""
+    max_acceleration: Annotated[
+        float | None, arg(metavar="RAD/S2", help_behavior_hint="(default: the robot's, or 8)")
+    ] = None
+    """Limit on every joint's acceleration."""
+    max_jerk: Annotated[float | None, arg(metavar="RAD/S3", help_behavior_hint="(default: no limit)")] = None
+    """Limit on every joint's jerk."""
+    limit_fraction: Annotated[float, arg(metavar="SHARE")] = 1.0
+    """Share of the limits on speed, acceleration, jerk and torque to use, e.g. 0.5."""
+
+    def robot_model(self, fallback: str | None = None) -> Robot:
+        """The robot of --robot, else the one that a file names."""
+        name = self.robot or ("ur5e" if self.preset == "reference" else fallback)
+        if not name:
+            raise InputError("which robot? Add --robot, e.g. --robot ur5e ('iparam robots' lists the known ones)")
+        if self.q0 and 0.0 < np.abs(self.q0).max() <= 2.0 * np.pi:
+            note(f"--q0 is in degrees: {' '.join(f'{angle:g}' for angle in self.q0)} deg is all but the zero pose")
+        return robot_of(name, self.tip)
+
+    def payload_parameters(self) -> InertialParameters | None:
+        """The guessed inertia of the payload in the tool frame: a solid box of --payload-mass, or None without one."""
+        from iparam.spatial.parameters import InertialParameters
+
+        if self.payload_mass == 0.0:
+            return None
+        if not self.payload_size:
+            raise InputError(
+                "--payload-mass needs --payload-size, the edge lengths x y z of the box around the payload"
+            )
+        size = exact_count(self.payload_size, "--payload-size", "edge lengths x y z [m]", 3)
+        pose = np.eye(4)
+        pose[:3, 3] = (
+            exact_count(self.payload_center, "--payload-center", "x y z in the tool frame [m]", 3)
+            if self.payload_center
+            else (0.0, 0.0, size[2] / 2)
+        )
+        return InertialParameters.box(self.payload_mass, size).transformed(pose)
+
+    def problem(self, robot: Robot) -> ExcitationProblem:
+        """The problem that the options describe."""
+        from iparam.excitation.constraints.geometry import PayloadBox
+        from iparam.excitation.setup import PlanningLimits, planning_problem, reference_problem
+        from iparam.robot.cell import load_cell
+
+        if self.preset == "reference":
+            if robot.name != "ur5e":
+                raise InputError(f"the reference problem is for the ur5e, not for {robot.name}: leave out --preset")
+            return reference_problem()
+        box = None
+        if self.payload_size:
+            size = exact_count(self.payload_size, "--payload-size", "edge lengths x y z [m]", 3)
+            center = (
+                exact_count(self.payload_center, "--payload-center", "x y z [m]", 3) if self.payload_center else None
+            )
+            box = PayloadBox.from_size(size, center)
+        start = np.radians(exact_count(self.q0, "--q0", "one a joint [deg]", robot.num_joints)) if self.q0 else None
+        return planning_problem(
+            robot,
+            q0=start,
+            payload=box,
+            payload_parameters=self.payload_parameters(),
+            cell=None if self.cell is None else load_cell(self.cell),
+            limits=PlanningLimits(
+                velocity=self.max_velocity,
+                acceleration=self.max_acceleration,
+                jerk=self.max_jerk,
+                fraction=self.limit_fraction,
+                displacement=self.max_displacement,
+            ),
+            duration=self.duration,
+            num_harmonics=self.harmonics,
+            base_freq=self.base_freq,
+            free_start=self.free_start,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedMotionOptions(PlanningOptions):
+    """The options; a command adds its own to them."""
+
+    trajectory: Annotated[Positional[Path], arg(metavar="FILE")]
+    """Trajectory: .json."""
+    # The motion itself says these.
+    q0: Annotated[tuple[float, ...], Suppress] = ()
+    duration: Annotated[float, Suppress] = 10.0
+    harmonics: Annotated[int, Suppress] = 5
+    base_freq: Annotated[float | None, Suppress] = None
+    free_start: Annotated[bool, Suppress] = False
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object, SI units, all digits."""
+
+    def load(self) -> tuple[TrajectoryFile, Robot]:
+        """The motion and the robot: that of --robot, else the file's."""
+        from iparam.trajectory import load_trajectory
+
+        planned = load_trajectory(self.trajectory)
+        if not planned.robot and not self.robot and self.preset is None:
+            raise InputError(f"{self.trajectory} does not say which robot it belongs to: add --robot")
+        robot = self.robot_model(planned.robot)
+        if planned.trajectory.num_joints != robot.num_joints:
+            raise InputError(
+                f"{self.trajectory} moves {planned.trajectory.num_joints} joints, {robot.name} has "
+                f"{robot.num_joints}: name its own robot with --robot"
+            )
+        check_angles(planned.trajectory.evaluate(0.0).q[0], robot, str(self.trajectory))
+        note_other_arm(planned.robot, robot, self.robot, str(self.trajectory))
+        return planned, robot
+
+    def constraints(self, trajectory: Trajectory, robot: Robot) -> tuple[Constraint, ...]:
+        """What the motion must keep; displacements count from its own start."""
+        start = tuple(np.degrees(trajectory.evaluate(0.0).q[0]).tolist())
+        return dataclasses.replace(self, q0=start).problem(robot).constraints

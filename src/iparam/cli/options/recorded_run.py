@@ -1,0 +1,59 @@
+"""The options that say how to read a recording and which arm it is of, shared by the commands that read one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from tyro.conf import arg
+
+from iparam.cli.console.printing import note
+from iparam.cli.options.joint_state import note_model
+from iparam.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from iparam.recording.recording import Recording
+    from iparam.robot.model import Robot
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedRunOptions:
+    """The options; a command adds its own to them."""
+
+    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the recording's)")] = None
+    """A name from 'iparam robots', or the path of a URDF file."""
+    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the recording's)")] = None
+    """The frame taken as the tool: a link of the URDF, or 'flange'."""
+    angles: Annotated[Literal["radians", "degrees"] | None, arg(help_behavior_hint="(default: radians, checked)")] = (
+        None
+    )
+    """Unit of the joint angles in the recording."""
+
+    def load_run(self, path: Path) -> tuple[Recording, Robot]:
+        """The recording and its arm, which must not contradict each other; with notes on what is wrong with it.
+
+        The notes come at once, because what is computed from the recording may fail for what they say.
+        """
+        from iparam.recording.recording import Recording
+        from iparam.sensing.run_check import check_run, recorded_robot
+
+        recording = Recording.load(path, robot=self.robot, angles=self.angles)
+        if not (self.robot or recording.robot):
+            raise InputError(f"{path} does not say which robot it belongs to: add --robot")
+        for warning in recording.warnings:
+            note(warning)
+        robot = recorded_robot(recording, self.robot, self.tip)
+        note_model(robot)
+        check_run(recording, robot, uses_wrench=recording.has("wrench"))
+        return recording, robot
+
+
+def note_further(warnings: Iterable[str], *recordings: Recording) -> None:
+    """Notes on what was found, without those that were given when the recordings were loaded."""
+    given = {warning for recording in recordings for warning in recording.warnings}
+    for warning in warnings:
+        if warning not in given:
+            note(warning)

@@ -1,0 +1,1 @@
+"""`iparam ur`: Universal Robots arms, real or simulated."""

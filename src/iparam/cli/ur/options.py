@@ -1,0 +1,117 @@
+"""The options of the commands that talk to a UR controller, and the line that shows what they are doing."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import arg
+
+from iparam.cli.console.printing import note
+from iparam.errors import InputError, IparamError
+from iparam.printable import printable
+
+if TYPE_CHECKING:
+    from iparam.bridges.ur.record.recorder import ArmRecorder
+    from iparam.bridges.ur.record.spill_file import SpillFile
+    from iparam.recording.recording import Recording
+
+
+class UnsavedRecordingError(IparamError):
+    """A recording could not be written to its file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostOption:
+    """The option; a command adds its own to it."""
+
+    host: Annotated[str, arg(metavar="HOST")]
+    """Name or address of the controller. Nothing else is connected to."""
+
+
+class StatusLine:
+    """One line on standard error that is written over; silent if that is no terminal."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
+        self._text = ""
+
+    def show(self, text: str) -> None:
+        """Replace the line, if it changes."""
+        text = printable(text)
+        if self._shown and text != self._text:
+            self._write("\r" + text.ljust(len(self._text)))
+            self._text = text
+
+    def end(self) -> None:
+        """Leave the line as it is and begin a new one."""
+        if self._text:
+            self._write("\n")
+            self._text = ""
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(OSError):  # of a terminal that was closed: the work is more than its line
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+
+def check_recording_file(output: Path) -> None:
+    """Refuse a file that could not be written, before anything moves or is recorded."""
+    from iparam.recording.files.storage import SUFFIXES
+
+    if output.suffix.lower() not in SUFFIXES:
+        raise InputError(f"--output {output}: a recording is a {' or '.join(SUFFIXES)} file")
+    if not output.absolute().parent.is_dir():
+        raise InputError(f"--output {output}: the folder {output.parent} does not exist; create it first")
+    if output.is_dir():
+        raise InputError(f"--output {output} is a folder; give a file's path")
+
+
+def note_older(spill: SpillFile) -> None:
+    """Tell about what earlier runs left behind."""
+    for path in spill.older:
+        note(f"{path} is what an earlier run left that did not end well: 'iparam identify payload' reads it")
+
+
+def save_and_clean(recorder: ArmRecorder, recording: Recording, output: Path, spill: SpillFile) -> None:
+    """Write the recording, and delete its file for emergencies only then.
+
+    Raises:
+        UnsavedRecordingError: it could not be written; the message says what there is of it.
+    """
+    try:
+        recording.save(output)
+    except Exception as error:
+        way_out = ""
+        if spill.until is not None:
+            way_out = (
+                f" of the {recorder.duration:.2f} s that were recorded. Whole rows, which 'iparam identify payload "
+                f"{spill.path} --robot {recording.robot}' reads"
+            )
+        raise UnsavedRecordingError(f"the recording could not be saved: {error}; {spill.held}{way_out}") from error
+    spill.remove()
+
+
+def confirm(question: str, yes: bool, what: str) -> None:
+    """Ask on the terminal, unless ``yes``; raises if the answer is not "yes".
+
+    Args:
+        question: to ask.
+        yes: the answer that was given beforehand, by --yes.
+        what: is the case if it is not confirmed.
+    """
+    if yes:
+        return
+    sys.stderr.write(f"{question} Type yes: ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() != "yes":
+        raise IparamError(f"not confirmed: {what}")
+
+
+def require_somebody_to_ask(yes: bool, what: str, condition: str) -> None:
+    """Refuse, before anything else is done, where `confirm` could ask nobody."""
+    if not yes and not sys.stdin.isatty():
+        raise InputError(f"there is no terminal to ask for permission to {what}: add --yes if {condition}")

@@ -1,0 +1,167 @@
+"""`iparam ur record`: a UR controller's data at its full rate, as a recording."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from tyro.conf import arg
+
+from iparam.cli.console.interruption import StopRequest, interruption
+from iparam.cli.console.printing import note, print_json, print_line
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.joint_state import robot_of
+from iparam.cli.ur.options import HostOption, StatusLine, check_recording_file, note_older, save_and_clean
+from iparam.errors import InputError
+from iparam.files.kind import FileKind
+
+if TYPE_CHECKING:
+    from iparam.bridges.ur.record.recorder import ArmRecorder
+    from iparam.bridges.ur.record.spill_file import SpillFile
+    from iparam.recording.recording import Recording
+
+_LOOK = 0.05  # s
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record(HostOption):
+    r"""Record what a UR arm measures, at the controller's rate (500 Hz, e-Series).
+
+    It only listens: the arm can be moved by any program, or by hand.
+
+    A lost connection is made again, the gap is recorded.
+
+    Ctrl-C ends and saves, and so does Ctrl-Z.
+
+    Example:
+      iparam ur record --host 192.168.0.10 --duration 30 --output run.parquet
+      iparam ur record --host 192.168.0.10 --wrench tcp-force --output run.csv
+    """
+
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]
+    """File for the recording: .parquet or .csv. Replaced if it exists."""
+    overwrite: Overwrite = False
+    duration: Annotated[float | None, arg(metavar="S", help_behavior_hint="(default: until Ctrl-C)")] = None
+    """How long to record [s]."""
+    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: ask the controller)")] = None
+    """A name from 'iparam robots', or the path of a URDF file."""
+    wrench: Literal["auto", "tcp-force", "raw"] = "auto"
+    """Field that the wrench is made from. auto: raw, if the controller has it in newtons."""
+    measures: Literal["reaction", "action"] = "reaction"
+    """Whose wrench the controller reports: of the load on the arm (reaction), or the opposite."""
+    port: Annotated[int, arg(metavar="PORT")] = 30004
+    """Port of RTDE."""
+    give_up_after: Annotated[float | None, arg(metavar="S", help_behavior_hint="(default: never)")] = None
+    """End if there is no connection for so long [s]; what was recorded is saved."""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print one JSON object, SI units, all digits."""
+
+    def run(self) -> None:
+        """Record, print and write."""
+        from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
+        from iparam.bridges.ur.record.spill_file import SpillFile
+
+        check_recording_file(self.output)
+        for option, value in (("--duration", self.duration), ("--give-up-after", self.give_up_after)):
+            if value is not None and not value > 0.0:
+                raise InputError(f"{option} must be positive, got {value:g} s")
+        if not 0 < self.port < 65536:
+            raise InputError(f"--port must be 1 to 65535, got {self.port}")
+        name = self.robot or self._ask_model()
+        settings = RecorderSettings(
+            self.host,
+            robot_of(name),
+            name,
+            self.port,
+            self.wrench,
+            self.measures,
+            float("inf") if self.give_up_after is None else self.give_up_after,
+        )
+        spill = SpillFile(self.output)
+        recorder = ArmRecorder(settings, spill)
+        try:
+            with interruption() as wished:
+                recorder.start()
+                note_older(spill)
+                try:
+                    self._watch(recorder, spill, wished)
+                finally:
+                    recorder.stop()
+                recording = recorder.recording()
+                save_and_clean(recorder, recording, self.output, spill)
+        finally:
+            spill.close()
+        for warning in recording.warnings:
+            note(warning)
+        self._report(recording)
+        if recorder.failure is not None:
+            raise recorder.failure
+
+    def _ask_model(self) -> str:
+        from iparam.bridges.ur.rtde.client import RtdeStream
+        from iparam.bridges.ur.rtde.dashboard import robot_name_of
+
+        with RtdeStream.open(self.host, ("timestamp",), port=self.port) as stream:
+            name = robot_name_of(self.host, stream.version.major)
+        if name is None:
+            raise InputError(f"{self.host} does not say which arm it is: add --robot, e.g. --robot ur5e")
+        return name
+
+    def _watch(self, recorder: ArmRecorder, spill: SpillFile, wished: StopRequest) -> None:
+        line, lost = StatusLine(), 0
+        unkept: str | None = None
+        begun = time.monotonic()
+        while recorder.running and not wished.is_set():
+            if self.duration is not None and time.monotonic() - begun >= self.duration:
+                break
+            if recorder.connected:
+                gaps = f", {recorder.num_gaps} gaps" if recorder.num_gaps else ""
+                pace = recorder.num_samples / max(time.monotonic() - begun, 1e-3)
+                line.show(f"{recorder.duration:8.1f} s  {recorder.num_samples} samples, {pace:.0f} Hz{gaps}")
+            elif recorder.last_fault:
+                line.show(f"no connection: {recorder.last_fault}; trying again")
+            if recorder.reconnections > lost:
+                line.end()
+                note(f"the connection was lost ({recorder.last_fault}) and made again")
+                lost = recorder.reconnections
+            if (recorder.spill_fault is None) != (unkept is None):
+                line.end()
+                unkept = recorder.spill_fault
+                note(
+                    "all that was recorded is on disk again"
+                    if unkept is None
+                    else f"{unkept}; {spill.held}. What comes now is in memory alone: make room, or end with Ctrl-C"
+                )
+            time.sleep(_LOOK)
+        line.end()
+
+    def _report(self, recording: Recording) -> None:
+        facts, q = recording.metadata, recording.signal("q")
+        if self.json:
+            print_json(
+                {
+                    "output": str(self.output),
+                    "robot": recording.robot,
+                    "samples": q.num_samples,
+                    "duration": recording.duration,
+                    "rate": q.rate,
+                    "signals": list(recording.signals),
+                    "metadata": dict(facts),
+                    "warnings": list(recording.warnings),
+                }
+            )
+            return
+        print_line(
+            f"recorded      {recording.duration:.2f} s of {recording.robot}, software {facts['controller_version']}"
+        )
+        print_line(f"samples       {q.num_samples}, {q.rate:.0f} Hz")
+        print_line(f"gaps          {facts['gap_count']}, about {facts['lost_samples']} samples lost")
+        print_line(f"wrench        {_wrench_text(recording)}")
+        print_line(f"recording     {self.output}")
+
+
+def _wrench_text(recording: Recording) -> str:
+    field = {"raw": "the sensor's raw wrench", "tcp-force": "the TCP force, turned from base axes"}
+    return field.get(str(recording.metadata["wrench_field"]), "none")

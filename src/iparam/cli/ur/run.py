@@ -1,0 +1,233 @@
+"""`iparam ur run`: a UR arm plays a checked motion while everything is recorded."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from tyro.conf import arg
+
+from iparam.cli.console.interruption import StopRequest, interruption
+from iparam.cli.console.printing import note, number, numbers, print_json, print_line, print_table
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.planning import PlannedMotionOptions
+from iparam.cli.ur.options import (
+    HostOption,
+    StatusLine,
+    UnsavedRecordingError,
+    check_recording_file,
+    confirm,
+    note_older,
+    require_somebody_to_ask,
+    save_and_clean,
+)
+from iparam.errors import InputError, IparamError
+from iparam.files.kind import FileKind
+
+if TYPE_CHECKING:
+    from iparam.arrays import FloatArray
+    from iparam.bridges.ur.record.recorder import ArmRecorder
+    from iparam.bridges.ur.record.spill_file import SpillFile
+    from iparam.bridges.ur.run.arm_motion import ArmMotion
+    from iparam.bridges.ur.run.arm_run import RunPlan
+    from iparam.bridges.ur.run.run_guard import GuardLimits
+    from iparam.excitation.constraints.validation import Validation
+    from iparam.recording.recording import Recording
+    from iparam.robot.model import Robot
+    from iparam.trajectory import Trajectory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run(PlannedMotionOptions, HostOption):
+    r"""Move a UR arm through a planned motion, and record.
+
+    THE ARM MOVES: read docs/real-robot.md first.
+
+    Before, the motion and the way to its start pass what 'excite check' checks.
+
+    It stops on safety stops, deviation, lost data, Ctrl-C and Ctrl-Z, and saves.
+
+    Example:
+      iparam ur run t.json --host 192.168.0.10 --payload-size 0.1 0.15 0.2 \
+          --payload-mass 2.5 --cell cell.json --dry-run 0.2 --output dry.parquet
+      iparam ur run t.json --host 192.168.0.10 --payload-size 0.1 0.15 0.2 \
+          --payload-mass 2.5 --cell cell.json --output run.parquet
+    """
+
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]
+    """File for the recording: .parquet or .csv. Replaced if it exists."""
+    overwrite: Overwrite = False
+    dry_run: Annotated[float | None, arg(metavar="SHARE", help_behavior_hint="(default: the whole motion)")] = None
+    """Play the motion at this share of its amplitude about the start, e.g. 0.2."""
+    max_deviation: Annotated[float, arg(metavar="RAD")] = 0.05
+    """Stop if a joint is further than this from where it should be [rad]."""
+    max_silence: Annotated[float, arg(metavar="S")] = 0.1
+    """Stop if the controller sends nothing for so long, or nobody watches the arm [s]; at most 2."""
+    approach_speed: Annotated[float, arg(metavar="RAD/S")] = 0.25
+    """Speed of the fastest joint on the way to the start [rad/s]."""
+    wrench: Literal["auto", "tcp-force", "raw"] = "auto"
+    """Field that the wrench is made from. auto: raw, if the controller has it in newtons."""
+    measures: Literal["reaction", "action"] = "reaction"
+    """Whose wrench the controller reports: of the load on the arm (reaction), or the opposite."""
+    yes: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Move without asking first. Needed where there is no terminal."""
+
+    def run(self) -> None:
+        """Check, ask, move, record, print and write."""
+        from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
+        from iparam.bridges.ur.record.spill_file import SpillFile
+        from iparam.bridges.ur.run.arm_motion import ArmMotion, require_ur_rtde
+        from iparam.bridges.ur.run.run_guard import GuardLimits
+        from iparam.trajectory.trajectory import ScaledMotion
+
+        check_recording_file(self.output)
+        if not (np.isfinite(self.approach_speed) and 0.0 < self.approach_speed <= 1.0):
+            raise InputError(f"--approach-speed must be above 0 and at most 1 rad/s, got {self.approach_speed:g}")
+        limits = GuardLimits(self.max_deviation, self.max_silence)
+        require_somebody_to_ask(self.yes, "move", "the cell is clear")
+        require_ur_rtde()
+        planned, robot = self.load()
+        trajectory = planned.trajectory if self.dry_run is None else ScaledMotion(planned.trajectory, self.dry_run)
+        checked = self._checked(trajectory, robot, "the motion")
+        settings = RecorderSettings(
+            self.host, robot, self.robot or planned.robot or robot.name, wrench=self.wrench, measures=self.measures
+        )
+        spill = SpillFile(self.output)
+        recorder = ArmRecorder(settings, spill)
+        try:
+            with ArmMotion(self.host) as motion:
+                try:
+                    recorder.start()
+                    note_older(spill)
+                    plan = self._plan(recorder, trajectory, robot, limits, checked)
+                    confirm("Is the cell clear, and may the arm move?", self.yes, "the arm stays where it is")
+                    motion.connect()
+                    motion.load(plan.set_points())
+                except BaseException:
+                    recorder.stop()
+                    spill.remove()  # nothing has moved: there is nothing to keep
+                    raise
+                with interruption() as wished:
+                    self._play(plan, recorder, motion, spill, wished)
+        finally:
+            spill.close()
+
+    def _checked(self, trajectory: Trajectory, robot: Robot, what: str) -> Validation:
+        """The motion's margins; raises where one is negative."""
+        from iparam.excitation.constraints.validation import validate
+
+        result = validate(trajectory, self.constraints(trajectory, robot))
+        if not result.satisfied:
+            raise IparamError(f"{what} is not valid, so the arm stays where it is: {'; '.join(result.violations)}")
+        return result
+
+    def _plan(
+        self, recorder: ArmRecorder, trajectory: Trajectory, robot: Robot, limits: GuardLimits, checked: Validation
+    ) -> RunPlan:
+        """Look at the arm, check the way to the start, and print what is going to happen."""
+        from iparam.bridges.ur.rtde.dashboard import robot_name_of, takes_remote_control
+        from iparam.bridges.ur.run.arm_run import RunPlan, approach_path
+        from iparam.bridges.ur.run.run_guard import check_model, check_ready
+
+        sample = recorder.first_sample()
+        check_ready(sample)
+        model = check_model(sample, robot, robot_name_of(self.host, recorder.version.major))
+        if takes_remote_control(self.host) is False:
+            raise IparamError(
+                f"{self.host} is in local control: choose Remote Control at the top right of the teach pendant"
+            )
+        start = trajectory.evaluate(0.0).q[0]
+        way = approach_path(sample.q, start, self.approach_speed)
+        if way is not None:
+            # Displacements count from the start, and the way only leads there.
+            free = dataclasses.replace(self, max_displacement=None)
+            free._checked(way, robot, f"the way to the start, a straight line of {way.duration:.1f} s in joint space,")
+        speed = float(np.abs(trajectory.sample(100.0).dq).max())
+        plan = RunPlan(robot, trajectory, sample.q, self.approach_speed, recorder.rate, limits)
+        if not self.json:
+            self._print_plan(sample.q, start, trajectory.duration, speed, checked, model)
+        return plan
+
+    def _print_plan(
+        self, present: FloatArray, start: FloatArray, duration: float, speed: float, checked: Validation, model: str
+    ) -> None:
+        rows = [[m.constraint, number(m.margin, 4), m.unit, m.label] for m in checked.margins]
+        print_table(
+            "Least margins of the motion" + ("" if self.dry_run is None else f" at {self.dry_run:g} of its amplitude"),
+            ["constraint", "margin", "unit", "where"],
+            rows,
+        )
+        print_line()
+        print_line(f"controller    {self.host}, arm: {model}")
+        print_line(f"arm is at     {' '.join(numbers(np.degrees(present), 1))} deg")
+        print_line(f"start         {' '.join(numbers(np.degrees(start), 1))} deg")
+        print_line(f"motion        {duration:.2f} s, joints up to {speed:.2f} rad/s")
+        print_line("stop          Ctrl-C or Ctrl-Z, and the emergency stop button: have a hand on it")
+        sys.stdout.flush()
+
+    def _play(
+        self, plan: RunPlan, recorder: ArmRecorder, motion: ArmMotion, spill: SpillFile, wished: StopRequest
+    ) -> None:
+        """Move; save whatever has been recorded, however it ends."""
+        from iparam.bridges.ur.run.arm_run import InterruptedRunError, play
+
+        line = StatusLine()
+        since, reason = recorder.duration, "a fault in iparam"
+        error: IparamError | None = None
+        unsaved: UnsavedRecordingError | None = None
+        try:
+            since = play(plan, recorder, motion, wished, lambda stage, done: line.show(f"{stage} {100 * done:.0f} %"))
+            reason = ""
+        except InterruptedRunError as stopped:
+            error, reason = stopped, f"{stopped} ({wished.cause})"
+        except IparamError as stopped:
+            error, reason = stopped, str(stopped)
+        finally:
+            motion.close()  # first of all, the arm stops
+            line.end()
+            recorder.stop()
+            facts = {"trajectory": str(self.trajectory), "dry_run": self.dry_run, "stopped_by": reason or None}
+            recording = recorder.recording(since, **facts)
+            try:
+                save_and_clean(recorder, recording, self.output, spill)
+            except UnsavedRecordingError as failed:
+                unsaved = failed
+                if error is None and reason:  # what comes next is another exception
+                    note(str(unsaved))
+        for warning in recording.warnings:
+            note(warning)
+        if error is not None and not motion.stopped:
+            note(
+                "the controller did not confirm the stop. It ends its program when nothing comes for "
+                f"{plan.limits.silence:g} s: look at the arm"
+            )
+        if error is None and unsaved is None:
+            self._report(recording)
+            return
+        if error is None:
+            raise IparamError(f"the motion was played, but {unsaved}")
+        saved = str(unsaved or f"{recording.duration:.2f} s were saved to {self.output}")
+        if isinstance(error, InterruptedRunError) and unsaved is None:
+            note(f"{reason}; {saved}")
+            raise KeyboardInterrupt
+        raise IparamError(f"the run was stopped: {reason}; {saved}")
+
+    def _report(self, recording: Recording) -> None:
+        facts = recording.metadata
+        if self.json:
+            print_json(
+                {
+                    "output": str(self.output),
+                    "duration": recording.duration,
+                    "samples": recording.signal("q").num_samples,
+                    "metadata": dict(facts),
+                    "warnings": list(recording.warnings),
+                }
+            )
+            return
+        print_line(f"played        the whole motion, {recording.duration:.2f} s recorded, {facts['gap_count']} gaps")
+        print_line(f"recording     {self.output}")

@@ -1,0 +1,1 @@
+"""What an estimate is worth: its residuals, its verdict, other methods, other runs."""

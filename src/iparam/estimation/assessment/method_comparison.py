@@ -1,0 +1,64 @@
+"""`compare_methods`: the same run through several estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from iparam.errors import IparamError, UnknownNameError
+from iparam.estimation.estimate import Estimate
+from iparam.estimation.estimators.estimator import METHODS
+from iparam.estimation.payload.identify import PayloadBias, identify_payload
+from iparam.estimation.payload.problem_of_recording import known_motion
+from iparam.motion.sources import KalmanMotion, MotionSource, ToolMotionEstimate
+from iparam.recording.recording import Recording
+from iparam.robot.model import Robot
+
+
+@dataclass(frozen=True, eq=False)
+class MethodComparison:
+    """What several estimators made of one run.
+
+    Attributes:
+        estimates: by method.
+        failures: by method, why there is no estimate.
+    """
+
+    estimates: Mapping[str, Estimate]
+    failures: Mapping[str, str]
+
+
+def compare_methods(
+    recording: Recording,
+    robot: Robot,
+    methods: Iterable[str] = METHODS,
+    *,
+    motion: MotionSource | ToolMotionEstimate | None = None,
+    bias: PayloadBias = "estimate",
+    delay: float | None = 0.0,
+) -> MethodComparison:
+    """Identify with each of ``methods``; one that cannot is noted, not raised.
+
+    Args:
+        recording: the run.
+        robot: the arm.
+        methods: names from `iparam.estimation.METHODS`.
+        motion: where the motion comes from, or the motion itself; the Kalman smoother if not given.
+        bias, delay: see `iparam.estimation.identify_payload`.
+    """
+    wanted = tuple(dict.fromkeys(methods))
+    for name in wanted:
+        if name not in METHODS:
+            raise UnknownNameError("method", name, METHODS)
+    source = KalmanMotion() if motion is None else motion
+    # Once for all methods. Instrumental variables want to know where it comes from.
+    moved = source if isinstance(source, ToolMotionEstimate) else known_motion(recording, robot, source)
+    estimates: dict[str, Estimate] = {}
+    failures: dict[str, str] = {}
+    for name in wanted:
+        try:
+            given = source if name == "riv" else moved
+            estimates[name] = identify_payload(recording, robot, name, motion=given, bias=bias, delay=delay)
+        except IparamError as error:
+            failures[name] = str(error)
+    return MethodComparison(estimates, failures)

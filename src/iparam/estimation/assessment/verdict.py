@@ -1,0 +1,50 @@
+"""The verdict on an estimate: whether to use it, in one sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from iparam.estimation.assessment.derived_values import derived_values, parameter_scales
+from iparam.estimation.estimate import Estimate
+from iparam.rounding import significant
+
+COARSE = 0.2
+"""Half width of a 95 % interval, as a share of the parameter's scale, from which an estimate is of little use."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to make of an estimate.
+
+    Attributes:
+        level: "good", "caution" or "poor".
+        heading: a few words.
+        sentence: why.
+    """
+
+    level: Literal["good", "caution", "poor"]
+    heading: str
+    sentence: str
+
+
+def verdict_on(estimate: Estimate) -> Verdict:
+    """The verdict: poor if no body is like that or the intervals are wide, caution if there are warnings, else good."""
+    if not estimate.physically_consistent:
+        why = "No rigid body has these parameters. Use the method consistent, or a motion that excites the load more."
+        return Verdict("poor", "Not usable as it is", why)
+    shares = derived_values(estimate).half_widths / parameter_scales(estimate.parameters)
+    mass, center, inertia = float(shares[0]), derived_values(estimate).half_widths[1:4], float(shares[4:].max())
+    precision = (
+        f"With 95 % confidence the mass is known to ±{significant(100 * mass, 2)} %, the centre of mass to "
+        f"±{significant(1e3 * float(np.max(center)), 2)} mm on each axis, and the inertia to "
+        f"±{significant(100 * inertia, 2)} % of its largest moment."
+    )
+    if shares.max() > COARSE:
+        return Verdict("poor", "Too uncertain", f"{precision} A longer or faster motion would tell more.")
+    if estimate.warnings:
+        count = len(estimate.warnings)
+        return Verdict("caution", f"Usable, with {count} warning{'s' * (count > 1)}", precision)
+    return Verdict("good", "Good", precision)

@@ -1,0 +1,232 @@
+"""`verify_estimate`: the wrench of a run that was not used, predicted and compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.errors import ContradictionError, InputError
+from iparam.estimation.assessment.agreement import check_frame, comes_from, compare_arm
+from iparam.estimation.assessment.run_analysis import AXIS_NAMES, RunAnalysis, analyze_run
+from iparam.estimation.errors import IdentificationError
+from iparam.estimation.estimate import Estimate
+from iparam.motion.sources import ToolMotionEstimate
+from iparam.recording.recording import Recording
+from iparam.robot.model import Robot
+from iparam.sensing.measurement_noise import MeasurementNoise
+from iparam.sensing.noise import noise_preset, noise_presets
+
+DEFAULT_THRESHOLD = 2.0
+"""Residual in units of the noise up to which a run counts as predicted: a mass that is 10 % off gives 2.5 on 2 kg."""
+
+SCALE_TOLERANCE = 0.05
+"""By how much the load's wrench may have to be scaled to fit the run best, besides what its noise explains."""
+
+TELLING = 0.02
+"""Largest standard deviation of that scale with which a run can tell a right load from a wrong one."""
+
+NEGLIGIBLE = 1e-3
+"""Share of the signal that counts as noise where a sensor has less: nobody needs a better prediction."""
+
+
+@dataclass(frozen=True, eq=False)
+class Verification:
+    """How well an estimate predicts a run; all arrays (6,) are [force, torque] in tool0 [N, N m].
+
+    Attributes:
+        rms: root mean square of measured - predicted.
+        noise: standard deviation of the sensor's noise.
+        noise_source: where the noise is known from, a few words.
+        signal: root mean square of the measured wrench about its mean.
+        offset: the constant part that was taken for the sensor's bias.
+        offset_fitted: whether it was fitted to this run, or is the estimate's own.
+        best_scale: the factor by which the load's predicted wrench would fit this run best; 1 if nothing is wrong.
+        scale_deviation: its standard deviation, by the noise of the run.
+        threshold: the largest rms that passes, in units of the noise.
+        samples: how many were compared.
+        duration: from the first to the last [s].
+        warnings: what was found wrong with the data, one sentence each.
+    """
+
+    rms: FloatArray
+    noise: FloatArray
+    noise_source: str
+    signal: FloatArray
+    offset: FloatArray
+    offset_fitted: bool
+    best_scale: float
+    scale_deviation: float
+    threshold: float
+    samples: int
+    duration: float
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def by_noise(self) -> FloatArray:
+        """(6,) rms in units of the noise: 1 where nothing is left but noise.
+
+        Noise below a thousandth of the largest signal of force, or of torque, counts as that much.
+        """
+        least = NEGLIGIBLE * np.repeat([self.signal[:3].max(), self.signal[3:].max()], 3)
+        floor = np.maximum(self.noise, np.maximum(least, np.finfo(float).tiny))
+        return np.asarray(self.rms / floor)
+
+    @property
+    def by_signal(self) -> FloatArray:
+        """(6,) rms as a share of the signal; infinite where there is none."""
+        return np.asarray(np.divide(self.rms, self.signal, out=np.full(6, np.inf), where=self.signal > 0.0))
+
+    @property
+    def passed(self) -> bool:
+        """Whether no axis is beyond the threshold, and the load not too heavy or too light."""
+        return bool((self.by_noise <= self.threshold).all()) and self.scale_right
+
+    @property
+    def scale_right(self) -> bool:
+        """Whether the load's wrench fits as it is, within `SCALE_TOLERANCE` and the noise."""
+        return abs(self.best_scale - 1.0) <= SCALE_TOLERANCE + 3.0 * self.scale_deviation
+
+    @property
+    def sentence(self) -> str:
+        """The outcome, for people."""
+        worst = int(np.argmax(self.by_noise))
+        found = f"{AXIS_NAMES[worst]} is off by {self.by_noise[worst]:.2f} times the noise"
+        if self.passed:
+            return f"The estimate predicts this run: at worst, {found} ({self.threshold:g} allowed)."
+        beyond = int(np.count_nonzero(self.by_noise > self.threshold))
+        if not beyond:
+            scale = f"{self.best_scale:.3f} +- {self.scale_deviation:.3f}"
+            return f"The estimate does not predict this run: {scale} times the load would fit best."
+        return f"The estimate does not predict this run: {found}, and {beyond} of 6 axes exceed {self.threshold:g}."
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain numbers and lists."""
+        return {
+            "passed": self.passed,
+            "threshold": self.threshold,
+            "rms": {"force": self.rms[:3].tolist(), "torque": self.rms[3:].tolist()},
+            "noise": {"force": self.noise[:3].tolist(), "torque": self.noise[3:].tolist()},
+            "noise_source": self.noise_source,
+            "rms_by_noise": {"force": self.by_noise[:3].tolist(), "torque": self.by_noise[3:].tolist()},
+            "rms_by_signal": {"force": self.by_signal[:3].tolist(), "torque": self.by_signal[3:].tolist()},
+            "offset": {"force": self.offset[:3].tolist(), "torque": self.offset[3:].tolist()},
+            "offset_fitted": self.offset_fitted,
+            "best_scale": self.best_scale,
+            "scale_deviation": self.scale_deviation,
+            "samples": self.samples,
+            "duration": self.duration,
+            "warnings": list(self.warnings),
+        }
+
+
+def verify_estimate(
+    estimate: Estimate,
+    recording: Recording,
+    robot: Robot,
+    *,
+    threshold: float = DEFAULT_THRESHOLD,
+    keep_bias: bool = False,
+    wrench_noise: ArrayLike | None = None,
+    motion: ToolMotionEstimate | None = None,
+    delay: float = 0.0,
+) -> Verification:
+    """Predict the wrench of a run that the estimate does not come from.
+
+    Args:
+        estimate: of the load.
+        recording: of another motion with the same load.
+        robot: the arm.
+        threshold: the largest rms that passes, in units of the noise.
+        keep_bias: use the estimate's sensor bias; otherwise six offsets are fitted, since a bias changes between runs.
+        wrench_noise: (6,) standard deviation of the sensor's noise [N, N m]; None takes that of the noise preset that
+            the recording names, and without one finds it in the spectrum of what is left, beyond the load's own band.
+        motion: how the arm moved; the Kalman smoother's answer if not given.
+        delay: by how much the wrench lags behind the joint angles [s].
+
+    Raises:
+        IdentificationError: the run would be predicted by a wrong load as well, since the arm hardly moves.
+    """
+    if not (np.isfinite(threshold) and threshold > 0.0):
+        raise InputError(f"threshold must be positive, got {threshold!r}")
+    if keep_bias and estimate.sensor_bias is None:
+        raise InputError("the estimate has no sensor bias to keep: let the offsets be fitted")
+    remarks = _agreement(estimate, recording, robot, keep_bias)
+    run = analyze_run(recording, robot, estimate, motion=motion, delay=delay, fit_offset=not keep_bias)
+    noise, source = _noise(recording, wrench_noise)
+    scale, deviation = _best_scale(run)
+    if not deviation <= TELLING:
+        raise IdentificationError(
+            f"this run cannot tell whether the load is right: one {_percent(3.0 * deviation)} heavier or lighter would "
+            f"be predicted as well (at most {_percent(3.0 * TELLING)} is asked for). Record a motion that turns the "
+            "tool over, such as one of iparam excite optimize"
+        )
+    time = run.problem.time
+    return Verification(
+        rms=frozen(run.rms),
+        noise=frozen(run.noise if noise is None else noise),
+        noise_source=source,
+        signal=frozen(run.signal),
+        offset=frozen(run.offset),
+        offset_fitted=run.offset_fitted,
+        best_scale=scale,
+        scale_deviation=deviation,
+        threshold=threshold,
+        samples=run.problem.num_samples,
+        duration=float(time[-1] - time[0]),
+        warnings=(*remarks, *run.problem.warnings),
+    )
+
+
+def _agreement(estimate: Estimate, recording: Recording, robot: Robot, keep_bias: bool) -> list[str]:
+    """Refuse an estimate that cannot predict this run; what is odd about the two, one sentence each."""
+    check_frame(estimate.frame, robot)
+    arm = compare_arm(estimate, robot)
+    if arm.same is False and keep_bias:
+        raise ContradictionError(f"{arm.sentence}: the bias of its sensor is not that of this one; let it be fitted")
+    remarks = [arm.sentence] if arm.sentence else []
+    if comes_from(estimate, recording):
+        remarks.append("the result comes from this very run: that it predicts it proves little. Verify with another")
+    return remarks
+
+
+def _weights(run: RunAnalysis) -> FloatArray:
+    """(6,) one over the standard deviation of white noise that is as strong in the band of the motion."""
+    return np.asarray(1.0 / np.maximum(run.noise_in_band, 1e-6 * max(float(run.signal.max()), 1e-300)))
+
+
+def _seen(run: RunAnalysis, wrench: FloatArray) -> FloatArray:
+    """What a part (N, 6) of a wrench changes, in units of the noise: without its mean where an offset is fitted."""
+    return np.asarray(_weights(run) * (wrench - wrench.mean(axis=0) if run.offset_fitted else wrench))
+
+
+def _best_scale(run: RunAnalysis) -> tuple[float, float]:
+    """Least squares of the measured wrench by the load's, weighted by the noise, and its standard deviation."""
+    load, measured = _seen(run, run.predicted - run.offset), _seen(run, run.problem.y - run.offset)
+    squares = float(np.sum(load**2))
+    if squares <= 0.0:
+        return 1.0, float("inf")
+    return float(np.sum(load * measured)) / squares, float(1.0 / np.sqrt(squares))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 1.0 else "several times"
+
+
+def _noise(recording: Recording, given: ArrayLike | None) -> tuple[FloatArray | None, str]:
+    """The sensor's noise (6,) and where it is known from; None if it has to be estimated."""
+    if given is not None:
+        levels = as_float_array(given, "wrench_noise", (6,))
+        if levels.shape != (6,) or (levels < 0.0).any():
+            raise InputError(f"wrench_noise must be 6 standard deviations of at least 0, got {levels.tolist()}")
+        return levels, "given"
+    name = recording.metadata.get("noise")
+    if isinstance(name, str) and name in noise_presets():
+        try:
+            return MeasurementNoise.from_model(noise_preset(name)).wrench, f"noise preset {name}"
+        except InputError:  # a preset without noise
+            pass
+    return None, "estimated beyond the band of the motion"

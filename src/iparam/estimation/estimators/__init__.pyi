@@ -1,0 +1,14 @@
+from .consistent import ConsistentLeastSquares as ConsistentLeastSquares
+from .estimator import DEFAULT_METHOD as DEFAULT_METHOD
+from .estimator import METHODS as METHODS
+from .estimator import Estimator as Estimator
+from .estimator import make_estimator as make_estimator
+from .instrumental import InstrumentalVariables as InstrumentalVariables
+from .least_squares import LeastSquares as LeastSquares
+from .least_squares import WeightedLeastSquares as WeightedLeastSquares
+from .log_cholesky import LogCholesky as LogCholesky
+from .recursive import RecursiveInstrumentalVariables as RecursiveInstrumentalVariables
+from .recursive import RecursiveLeastSquares as RecursiveLeastSquares
+from .recursive_total import RecursiveTotalLeastSquares as RecursiveTotalLeastSquares
+from .robust import HuberLeastSquares as HuberLeastSquares
+from .total_least_squares import TotalLeastSquares as TotalLeastSquares

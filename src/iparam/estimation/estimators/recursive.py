@@ -1,0 +1,233 @@
+"""Recursive estimators: an immutable configuration and an explicit state that takes one sample after the other.
+
+All of them keep a bounded summary of the past, so a sample costs the same whenever it comes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.errors import InputError
+from iparam.estimation import kernels
+from iparam.estimation.errors import IdentificationError
+from iparam.estimation.estimate import Estimate
+from iparam.estimation.estimators.estimator import Estimator
+from iparam.estimation.estimators.instrumental import NO_INSTRUMENTS
+from iparam.estimation.payload.assembly import assemble_estimate
+from iparam.estimation.payload.covariance import Scores, estimate_covariance
+from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
+from iparam.estimation.payload.weighted_fit import residuals, weighted_fit
+
+
+class RecursiveState(ABC):
+    """What is known after the samples so far.
+
+    Attributes:
+        samples: how many there were.
+    """
+
+    samples: int
+
+    @abstractmethod
+    def update(self, A_k: FloatArray, y_k: FloatArray) -> None:
+        """Take in one sample, A_k (6, 10) and y_k (6,), or a block, (b, 6, 10) and (b, 6)."""
+
+    @property
+    @abstractmethod
+    def solution(self) -> FloatArray | None:
+        """(p,) phi and bias; None before the samples determine them."""
+
+    @property
+    @abstractmethod
+    def inverse_information(self) -> FloatArray:
+        """(p, p) the covariance if the residuals are as large as expected."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """Mean square of the whitened residuals: 1 if they are as large as expected."""
+
+    @property
+    def parameters(self) -> FloatArray:
+        """`solution`, or IdentificationError before there is one."""
+        found = self.solution
+        if found is None:
+            raise IdentificationError(f"{self.samples} samples do not yet determine the parameters")
+        return found
+
+    @property
+    def covariance(self) -> FloatArray:
+        """(p, p) of the solution if the samples' errors are independent, scaled by the residuals."""
+        return self.inverse_information * self.variance
+
+
+class RecursiveLeastSquaresState(RecursiveState):
+    """All samples so far as one triangular factor: exact, and free of the drift of a recursion for a covariance.
+
+    Args:
+        whiten: (6, 6) root of the inverse covariance of a sample.
+        bias: whether the sensor's bias is estimated too, p = 16, or not, p = 10.
+        forgetting: weight of the past at each sample, 1 for none forgotten.
+    """
+
+    def __init__(self, whiten: FloatArray, bias: bool, forgetting: float = 1.0) -> None:
+        p = NUM_PARAMETERS + 6 * bias
+        self.factor = np.zeros((p + 1, p + 1))
+        self.samples = 0
+        self._whiten = np.ascontiguousarray(whiten)
+        self._forgetting = forgetting
+        self._sample = np.zeros((1, 6, p))
+        self._sample[0, :, NUM_PARAMETERS:] = np.eye(6)[:, : 6 * bias]
+
+    def update(self, A_k: FloatArray, y_k: FloatArray) -> None:
+        """See `RecursiveState`."""
+        if A_k.ndim == 2:
+            design = self._sample
+            design[0, :, :NUM_PARAMETERS] = A_k
+            y_k = y_k[None]
+        else:
+            design = np.repeat(self._sample, len(A_k), axis=0)
+            design[:, :, :NUM_PARAMETERS] = A_k
+        kernels.fold_samples(self.factor, self._whiten, design, y_k, self._forgetting)
+        self.samples += len(design)
+
+    @property
+    def solution(self) -> FloatArray | None:
+        """See `RecursiveState`."""
+        found = np.empty(len(self.factor) - 1)
+        solved = kernels.is_determined(self.factor) and kernels.least_squares_solution(self.factor, found)
+        return found if solved else None
+
+    @property
+    def inverse_information(self) -> FloatArray:
+        """See `RecursiveState`."""
+        inverse = np.linalg.inv(self.factor[:-1, :-1])
+        return np.asarray(inverse @ inverse.T)
+
+    @property
+    def variance(self) -> float:
+        """See `RecursiveState`."""
+        freedom = max(6 * self.samples - len(self.factor) + 1, 1)
+        return max(float(self.factor[-1, -1]) ** 2 / freedom, 1e-300)
+
+
+@dataclass(frozen=True)
+class RecursiveLeastSquares(Estimator):
+    """Recursive weighted least squares.
+
+    Attributes:
+        forgetting: 1 gives every sample the same weight and the result of batch least squares; below 1 an old sample
+            counts forgetting^age.
+    """
+
+    forgetting: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.9 <= self.forgetting <= 1.0:
+            raise InputError(f"forgetting must be between 0.9 and 1, got {self.forgetting!r}")
+
+    def start(self, whiten: FloatArray, bias: bool) -> RecursiveLeastSquaresState:
+        """A state without samples; arguments as in `RecursiveLeastSquaresState`."""
+        return RecursiveLeastSquaresState(whiten, bias, self.forgetting)
+
+    def fit(self, problem: PayloadProblem) -> Estimate:
+        """See `Estimator.fit`: all samples one after the other."""
+        first = weighted_fit(problem, correct=False)
+        whiten = np.linalg.inv(np.linalg.cholesky(first.weights.sensor))
+        state = self.start(whiten, problem.bias)
+        state.update(problem.A, problem.y)
+        parameters = state.parameters
+        gram = state.factor[:-1, :-1].T @ state.factor[:-1, :-1]
+        residual = residuals(problem, parameters)
+        weighted = residual @ (whiten.T @ whiten)
+        if self.forgetting < 1.0:
+            weighted *= self.forgetting ** np.arange(problem.num_samples - 1, -1, -1)[:, None]
+        scores = Scores(problem.design, weighted, np.zeros(problem.num_unknowns))
+        covariance, inflation = estimate_covariance(gram, scores)
+        return assemble_estimate("rls", problem, parameters, covariance, inflation=inflation)
+
+
+class RecursiveInstrumentalState:
+    """Sums of Z' W A and Z' W y.
+
+    Args:
+        precision: (6, 6) inverse covariance of a sample.
+        bias: whether the sensor's bias is estimated too; it is its own instrument.
+        forgetting: weight of the past at each sample.
+    """
+
+    def __init__(self, precision: FloatArray, bias: bool, forgetting: float = 1.0) -> None:
+        p = NUM_PARAMETERS + 6 * bias
+        self.moments = np.zeros((p, p))
+        self.right = np.zeros(p)
+        self.samples = 0
+        self._precision, self._forgetting = precision, forgetting
+        self._design, self._instruments = np.zeros((2, 6, p))
+        self._design[:, NUM_PARAMETERS:] = self._instruments[:, NUM_PARAMETERS:] = np.eye(6)[:, : 6 * bias]
+
+    def update(self, A_k: FloatArray, y_k: FloatArray, Z_k: FloatArray) -> None:
+        """Take in one sample: A_k (6, 10), y_k (6,) and its instruments Z_k (6, 10)."""
+        self._design[:, :NUM_PARAMETERS] = A_k
+        self._instruments[:, :NUM_PARAMETERS] = Z_k
+        weighted = self._instruments.T @ self._precision
+        if self._forgetting != 1.0:
+            self.moments *= self._forgetting
+            self.right *= self._forgetting
+        self.moments += weighted @ self._design
+        self.right += weighted @ y_k
+        self.samples += 1
+
+    @property
+    def parameters(self) -> FloatArray:
+        """(p,) the present solution; IdentificationError before the samples determine one."""
+        scale = np.sqrt(np.abs(np.diag(self.moments)))
+        scale[scale == 0.0] = 1.0
+        scaled = self.moments / np.outer(scale, scale)
+        if np.linalg.cond(scaled) > 1e12:
+            raise IdentificationError(f"{self.samples} samples do not yet determine the parameters")
+        return np.asarray(np.linalg.solve(scaled, self.right / scale) / scale)
+
+
+@dataclass(frozen=True)
+class RecursiveInstrumentalVariables(Estimator):
+    """Recursive instrumental variables; after all samples it equals `InstrumentalVariables`.
+
+    Attributes:
+        forgetting: as in `RecursiveLeastSquares`.
+    """
+
+    needs_instruments: ClassVar[bool] = True
+
+    forgetting: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.9 <= self.forgetting <= 1.0:
+            raise InputError(f"forgetting must be between 0.9 and 1, got {self.forgetting!r}")
+
+    def start(self, precision: FloatArray, bias: bool) -> RecursiveInstrumentalState:
+        """A state without samples; arguments as in `RecursiveInstrumentalState`."""
+        return RecursiveInstrumentalState(precision, bias, self.forgetting)
+
+    def fit(self, problem: PayloadProblem) -> Estimate:
+        """See `Estimator.fit`: all samples one after the other."""
+        first = weighted_fit(problem, correct=False)
+        precision = np.asarray(np.linalg.inv(first.weights.sensor), float)
+        instruments, matrices = problem.instrument_design, problem.instruments
+        warnings: tuple[str, ...] = ()
+        if instruments is None or matrices is None:
+            instruments, matrices, warnings = problem.design, problem.A, (NO_INSTRUMENTS,)
+        state = self.start(precision, problem.bias)
+        for A_k, y_k, Z_k in zip(problem.A, problem.y, matrices, strict=True):
+            state.update(A_k, y_k, Z_k)
+        parameters = state.parameters
+        weighted = residuals(problem, parameters) @ precision
+        if self.forgetting < 1.0:
+            weighted *= self.forgetting ** np.arange(problem.num_samples - 1, -1, -1)[:, None]
+        scores = Scores(instruments, weighted, np.zeros(problem.num_unknowns))
+        covariance, inflation = estimate_covariance(state.moments, scores)
+        return assemble_estimate("riv", problem, parameters, covariance, inflation=inflation, warnings=warnings)

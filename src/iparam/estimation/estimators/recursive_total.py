@@ -1,0 +1,161 @@
+"""Recursive total least squares by an incremental SVD (Kubus et al. 2008, Brand 2002)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array
+from iparam.errors import InputError
+from iparam.estimation import kernels
+from iparam.estimation.estimate import Estimate
+from iparam.estimation.estimators.estimator import Estimator
+from iparam.estimation.estimators.recursive import RecursiveState
+from iparam.estimation.estimators.total_least_squares import (
+    Errors,
+    error_gram,
+    solve_total,
+    total_covariance,
+    total_weights,
+)
+from iparam.estimation.payload.assembly import assemble_estimate
+from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
+from iparam.estimation.payload.weighting import constant_weights
+
+REPAIR_EVERY = 1024
+"""Updates after which rounding is swept out of the orthogonality of the vectors."""
+
+
+@dataclass(eq=False)
+class IncrementalSVD:
+    """The state: feed it rows with `append`.
+
+    Attributes:
+        num_columns: p.
+        values: (p,) singular values, descending.
+        vectors: (p, p) right singular vectors, columns.
+        num_rows: how many rows there were.
+    """
+
+    num_columns: int
+    values: FloatArray = field(init=False)
+    vectors: FloatArray = field(init=False)
+    num_rows: int = 0
+    _updates: int = 0
+
+    def __post_init__(self) -> None:
+        if self.num_columns < 1:
+            raise InputError(f"num_columns must be at least 1, got {self.num_columns}")
+        self.values = np.zeros(self.num_columns)
+        self.vectors = np.eye(self.num_columns)
+        self._work = np.zeros((self.num_columns, self.num_columns))
+
+    def append(self, rows: ArrayLike) -> None:
+        """Add rows (b, p), in any number."""
+        block = np.array(as_float_array(rows, "rows", (self.num_columns,)).reshape(-1, self.num_columns))
+        self.append_unchecked(block)
+
+    def append_unchecked(self, rows: FloatArray) -> None:
+        """`append` for a float64 array (b, p) that may be overwritten: no checks, no copies."""
+        kernels.append_rows(self.values, self.vectors, rows, self._work)
+        self.num_rows += len(rows)
+        self._updates += 1
+        if self._updates % REPAIR_EVERY == 0:
+            kernels.orthonormalise(self.vectors)
+
+    def triangle(self) -> FloatArray:
+        """(p, p) the triangular factor of the matrix, columns in the order given."""
+        out = np.empty((self.num_columns, self.num_columns))
+        kernels.triangle_of_svd(self.values, self.vectors, out)
+        return out
+
+
+class RecursiveTotalLeastSquaresState(RecursiveState):
+    """The SVD of the whitened [bias, A, y] of all samples so far: at most 17 values and 17 x 17 vectors.
+
+    Args:
+        noise: (11, 11) Gram matrix of the errors in the whitened [A, y], up to a factor.
+        whiten: (6, 6) root of the inverse covariance of a sample.
+        bias: whether the sensor's bias is estimated; its columns are exact.
+    """
+
+    def __init__(self, noise: FloatArray, whiten: FloatArray, bias: bool) -> None:
+        self._exact = 6 * bias
+        self.svd = IncrementalSVD(self._exact + NUM_PARAMETERS + 1)
+        self.samples = 0
+        self._noise, self._whiten = noise, np.ascontiguousarray(whiten)  # the caller may let the noise grow
+        self._rows = np.zeros((6, self.svd.num_columns))
+        self._triangle = np.zeros((self.svd.num_columns,) * 2)
+        self._solution = np.zeros(self._exact + NUM_PARAMETERS)
+        self._order = np.roll(np.arange(len(self._solution)), -self._exact)  # phi first, then the bias
+        self._ratio = -1.0
+
+    def update(self, A_k: FloatArray, y_k: FloatArray) -> None:
+        """See `RecursiveState`."""
+        if A_k.ndim == 2:
+            rows = self._rows
+            kernels.whitened_rows(self._whiten, A_k, y_k, self._exact, rows)
+            self.samples += 1
+        else:
+            block = np.empty((len(A_k), 6, self.svd.num_columns))
+            block[:, :, : self._exact] = self._whiten[:, : self._exact]
+            block[:, :, self._exact : -1] = self._whiten @ A_k
+            block[:, :, -1] = y_k @ self._whiten.T
+            rows = block.reshape(-1, self.svd.num_columns)
+            self.samples += len(A_k)
+        self.svd.append_unchecked(rows)
+        self._ratio = kernels.solve_total_svd(
+            self.svd.values, self.svd.vectors, self._exact, self._noise, self._triangle, self._solution
+        )
+
+    @property
+    def solution(self) -> FloatArray | None:
+        """See `RecursiveState`."""
+        if self._ratio < 0.0:
+            return None
+        return np.concatenate([self._solution[self._exact :], self._solution[: self._exact]])
+
+    @property
+    def inverse_information(self) -> FloatArray:
+        """See `RecursiveState`."""
+        p, exact = len(self._solution), self._exact
+        gram = self._triangle[:p, :p].T @ self._triangle[:p, :p]
+        gram[exact:, exact:] -= self._ratio * self._noise[:-1, :-1]
+        inverse = np.linalg.inv(gram)
+        return np.asarray(inverse[self._order[:, None], self._order] if exact else inverse)
+
+    @property
+    def variance(self) -> float:
+        """See `RecursiveState`."""
+        phi = np.array([*self._solution[self._exact :].tolist(), -1.0])
+        freedom = max(6 * self.samples - len(self._solution), 1)
+        return max(self._ratio * float(phi @ self._noise @ phi) / freedom, 1e-300)
+
+
+@dataclass(frozen=True)
+class RecursiveTotalLeastSquares(Estimator):
+    """Total least squares, sample by sample; after any number of samples it equals `TotalLeastSquares`.
+
+    Attributes:
+        errors: see `TotalLeastSquares`.
+    """
+
+    errors: Errors = "known"
+
+    def start(self, noise: FloatArray, whiten: FloatArray, bias: bool) -> RecursiveTotalLeastSquaresState:
+        """A state without samples; arguments as in `RecursiveTotalLeastSquaresState`."""
+        return RecursiveTotalLeastSquaresState(noise, whiten, bias)
+
+    def fit(self, problem: PayloadProblem) -> Estimate:
+        """See `Estimator.fit`: all samples one after the other."""
+        weights = constant_weights(total_weights(problem).sensor)
+        noise = error_gram(problem, weights, self.errors)
+        state = self.start(noise, weights.whiten, problem.bias)
+        for A_k, y_k in zip(problem.A, problem.y, strict=True):
+            state.update(A_k, y_k)
+        parameters = state.parameters
+        ratio = solve_total(state.svd.triangle(), noise, 6 * problem.bias)[1]
+        covariance, inflation = total_covariance(problem, weights, parameters, ratio * noise[:-1, :-1])
+        return assemble_estimate("rtls", problem, parameters, covariance, inflation=inflation)

@@ -1,0 +1,1 @@
+"""The load while the arm moves."""

@@ -1,0 +1,127 @@
+"""An on-line estimate as an `Estimate`: what is left of the wrench, without keeping the samples."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from iparam.arrays import FloatArray, frozen
+from iparam.estimation.estimate import Estimate, Wrench
+from iparam.estimation.payload.assembly import estimate_of, precision_warnings
+from iparam.estimation.payload.problem import NUM_PARAMETERS
+from iparam.spatial.consistency import check_consistency, is_physically_consistent
+
+BLOCK = 32
+"""Samples that are folded into the sums together: a product of matrices costs less than many of vectors."""
+
+
+class WrenchMoments:
+    """Sums of squares and products of [A, bias, y] for each of the six components of the wrench.
+
+    With them the residual of any parameters p is known for all samples so far: r^2 = [p, -1] M [p, -1]' of each.
+
+    Args:
+        bias: whether the sensor's bias is estimated too.
+    """
+
+    def __init__(self, bias: bool) -> None:
+        self.samples = 0
+        size = NUM_PARAMETERS + 6 * bias + 1
+        self._folded = np.zeros((6, size, size))
+        self._rows = np.zeros((6, BLOCK, size))
+        self._rows[:, :, NUM_PARAMETERS:-1] = np.eye(6)[:, None, : 6 * bias]
+        self._waiting = 0
+
+    def add(self, A: FloatArray, y: FloatArray) -> None:
+        """Take in one sample, A (6, 10) and y (6,)."""
+        self._rows[:, self._waiting, :NUM_PARAMETERS] = A
+        self._rows[:, self._waiting, -1] = y
+        self._waiting += 1
+        self.samples += 1
+        if self._waiting == BLOCK:
+            self._folded, self._waiting = self._sums, 0
+
+    @property
+    def _sums(self) -> FloatArray:
+        """(6, p + 1, p + 1) of all samples."""
+        rows = self._rows[:, : self._waiting]
+        return np.asarray(self._folded + np.swapaxes(rows, 1, 2) @ rows)
+
+    def residual_squares(self, parameters: FloatArray) -> FloatArray:
+        """(6,) sums of squares of what ``parameters`` (p,) leave of each component [N^2, (N m)^2]."""
+        ends = np.append(parameters, -1.0)
+        return np.asarray(np.maximum(np.einsum("i,kij,j->k", ends, self._sums, ends), 0.0))
+
+    @property
+    def condition_number(self) -> float:
+        """Of the stacked regressor in SI units; 3e7 also stands for more, which squares of the entries cannot tell."""
+        values = np.linalg.eigvalsh(self._sums[:, :NUM_PARAMETERS, :NUM_PARAMETERS].sum(axis=0))
+        return float(np.sqrt(values[-1] / max(values[0], 1e-15 * values[-1], 1e-300)))
+
+
+class OnlineQuality(NamedTuple):
+    """How good an on-line estimate is, in numbers that are quick to get.
+
+    Attributes:
+        samples: since the start or the last change of load.
+        condition_number: of the stacked regressor in SI units.
+        relative_mass_deviation: standard deviation of the mass over the mass.
+        physically_consistent: whether a body of positive density can have these parameters.
+        restarts: changes of load so far.
+        residual_force_rms, residual_torque_rms: of what is left of a wrench, all three components [N, N m].
+    """
+
+    samples: int
+    condition_number: float
+    relative_mass_deviation: float
+    physically_consistent: bool
+    restarts: int
+    residual_force_rms: float
+    residual_torque_rms: float
+
+
+def online_quality(
+    parameters: FloatArray, covariance: FloatArray, moments: WrenchMoments, restarts: int
+) -> OnlineQuality:
+    """The quality of the present estimate; arguments as in `online_result`, and the changes of load so far."""
+    squares = moments.residual_squares(parameters) / max(moments.samples, 1)
+    return OnlineQuality(
+        moments.samples,
+        moments.condition_number,
+        float(np.sqrt(max(covariance[0, 0], 0.0))) / max(abs(float(parameters[0])), 1e-12),
+        bool(is_physically_consistent(parameters[:NUM_PARAMETERS])),
+        restarts,
+        float(np.sqrt(squares[:3].sum())),
+        float(np.sqrt(squares[3:].sum())),
+    )
+
+
+def online_result(method: str, parameters: FloatArray, covariance: FloatArray, moments: WrenchMoments) -> Estimate:
+    """Put the present estimate together.
+
+    Args:
+        method: of the recursion.
+        parameters: (p,) phi and, if estimated, the bias.
+        covariance: (p, p) of them.
+        moments: of all samples that it rests on.
+    """
+    phi, spread_of_phi = parameters[:NUM_PARAMETERS], covariance[:NUM_PARAMETERS, :NUM_PARAMETERS]
+    report = check_consistency(phi)
+    squares = moments.residual_squares(parameters)
+    rms = np.sqrt(squares / max(moments.samples, 1))
+    warnings = precision_warnings(phi, np.sqrt(np.maximum(np.diag(spread_of_phi), 0.0)))
+    if not report:
+        warnings.append(f"No rigid body has these parameters: {report.violations[0]}")
+    bias = parameters[NUM_PARAMETERS:]
+    return estimate_of(
+        f"online {method}",
+        phi,
+        spread_of_phi,
+        condition_number=moments.condition_number,
+        residual_norm=float(np.sqrt(squares.sum())),
+        residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),
+        sensor_bias=Wrench(frozen(bias[:3]), frozen(bias[3:])) if bias.size else None,
+        samples=moments.samples,
+        warnings=warnings,
+    )

@@ -1,0 +1,173 @@
+"""`assemble_estimate`: from a fitted vector and its covariance to an `Estimate` with its warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from iparam.arrays import FloatArray, frozen
+from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
+from iparam.estimation.errors import IdentificationError
+from iparam.estimation.estimate import SUCCESS, Estimate, StandardDeviations, Wrench
+from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
+from iparam.estimation.payload.weighted_fit import residuals
+from iparam.regressor.identifiability import PARAMETER_NAMES
+from iparam.spatial.consistency import check_consistency
+from iparam.spatial.derived import derived_covariance
+from iparam.spatial.parameters import InertialParameters
+from iparam.spatial.phi import inertia_matrix
+
+POORLY_KNOWN = 0.2
+"""Standard deviation of a parameter, as a share of its scale, from which a warning says so."""
+
+
+CORRELATED = 1.5
+"""Inflation of the covariance by correlation in time from which on a warning says so."""
+
+VISIBLE = 1e-3
+"""Residual, as a share of the wrench, below which nobody needs to hear of its structure."""
+
+
+def assemble_estimate(
+    method: str,
+    problem: PayloadProblem,
+    parameters: FloatArray,
+    covariance: FloatArray,
+    *,
+    inflation: float = 1.0,
+    data_share: FloatArray | None = None,
+    warnings: tuple[str, ...] = (),
+    status: str = SUCCESS,
+) -> Estimate:
+    """Put an estimate together.
+
+    Args:
+        method: name of the estimator.
+        problem: the data.
+        parameters: (p,) phi and, if estimated, the bias.
+        covariance: (p, p) of them.
+        inflation: of the covariance, by correlation in time.
+        data_share: (10,) see `Estimate`.
+        warnings: in addition to those found here.
+        status: one sentence.
+    """
+    phi = parameters[:NUM_PARAMETERS]
+    if not (np.isfinite(parameters).all() and np.isfinite(covariance).all()) or phi[0] == 0.0:
+        raise IdentificationError(f"method {method} found no finite solution: the data do not determine the parameters")
+    phi_covariance = covariance[:NUM_PARAMETERS, :NUM_PARAMETERS]
+    spread = np.sqrt(np.maximum(np.diag(phi_covariance), 0.0))
+    left = residuals(problem, parameters)
+    rms = np.sqrt(np.mean(left**2, axis=0))
+    found = [*problem.warnings, *warnings, *precision_warnings(phi, spread)]
+    report = check_consistency(phi)
+    if not report:
+        found.append(f"No rigid body has these parameters: {report.violations[0]} Method consistent avoids that.")
+    if inflation > CORRELATED and (rms > VISIBLE * np.sqrt(np.mean(problem.y**2, axis=0))).any():
+        found.append(_correlation_warning(residual_structure(problem, left), inflation))
+    return estimate_of(
+        method,
+        phi,
+        phi_covariance,
+        condition_number=condition_number(problem.A),
+        residual_norm=float(np.linalg.norm(left)),
+        residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),
+        sensor_bias=Wrench(frozen(parameters[10:13]), frozen(parameters[13:16])) if problem.bias else None,
+        samples=problem.num_samples * problem.averaged,
+        data_share=None if data_share is None else frozen(data_share),
+        time_correlation=inflation,
+        warnings=found,
+        status=status,
+    )
+
+
+def _correlation_warning(structure: ResidualStructure, inflation: float) -> str:
+    if structure.follows_motion:
+        return (
+            "What is left of the wrench follows the motion, and the standard deviations do not cover the cause. Look "
+            "at the sensor's sign, axes, units, place and filter, at the arm's model and how it is mounted, at the "
+            "clock, and at what else pulls at the load."
+        )
+    if structure.lasts:
+        return (
+            "The residuals keep their sign for a good part of the run, and the standard deviations do not cover the "
+            "cause: the sensor's bias drifts (--bias drifting estimates that along), the load changed, or something "
+            "else pulls at it."
+        )
+    return (
+        "The residuals are correlated in time, which the standard deviations account for (variance "
+        f"{inflation:.1f} times that of independent samples)."
+    )
+
+
+def estimate_of(
+    method: str,
+    phi: FloatArray,
+    covariance: FloatArray,
+    *,
+    condition_number: float,
+    residual_norm: float,
+    samples: int,
+    warnings: Iterable[str],
+    residual_rms: Wrench | None = None,
+    sensor_bias: Wrench | None = None,
+    data_share: FloatArray | None = None,
+    time_correlation: float = 1.0,
+    status: str = SUCCESS,
+) -> Estimate:
+    """An `Estimate` from phi (10,) and its covariance (10, 10); the rest as in there, no wrench residual as zeros."""
+    body = InertialParameters.from_phi(phi)
+    derived = np.sqrt(np.maximum(np.diag(derived_covariance(phi, covariance)), 0.0))
+    spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    return Estimate(
+        method=method,
+        mass=float(phi[0]),
+        center_of_mass=body.center_of_mass,
+        inertia_about_com=body.inertia_about_com,
+        inertia_about_origin=frozen(inertia_matrix(phi[4:])),
+        phi=frozen(phi),
+        standard_deviation=StandardDeviations(
+            float(derived[0]), frozen(derived[1:4]), frozen(inertia_matrix(derived[4:])), frozen(spread)
+        ),
+        covariance_phi=frozen(0.5 * (covariance + covariance.T)),
+        physically_consistent=check_consistency(phi).consistent,
+        condition_number=condition_number,
+        residual_norm=residual_norm,
+        residual_rms=Wrench(frozen(np.zeros(3)), frozen(np.zeros(3))) if residual_rms is None else residual_rms,
+        sensor_bias=sensor_bias,
+        samples=samples,
+        data_share=data_share,
+        time_correlation=time_correlation,
+        warnings=tuple(dict.fromkeys(warnings)),
+        status=status,
+    )
+
+
+def condition_number(A: FloatArray) -> float:
+    """Of the stacked regressors A (N, 6, 10), in SI units."""
+    rows = A.reshape(-1, NUM_PARAMETERS)
+    values = np.linalg.eigvalsh(rows.T @ rows)
+    if values[0] > 1e-8 * values[-1]:
+        return float(np.sqrt(values[-1] / values[0]))
+    return float(np.linalg.cond(np.linalg.qr(rows, mode="r")))  # a Gram matrix holds half the digits only
+
+
+def precision_warnings(phi: FloatArray, spread: FloatArray) -> list[str]:
+    """A sentence for each parameter that the data leave open.
+
+    The mass is compared with itself, a first moment with the mass times the body's reach, an inertia with the largest
+    moment of inertia.
+    """
+    mass = max(abs(float(phi[0])), 1e-12)
+    largest = max(float(np.abs(phi[[4, 7, 9]]).max()), 1e-12)
+    reach = np.sqrt(largest / mass)
+    scales = np.array([mass, *[mass * reach] * 3, *[largest] * 6])
+    meaning = ["of the estimate"] + ["of the mass times the load's radius of gyration"] * 3
+    meaning += ["of the largest moment of inertia"] * 6
+    found = []
+    for name, share, of in zip(PARAMETER_NAMES, spread / scales, meaning, strict=True):
+        if share > POORLY_KNOWN:
+            found.append(
+                f"{name} is not determined by this motion: its standard deviation is {100 * share:.0f} % {of}."
+            )
+    return found

@@ -1,0 +1,97 @@
+"""Taking a known load out of a wrench: what is left is what touches the tool."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray
+from iparam.errors import ContradictionError
+from iparam.estimation.assessment.agreement import check_frame, comes_from, compare_arm
+from iparam.estimation.errors import IdentificationError
+from iparam.estimation.estimate import Estimate
+from iparam.estimation.payload.problem_of_recording import motion_at, within_motion
+from iparam.motion.sources import KalmanMotion, MotionSource
+from iparam.recording.recording import Recording
+from iparam.recording.signal import Signal
+from iparam.recording.statements import COMPENSATED, compensated_mass
+from iparam.robot.model import Robot
+from iparam.sensing.offset import offset_compensated_regressor, resting_regressor
+from iparam.sensing.run_check import check_run
+from iparam.sensing.wrench_source import SensorWrench, WrenchSource
+
+WORSE = 1.05
+"""How much more a force may change without a load than with it before that is said: something may touch the tool."""
+
+
+def compensate_wrench(
+    recording: Recording,
+    robot: Robot,
+    estimate: Estimate,
+    *,
+    motion: MotionSource | None = None,
+    wrench: WrenchSource | None = None,
+    delay: float = 0.0,
+    zeroed: bool = False,
+    gravity: ArrayLike | None = None,
+) -> Recording:
+    """The recording with the identified load, and the sensor's bias where it was identified, taken out of the wrench.
+
+    Args:
+        recording: with the wrench, and what the motion source needs.
+        robot: the arm.
+        estimate: of the load.
+        motion, wrench, delay, gravity: see `problem_from_recording`.
+        zeroed: whether the sensor was zeroed with the load on it in the first pose.
+
+    Returns:
+        The recording; its wrench covers the samples within the motion. A load is taken out once: a second one only if
+        it was identified from what the first left.
+    """
+    checked = check_run(recording, robot, gravity)
+    _check_estimate(estimate, recording, robot)
+    measured = (SensorWrench() if wrench is None else wrench).read(recording)
+    whole = (KalmanMotion() if motion is None else motion).motion(recording, robot)
+    rows, warnings = within_motion(whole, measured.time - delay)
+    if not rows.any():
+        raise IdentificationError("no wrench sample lies within the recorded motion")
+    at = motion_at(whole, measured.time[rows] - delay)
+    matrices = at.regressor(robot, checked.gravity)
+    if zeroed:
+        matrices = offset_compensated_regressor(matrices, resting_regressor(robot, whole.q[0], checked.gravity))
+    values = measured.values[rows] - matrices @ estimate.phi
+    if estimate.sensor_bias is not None:
+        values = values - np.concatenate([estimate.sensor_bias.force, estimate.sensor_bias.torque])
+    clean = Signal(measured.time[rows], values, measured.unit, measured.frame)
+    warnings += [*checked.remarks, *_not_in_it(measured.values[rows], values)]
+    result = recording.with_signal("wrench", clean).with_warnings(*warnings)
+    total = estimate.mass + (compensated_mass(recording) or 0.0)
+    return result.with_metadata(**{COMPENSATED: total}, compensated_method=estimate.method)
+
+
+def _check_estimate(estimate: Estimate, recording: Recording, robot: Robot) -> None:
+    check_frame(estimate.frame, robot)
+    arm = compare_arm(estimate, robot)
+    if arm.same is False:
+        raise ContradictionError(
+            f"{arm.sentence}: the bias of its sensor is not that of this one. Identify the load with {robot.name}"
+        )
+    before = compensated_mass(recording)
+    if before is not None and not comes_from(estimate, recording):
+        raise ContradictionError(
+            f"a load of {before:.4g} kg has been taken out of this wrench already, and one of "
+            f"{estimate.mass:.4g} kg would be a second: start from the recording as it was measured, or identify from "
+            "this one what is left in it"
+        )
+
+
+def _not_in_it(before: FloatArray, after: FloatArray) -> list[str]:
+    """A sentence if the force (N, 3 of 6) changes more without the load than it did with it."""
+    was, left = (float(np.sqrt(np.mean(np.var(values[:, :3], axis=0)))) for values in (before, after))
+    if left <= WORSE * was:
+        return []
+    sentence = (
+        f"the force without the load changes more, by {left:.3g} N rms, than with it, {was:.3g} N: is this the load "
+        "that was carried, and is it still in this wrench?"
+    )
+    return [sentence]

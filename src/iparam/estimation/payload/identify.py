@@ -1,0 +1,151 @@
+"""`identify_payload`: one call from a recording to an `Estimate`."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import frozen
+from iparam.errors import UnknownNameError
+from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
+from iparam.estimation.estimate import Estimate, Wrench
+from iparam.estimation.estimators.estimator import DEFAULT_METHOD, Estimator, make_estimator
+from iparam.estimation.payload.assembly import CORRELATED, condition_number
+from iparam.estimation.payload.problem import PayloadProblem
+from iparam.estimation.payload.problem_of_recording import problem_from_recording
+from iparam.motion.sources import MotionSource, ToolMotionEstimate
+from iparam.recording.recording import Recording
+from iparam.recording.statements import recorded_gravity
+from iparam.robot.model import Robot
+from iparam.sensing.run_check import recorded_robot
+from iparam.sensing.wrench_source import WrenchSource
+
+if TYPE_CHECKING:
+    from iparam.spatial.parameters import InertialParameters
+
+PayloadBias = Literal["estimate", "constant", "none", "zeroed", "drifting"]
+"""The sensor's bias: none and zeroed as in `problem_from_recording`; constant, its "estimate"; drifting, one that walks
+during the run (see `bias_drift`); or estimate: constant, and drifting where that alone explains the data."""
+
+SURE = 3.0
+"""Standard deviations from which a number of the estimate is believed to be there."""
+
+
+def identify_payload(
+    recording: Recording,
+    robot: Robot | str | None = None,
+    method: str | Estimator = DEFAULT_METHOD,
+    *,
+    motion: MotionSource | ToolMotionEstimate | None = None,
+    wrench: WrenchSource | None = None,
+    bias: PayloadBias = "estimate",
+    delay: float | None = 0.0,
+    wrench_covariance: ArrayLike | None = None,
+    zero_pose: ArrayLike | None = None,
+    prior: InertialParameters | None = None,
+    gravity: ArrayLike | None = None,
+) -> Estimate:
+    """Identify what the arm carried.
+
+    Args:
+        recording: of a motion that excites the load.
+        robot: the arm, its name or its URDF's path; None takes the recording's. It must be the arm of the recording.
+        method: one of `METHODS`, or an estimator.
+        motion, wrench, wrench_covariance, zero_pose, gravity: see `problem_from_recording`.
+        bias: of the sensor. "drifting" also estimates how it walks, channel by channel: right for a sensor that is not
+            warm yet. Errors of another kind that last for some tenths of a second are taken for drift, too, so the
+            default, "estimate", does so only if a slow walk explains all that a constant bias leaves.
+        delay: by how much the wrench lags behind the joint angles [s]; None estimates it.
+        prior: a guess of the load, for method "logchol".
+    """
+    if bias not in get_args(PayloadBias):
+        raise UnknownNameError("treatment of the bias", bias, get_args(PayloadBias))
+    arm = robot if isinstance(robot, Robot) else recorded_robot(recording, robot)
+    estimator = make_estimator(method, prior) if isinstance(method, str) else method
+    warnings: tuple[str, ...] = ()
+    if delay is None:
+        from iparam.motion.delay import estimate_delay
+
+        found = estimate_delay(recording, arm, gravity=recorded_gravity(recording, gravity))
+        delay = found.seconds if abs(found.seconds) > 3.0 * found.standard_deviation else 0.0
+        if delay:
+            warnings = (f"The wrench lags behind the joint angles by {1e3 * delay:.2f} ms, which was compensated.",)
+    problem = problem_from_recording(
+        recording,
+        arm,
+        motion=motion,
+        wrench=wrench,
+        bias=bias if bias in ("none", "zeroed") else "estimate",
+        delay=delay,
+        wrench_covariance=wrench_covariance,
+        zero_pose=zero_pose,
+        instruments=estimator.needs_instruments,
+        gravity=gravity,
+    )
+    if bias == "drifting":
+        estimate = _fit_drifting(estimator, problem)
+    else:
+        estimate = estimator.fit(problem)
+        if bias == "estimate" and estimate.time_correlation > CORRELATED:
+            structure = _structure(problem, estimate)
+            if structure.lasts and not structure.linear_in_motion:
+                estimate = _fit_drifting(estimator, problem, unless=estimate)
+    signal = getattr(wrench, "signal", "wrench")
+    return dataclasses.replace(
+        estimate,
+        warnings=(*warnings, *estimate.warnings, *_size_remarks(estimate, arm)),
+        robot=robot if isinstance(robot, str) else recording.robot or arm.name,
+        frame=arm.tool_frame,
+        measurements=(recording.signal(signal).fingerprint,) if recording.has(signal) else (),
+    )
+
+
+def _size_remarks(estimate: Estimate, robot: Robot) -> tuple[str, ...]:
+    """A sentence if the load would be larger than the arm, by its inertia or the place of its centre of mass."""
+    moments = np.abs(np.diag(estimate.inertia_about_com))
+    sure = moments > SURE * np.diag(estimate.standard_deviation.inertia_about_com)
+    radius = float(np.sqrt(np.max(moments * sure) / max(abs(estimate.mass), 1e-12)))
+    place = np.abs(estimate.center_of_mass)
+    distance = float(np.linalg.norm(place * (place > SURE * estimate.standard_deviation.center_of_mass)))
+    if max(radius, distance) <= robot.reach or robot.reach == 0.0:
+        return ()
+    sentence = (
+        f"The load would be larger than the arm: its radius of gyration {radius:.3g} m, its centre of mass "
+        f"{distance:.3g} m from {robot.tool_frame}, and {robot.name} reaches {robot.reach:.3g} m. Is the time in "
+        "seconds, and are the torques in N m?"
+    )
+    return (sentence,)
+
+
+def _structure(problem: PayloadProblem, estimate: Estimate) -> ResidualStructure:
+    residual = problem.y - problem.A @ estimate.phi
+    return residual_structure(problem, residual - residual.mean(axis=0) if problem.bias else residual)
+
+
+def _fit_drifting(estimator: Estimator, problem: PayloadProblem, unless: Estimate | None = None) -> Estimate:
+    """The estimate with a bias that walks.
+
+    Args:
+        estimator: to fit with.
+        problem: the data.
+        unless: the estimate with a constant bias, which is given back where a slow walk does not explain what it
+            leaves; None takes the walk as it is.
+    """
+    from iparam.estimation.payload.bias_drift import find_drift, without_drift
+
+    drift = find_drift(problem)
+    if drift is None or (unless is not None and not drift.slow):
+        return estimator.fit(problem) if unless is None else unless
+    white = without_drift(problem, drift)
+    estimate = estimator.fit(white)
+    if unless is not None and (estimate.time_correlation > CORRELATED or _structure(white, estimate).follows_motion):
+        return unless
+    bias = np.mean(problem.y - problem.A @ estimate.phi, axis=0)
+    return dataclasses.replace(
+        estimate,
+        sensor_bias=Wrench(frozen(bias[:3]), frozen(bias[3:])),
+        condition_number=condition_number(problem.A),
+    )

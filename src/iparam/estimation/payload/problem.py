@@ -1,0 +1,96 @@
+"""`PayloadProblem`: what an estimator gets. Regressors, wrenches, what is known of their errors, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.errors import InputError
+from iparam.estimation.payload.regressor_uncertainty import RegressorUncertainty
+
+NUM_PARAMETERS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadProblem:
+    """y_k = A_k phi + b + noise, for N samples.
+
+    Attributes:
+        A: (N, 6, 10) regressors, those of a zeroed sensor already offset-compensated.
+        y: (N, 6) measured [force, torque] [N, N m].
+        time: (N,) strictly increasing [s].
+        bias: whether a constant sensor bias b is to be estimated too.
+        wrench_covariance: (6, 6) of the noise of one wrench sample; None estimates it from the residuals.
+        uncertainty: errors of the regressors; None where nothing is known of them.
+        instruments: (N, 6, 10) regressors of the same motion whose errors are independent of those of A; or None.
+        averaged: how many successive samples of the recording each of the N is the mean of.
+        warnings: what was found on the way here.
+    """
+
+    A: FloatArray
+    y: FloatArray
+    time: FloatArray
+    bias: bool = True
+    wrench_covariance: FloatArray | None = None
+    uncertainty: RegressorUncertainty | None = None
+    instruments: FloatArray | None = None
+    averaged: int = 1
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        A = as_float_array(self.A, "A", (6, NUM_PARAMETERS))
+        if A.ndim != 3 or len(A) == 0:
+            raise InputError(f"A must have shape (N, 6, 10) with at least one sample, got {A.shape}")
+        object.__setattr__(self, "A", frozen(A))
+        object.__setattr__(self, "y", _shaped(self.y, "y", (len(A), 6)))
+        time = _shaped(self.time, "time", (len(A),))
+        if (np.diff(time) <= 0).any():
+            raise InputError("time must be strictly increasing")
+        object.__setattr__(self, "time", time)
+        if self.wrench_covariance is not None:
+            covariance = _shaped(self.wrench_covariance, "wrench_covariance", (6, 6))
+            if not np.allclose(covariance, covariance.T) or np.linalg.eigvalsh(covariance)[0] <= 0.0:
+                raise InputError("wrench_covariance must be symmetric and positive definite")
+            object.__setattr__(self, "wrench_covariance", covariance)
+        if self.instruments is not None:
+            object.__setattr__(self, "instruments", _shaped(self.instruments, "instruments", A.shape))
+        if self.uncertainty is not None and self.uncertainty.num_samples != len(A):
+            raise InputError(f"uncertainty is that of {self.uncertainty.num_samples} samples, there are {len(A)}")
+        object.__setattr__(self, "warnings", tuple(self.warnings))
+
+    @property
+    def num_samples(self) -> int:
+        """N, the number of samples."""
+        return len(self.A)
+
+    @property
+    def num_unknowns(self) -> int:
+        """p, 10 or with a bias 16: phi, then b."""
+        return NUM_PARAMETERS + 6 * self.bias
+
+    @property
+    def design(self) -> FloatArray:
+        """(N, 6, p) what the unknowns [phi, b] are multiplied with."""
+        return self._with_bias(self.A)
+
+    @property
+    def instrument_design(self) -> FloatArray | None:
+        """(N, 6, p) the same with the instruments in place of A; the bias is its own instrument."""
+        return None if self.instruments is None else self._with_bias(self.instruments)
+
+    def _with_bias(self, matrices: FloatArray) -> FloatArray:
+        if not self.bias:
+            return matrices
+        design = np.empty((len(matrices), 6, NUM_PARAMETERS + 6))
+        design[:, :, :NUM_PARAMETERS] = matrices
+        design[:, :, NUM_PARAMETERS:] = np.eye(6)
+        return design
+
+
+def _shaped(value: FloatArray, name: str, shape: tuple[int, ...]) -> FloatArray:
+    array = as_float_array(value, name)
+    if array.shape != shape:
+        raise InputError(f"{name} must have shape {shape}, got {array.shape}")
+    return frozen(array)

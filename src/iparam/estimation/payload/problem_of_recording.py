@@ -1,0 +1,271 @@
+"""`problem_from_recording`: from what was recorded to what is to be solved."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from iparam.arrays import FloatArray, as_float_array
+from iparam.errors import ContradictionError, InputError, UnknownNameError
+from iparam.estimation.errors import IdentificationError
+from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
+from iparam.estimation.payload.regressor_uncertainty import regressor_uncertainty
+from iparam.motion.sources import KalmanMotion, MotionSource, SetPointMotion, ToolMotionEstimate
+from iparam.recording.recording import Recording
+from iparam.recording.screening import GAP
+from iparam.recording.units import time_hint
+from iparam.robot.model import Robot
+from iparam.sensing.offset import offset_compensated_regressor, resting_regressor
+from iparam.sensing.run_check import check_run
+from iparam.sensing.wrench_source import SensorWrench, WrenchSource
+
+Bias = Literal["estimate", "none", "zeroed"]
+"""The sensor's bias: six more unknowns, none, or a sensor that was zeroed with the load on it in the first pose.
+
+The zeroing took the mean of a few noisy samples, and its error is the same in all that follow, far above what their own
+noise averages to. A zeroed sensor therefore has six more unknowns, too: that error. What the zeroing itself tells about
+them is not used; on motions of 1.5 s and 10 s it would narrow no standard deviation by more than 1 %.
+"""
+
+LEAST_SAMPLES = 4
+
+LONGEST_DELAY = 0.5
+"""Between joint angles and wrench that is believed [s]."""
+MOST_SAMPLES = 100_000
+"""Samples from which on successive ones are averaged: the model is linear in the load, so it holds for means, too, and
+they tell as much as long as the motion hardly changes within one."""
+
+LONGEST_MEAN = 0.02
+"""The longest time that a mean is taken over [s]: a fifth of a period of the fastest motion of an arm, 10 Hz."""
+
+SHORTEST_GAP = 0.1
+"""Time between samples of a motion from which on it is not known in between, if it is unusual, too [s]."""
+
+SHORTEST_STRETCH = 0.25
+"""Time between gaps below which the samples in between tell no acceleration [s]."""
+
+_PART = 20_000  # samples whose regressors are held at a time
+
+
+def problem_from_recording(
+    recording: Recording,
+    robot: Robot,
+    *,
+    motion: MotionSource | ToolMotionEstimate | None = None,
+    wrench: WrenchSource | None = None,
+    bias: Bias = "estimate",
+    delay: float = 0.0,
+    wrench_covariance: ArrayLike | None = None,
+    zero_pose: ArrayLike | None = None,
+    instruments: bool = False,
+    gravity: ArrayLike | None = None,
+) -> PayloadProblem:
+    """Stack the regressors and wrenches of a recording.
+
+    Args:
+        recording: with the wrench, and what the motion source needs.
+        robot: the arm.
+        motion: where the motion comes from, or the motion itself; the Kalman smoother if not given. A source that does
+            not say how well it knows the motion is compared with the smoother, and what differs counts as its error.
+        wrench: where the wrench comes from; the signal ``wrench`` if not given.
+        bias: what to do about the sensor's bias.
+        delay: by how much the wrench lags behind the joint angles [s].
+        wrench_covariance: (6, 6) of the noise of a wrench sample; None estimates it.
+        zero_pose: (n,) where the sensor was zeroed, with ``bias="zeroed"``; the first pose if not given [rad].
+        instruments: add regressors from the set points for instrumental variables, or, where the motion is that of the
+            set points, from the smoothed angles.
+        gravity: (3,) in base axes [m/s^2]; None for the recording's own, or 9.81 downwards.
+    """
+    if bias not in ("estimate", "none", "zeroed"):
+        raise UnknownNameError("treatment of the bias", bias, ("estimate", "none", "zeroed"))
+    if not np.isfinite(delay):
+        raise InputError(f"delay must be a finite time in s, got {delay!r}")
+    if abs(delay) > LONGEST_DELAY:
+        raise ContradictionError(
+            f"a delay of {delay:g} s, and no sensor lags behind by more than {LONGEST_DELAY:g} s: is it in ms? It is "
+            "given in s"
+        )
+    checked = check_run(recording, robot, gravity)
+    measured = (SensorWrench() if wrench is None else wrench).read(recording)
+    if hint := time_hint(measured.time):
+        raise ContradictionError(f"the wrench has {hint}. No arm's motion can be followed like that")
+    source = KalmanMotion() if motion is None else motion
+    whole = source if isinstance(source, ToolMotionEstimate) else known_motion(recording, robot, source)
+    inside, left_out = within_motion(whole, measured.time - delay)
+    found = int(np.count_nonzero(inside))
+    if found < LEAST_SAMPLES:
+        raise IdentificationError(
+            f"only {found} wrench samples lie within the recorded motion; at least {LEAST_SAMPLES} "
+            "are needed, and hundreds for a usable estimate"
+        )
+    size = _averaged(measured.time[inside])
+    count = found // size
+    used = np.flatnonzero(inside)[: count * size]
+    times = measured.time[used].reshape(count, size)
+    middles = _means(times.ravel(), size)
+    offset = None
+    if bias == "zeroed":
+        pose = whole.q[0] if zero_pose is None else as_float_array(zero_pose, "zero_pose", (robot.num_joints,))
+        offset = resting_regressor(robot, pose, checked.gravity)
+
+    def regressors(of: ToolMotionEstimate) -> FloatArray:
+        """Their means (count, 6, 10)."""
+        means, each = np.empty((count, 6, NUM_PARAMETERS)), max(1, _PART // size)
+        for start in range(0, count, each):
+            part = times[start : start + each]
+            matrices = motion_at(of, part.ravel() - delay).regressor(robot, checked.gravity)
+            means[start : start + each] = _means(matrices, size)
+        found = means if offset is None else offset_compensated_regressor(means, offset)
+        found.flags.writeable = False  # so that nobody needs a copy
+        return found
+
+    warnings = [*recording.warnings, *checked.remarks, *whole.warnings, *left_out]
+    matrices = regressors(whole)
+    second = regressors(_second_motion(recording, robot, source)) if instruments else None
+    if second is not None and np.array_equal(second, matrices):
+        raise IdentificationError(
+            "the instruments are the regressors themselves, so instrumental variables would be least squares: give the "
+            "motion's source instead of its values, or take it from the measured angles"
+        )
+    covariance = None if wrench_covariance is None else as_float_array(wrench_covariance, "wrench_covariance") / size
+    return PayloadProblem(
+        A=matrices,
+        y=_means(measured.values[used], size),
+        time=middles,
+        bias=bias != "none",
+        wrench_covariance=covariance,
+        uncertainty=regressor_uncertainty(robot, whole, checked.gravity, middles - delay),
+        instruments=second,
+        averaged=size,
+        warnings=tuple(dict.fromkeys(warnings)),
+    )
+
+
+def _averaged(times: FloatArray) -> int:
+    """How many successive samples to take the mean of."""
+    within = int(LONGEST_MEAN / float(np.median(np.diff(times))) + 0.01)
+    return max(1, min(-(-times.size // MOST_SAMPLES), within))
+
+
+def _means(values: FloatArray, size: int) -> FloatArray:
+    """(N, ...) of every ``size`` successive ones of values (N size, ...)."""
+    return values if size == 1 else np.asarray(values.reshape(-1, size, *values.shape[1:]).mean(axis=1))
+
+
+def within_motion(motion: ToolMotionEstimate, times: FloatArray) -> tuple[NDArray[np.bool_], list[str]]:
+    """Which of the wrench's times (N,) [s] a motion covers, and a sentence about each kind of those that it does not.
+
+    It covers none in a gap of its own samples: what an arm did in there, no curve through its ends tells.
+    """
+    inside = (times >= motion.time[0]) & (times <= motion.time[-1])
+    warnings = []
+    if outside := times.size - int(np.count_nonzero(inside)):
+        warnings.append(f"{outside} wrench samples lie outside the recorded motion and were left out")
+    steps = np.diff(motion.time)
+    wide = np.flatnonzero(steps > max(GAP * float(np.median(steps)), SHORTEST_GAP))
+    starts, ends = motion.time[[0, *(wide + 1)]], motion.time[[*wide, -1]]
+    covered = np.zeros(times.size, dtype=bool)
+    short = 0
+    for start, end in zip(starts, ends, strict=True):
+        stretch = slice(np.searchsorted(times, start), np.searchsorted(times, end, "right"))
+        if wide.size == 0 or end - start >= SHORTEST_STRETCH:
+            covered[stretch] = True
+        else:
+            short += stretch.stop - stretch.start
+    if lost := int(np.count_nonzero(inside & ~covered)) - short:
+        warnings.append(f"{lost} wrench samples lie in gaps of the recorded motion and were left out")
+    if short:
+        warnings.append(
+            f"{short} wrench samples lie between gaps of the recorded motion that are less than {SHORTEST_STRETCH} s "
+            "apart, which tell no acceleration, and were left out"
+        )
+    inside &= covered
+    return inside, warnings
+
+
+def motion_at(motion: ToolMotionEstimate, times: FloatArray) -> ToolMotionEstimate:
+    """The motion at other times within it, or at its ends beyond it: Hermite curves through q, dq and ddq."""
+    if motion.time.shape == times.shape and (motion.time == times).all():
+        return motion
+    parts = [_part_at(motion, times[start : start + _PART]) for start in range(0, times.size, _PART)]
+    if len(parts) == 1:
+        return parts[0]
+    measured = [part.linear_acceleration_minus_gravity for part in parts]
+    return dataclasses.replace(
+        motion,
+        time=times,
+        q=np.concatenate([part.q for part in parts]),
+        dq=np.concatenate([part.dq for part in parts]),
+        ddq=np.concatenate([part.ddq for part in parts]),
+        linear_acceleration_minus_gravity=None
+        if motion.linear_acceleration_minus_gravity is None
+        else np.concatenate([part for part in measured if part is not None]),
+    )
+
+
+def _part_at(motion: ToolMotionEstimate, times: FloatArray) -> ToolMotionEstimate:
+    from scipy.interpolate import CubicHermiteSpline
+
+    inside = np.clip(times, motion.time[0], motion.time[-1])
+    near = _around(motion, float(inside[0]), float(inside[-1]))
+    middle = 0.5 * (near.time[1:] + near.time[:-1])
+    nearest = np.searchsorted(middle, inside)
+    if (near.time[nearest] == inside).all():
+        q, dq, ddq = near.q[nearest], near.dq[nearest], near.ddq[nearest]
+    else:
+        q = CubicHermiteSpline(near.time, near.q, near.dq)(inside)
+        dq = CubicHermiteSpline(near.time, near.dq, near.ddq)(inside)
+        ddq = CubicHermiteSpline(near.time, near.ddq, np.gradient(near.ddq, near.time, axis=0))(inside)
+    acceleration = near.linear_acceleration_minus_gravity
+    if acceleration is not None:  # measured values are not blended: that would change their noise
+        acceleration = acceleration[nearest]
+    return dataclasses.replace(motion, time=times, q=q, dq=dq, ddq=ddq, linear_acceleration_minus_gravity=acceleration)
+
+
+def _around(motion: ToolMotionEstimate, start: float, stop: float) -> ToolMotionEstimate:
+    """The samples of a motion from ``start`` to ``stop`` [s], and two on either side."""
+    first = max(0, int(np.searchsorted(motion.time, start)) - 2)
+    last = min(motion.num_samples, int(np.searchsorted(motion.time, stop, "right")) + 2)
+    if last - first == motion.num_samples:
+        return motion
+    part = slice(first, last)
+    acceleration = motion.linear_acceleration_minus_gravity
+    return dataclasses.replace(
+        motion,
+        time=motion.time[part],
+        q=motion.q[part],
+        dq=motion.dq[part],
+        ddq=motion.ddq[part],
+        linear_acceleration_minus_gravity=None if acceleration is None else acceleration[part],
+    )
+
+
+def known_motion(recording: Recording, robot: Robot, source: MotionSource) -> ToolMotionEstimate:
+    """The motion of a source, with how well it is known.
+
+    Where the source does not say that itself, its covariance is that of the difference to the Kalman smoother.
+    """
+    motion = source.motion(recording, robot)
+    if motion.covariance is not None or isinstance(source, KalmanMotion) or not recording.has("q"):
+        return motion
+    smooth = motion_at(KalmanMotion().motion(recording, robot), motion.time)
+    difference = np.stack([motion.q - smooth.q, motion.dq - smooth.dq, motion.ddq - smooth.ddq], axis=2)
+    covariance = np.einsum("tni,tnj->nij", difference, difference) / motion.num_samples
+    return dataclasses.replace(motion, covariance=covariance)
+
+
+def _second_motion(recording: Recording, robot: Robot, first: object) -> ToolMotionEstimate:
+    """A motion whose errors are not those of the first: the set points, or for these the smoothed angles."""
+    if isinstance(first, SetPointMotion) and recording.has("q"):
+        return KalmanMotion().motion(recording, robot)
+    if isinstance(first, SetPointMotion) or not recording.has("target_q"):
+        missing = "q" if isinstance(first, SetPointMotion) else "target_q"
+        raise IdentificationError(
+            "instrumental variables (riv) need the motion twice, with errors that are independent: as measured (q) and "
+            f"as commanded (target_q). This recording has no {missing}: record it too, or use another method, such as "
+            "consistent or tls"
+        )
+    return SetPointMotion().motion(recording, robot)

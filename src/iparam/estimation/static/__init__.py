@@ -1,0 +1,1 @@
+"""Mass and centre of mass from an arm at rest."""

@@ -1,0 +1,268 @@
+"""`identify_static`: mass, centre of mass and sensor bias from a few rests, without any motion that counts.
+
+At rest y = [m a, h x a] + b, with a = -g in tool axes and the first moment h = m c. The force tells the mass, the
+torque the first moment, and the inertia appears nowhere.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, frozen
+from iparam.errors import ContradictionError, InputError
+from iparam.estimation.errors import IdentificationError, NotIdentifiableError
+from iparam.estimation.estimate import Wrench
+from iparam.estimation.static.rests import BATCHES, LEAST_REST, Rest, find_rests
+from iparam.files.atomic import write_atomically
+from iparam.recording.recording import Recording
+from iparam.recording.signal import Signal
+from iparam.recording.units import USUAL_RATES, time_hint
+from iparam.regressor.wrench import wrench_regressor
+from iparam.robot.model import Robot
+from iparam.sensing.run_check import check_run
+from iparam.sensing.wrench_source import SensorWrench, WrenchSource
+
+FORMAT = "iparam-static-result/1"
+INERTIA_UNSEEN = (
+    "The inertia cannot be seen at rest: record a motion planned with 'iparam excite optimize' to identify it."
+)
+LEAST_POSES = 4
+"""Three directions of gravity determine the ten unknowns; the fourth is what they can be checked with."""
+
+MOVED = 0.02
+"""Turn of a joint within one rest from which on it is none [rad]."""
+
+SEPARATION = np.radians(10.0)
+"""Angle from which two directions of gravity in the tool count as different [rad]."""
+
+_AXES = tuple((f"{sign}{axis}", s * np.eye(3)[i]) for i, axis in enumerate("xyz") for sign, s in (("+", 1), ("-", -1)))
+
+
+@dataclass(frozen=True, eq=False)
+class StaticDeviations:
+    """Standard deviations: mass [kg], center_of_mass (3,) [m], sensor_bias [N, N m]."""
+
+    mass: float
+    center_of_mass: FloatArray
+    sensor_bias: Wrench
+
+
+@dataclass(frozen=True, eq=False)
+class StaticEstimate:
+    """What rests tell of a payload in tool0: everything but its inertia.
+
+    Attributes:
+        mass: [kg].
+        center_of_mass: (3,) [m].
+        sensor_bias: of the sensor.
+        standard_deviation: of the above. They hold what scatters within and between the rests. An error that all
+            poses share, such as a wrong calibration of the sensor, shows in neither; a drift from rest to rest shows,
+            but as if the rests were independent.
+        covariance: (10, 10) of mass, first moment (3,) and bias (6,).
+        interval_factor: half the width of a 95 % interval in standard deviations (Student's t: few rests, wide tails).
+        residual_rms: root mean square, over the rests, of what is left of each component of the wrench.
+        num_poses: different directions of gravity in the tool.
+        rests: what was averaged.
+        warnings: what a reader should know, one sentence each.
+        robot, frame: the arm and its tool frame, as in `Estimate`.
+    """
+
+    mass: float
+    center_of_mass: FloatArray
+    sensor_bias: Wrench
+    standard_deviation: StaticDeviations
+    covariance: FloatArray
+    interval_factor: float
+    residual_rms: Wrench
+    num_poses: int
+    rests: tuple[Rest, ...]
+    warnings: tuple[str, ...] = ()
+    status: str = INERTIA_UNSEEN
+    robot: str = ""
+    frame: str = ""
+
+    def to_document(self) -> dict[str, Any]:
+        """What `save` writes, as plain dictionaries and lists."""
+        spread = self.standard_deviation
+        return {
+            "format": FORMAT,
+            "method": "static",
+            "status": self.status,
+            "mass": self.mass,
+            "center_of_mass": self.center_of_mass.tolist(),
+            "inertia_about_com": None,
+            "standard_deviation": {
+                "mass": spread.mass,
+                "center_of_mass": spread.center_of_mass.tolist(),
+                "inertia_about_com": None,
+                "sensor_bias": _wrench_document(spread.sensor_bias),
+            },
+            "covariance_mass_first_moment_bias": self.covariance.tolist(),
+            "interval_95_factor": self.interval_factor,
+            "sensor_bias": _wrench_document(self.sensor_bias),
+            "residual_rms": _wrench_document(self.residual_rms),
+            "num_poses": self.num_poses,
+            "rests": [{"start": r.start, "stop": r.stop, "q": r.q.tolist(), "samples": r.samples} for r in self.rests],
+            "warnings": list(self.warnings),
+            "robot": self.robot or None,
+            "frame": self.frame or None,
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON in the format ``iparam-static-result/1``, replacing the file in one step."""
+        write_atomically(path, json.dumps(self.to_document(), indent=1, allow_nan=False) + "\n")
+
+
+def identify_static(
+    recording: Recording, robot: Robot, *, wrench: WrenchSource | None = None, gravity: ArrayLike | None = None
+) -> StaticEstimate:
+    """Identify mass, centre of mass and sensor bias from the rests of a recording.
+
+    Args:
+        recording: with q and the wrench; the arm rests at least 0.3 s, better 1 s, in each of at least 4 poses.
+        robot: the arm.
+        wrench: where the wrench comes from; the signal ``wrench`` if not given.
+        gravity: (3,) in base axes [m/s^2]; None for the recording's own, or 9.81 downwards.
+    """
+    angles = recording.signal("q")
+    if angles.width != robot.num_joints:
+        raise InputError(f"the recording has {angles.width} joint angles, {robot.name} has {robot.num_joints} joints")
+    checked = check_run(recording, robot, gravity)
+    down = checked.gravity
+    if not np.linalg.norm(down) > 0.0:
+        raise InputError("without gravity, a load at rest exerts nothing: gravity must not be zero")
+    rests = find_rests(angles, (SensorWrench() if wrench is None else wrench).read(recording))
+    _require_rest(rests, angles)
+    poses = np.array([rest.q for rest in rests]).reshape(-1, robot.num_joints)
+    still = np.zeros_like(poses)
+    regressors = wrench_regressor(robot, poses, still, still, down)[:, :, :4]
+    num_poses = _require_directions(-regressors[:, :3, 0] / np.linalg.norm(down))
+    found = _fit(rests, regressors, num_poses, (*recording.warnings, *checked.remarks))
+    return dataclasses.replace(found, robot=recording.robot or robot.name, frame=robot.tool_frame)
+
+
+def _require_rest(rests: tuple[Rest, ...], angles: Signal) -> None:
+    """Refuse rests in which the arm moves, only so slowly that the time cannot be in seconds."""
+    hint = time_hint(angles.time, slowest=USUAL_RATES[0])
+    for rest in rests if hint else ():
+        part = angles.slice(rest.start, rest.stop)
+        moved = 0.0 if part is None else float(np.ptp(part.values, axis=0).max())
+        if moved > MOVED:
+            raise ContradictionError(
+                f"from {rest.start:.6g} to {rest.stop:.6g} s the arm seems to rest, and turns by {moved:.3g} rad: the "
+                f"angles have {hint}"
+            )
+
+
+def _require_directions(gravity: FloatArray) -> int:
+    """The number of different directions (P, 3) of gravity in the tool, or an error that says which are missing."""
+    if len(gravity) == 0:
+        raise IdentificationError(
+            f"the recording has no rest: the arm never stood still for {LEAST_REST:g} s with the wrench recorded. "
+            "Leave out --static for a recording in motion, or record rests in poses from 'iparam excite poses'"
+        )
+    different: list[FloatArray] = []
+    for direction in gravity:
+        if all(direction @ other < np.cos(SEPARATION) for other in different):
+            different.append(direction)
+    if len(different) >= LEAST_POSES:
+        return len(different)
+    known, missing = list(different), []
+    while len(known) < LEAST_POSES:
+        name, axis = min(_AXES, key=lambda item: max(float(item[1] @ other) for other in known))
+        missing.append(name)
+        known.append(axis)
+    only = (
+        "gravity has the same direction in the tool in all of them (turning about the vertical changes nothing)"
+        if len(different) == 1
+        else f"gravity has only {len(different)} different directions in the tool"
+    )
+    raise NotIdentifiableError(
+        f"the recording has {len(gravity)} rests, and {only}; {LEAST_POSES} directions, at least "
+        f"{np.degrees(SEPARATION):.0f} deg apart, are needed for mass, centre of mass and bias. Add a rest with "
+        f"gravity along {' and one along '.join(missing)} of tool0 ('iparam excite poses' chooses them)",
+        ("m", "m cx", "m cy", "m cz"),
+    )
+
+
+def _fit(rests: tuple[Rest, ...], regressors: FloatArray, num_poses: int, notes: tuple[str, ...]) -> StaticEstimate:
+    """Force and torque share no unknown at rest, so that each is fitted by itself and has its own noise."""
+    from scipy.special import fdtrc, stdtrit
+
+    wrenches = np.array([rest.wrench for rest in rests])
+    within = np.mean([rest.variance for rest in rests], axis=0)
+    if (np.ptp(wrenches, axis=0) == 0.0).all():
+        raise IdentificationError("the wrench is the same in all rests: is the force/torque sensor connected?")
+    warnings = list(notes)
+    values, covariance, left = np.zeros(10), np.zeros((10, 10)), np.empty_like(wrenches)
+    degrees = 0
+    for name, unit, rows, columns, bias in (
+        ("forces", "N", slice(0, 3), slice(0, 1), slice(4, 7)),
+        ("torques", "N m", slice(3, 6), slice(1, 4), slice(7, 10)),
+    ):
+        unknowns = np.r_[columns, bias]
+        measured, design = wrenches[:, rows], np.zeros((len(rests), 3, unknowns.size))
+        design[:, :, :-3], design[:, :, -3:] = regressors[:, rows, columns], np.eye(3)
+        # An axis that happens to be quiet, by rounding to steps, must not outweigh the others.
+        noise = np.maximum(within[rows], 0.01 * within[rows].mean())
+        noise = np.sqrt(np.maximum(noise, (1e-12 * max(float(np.abs(wrenches).max()), 1e-12)) ** 2))
+        A, b = (design / noise[:, None]).reshape(-1, unknowns.size), (measured / noise).ravel()
+        solution = np.linalg.lstsq(A, b, rcond=None)[0]
+        rest = b - A @ solution
+        degrees = b.size - unknowns.size
+        spread = float(rest @ rest) / degrees
+        values[unknowns], left[:, rows] = solution, rest.reshape(-1, 3) * noise
+        # What scatters between the rests counts where it is more than what scatters within them.
+        covariance[np.ix_(unknowns, unknowns)] = max(1.0, spread) * np.linalg.inv(A.T @ A)
+        size = float(np.sqrt(np.mean(left[:, rows] ** 2)))
+        chance = fdtrc(degrees, 3 * len(rests) * (BATCHES - 1), spread)
+        if chance < 1e-3 and size > 1e-6 * float(np.abs(measured).max()):
+            warnings.append(
+                f"The {name} of the rests disagree by {size:.2g} {unit} rms, {np.sqrt(spread):.1f} times what their "
+                "noise explains; the standard deviations account for it. Was something touching the load, or does the "
+                "sensor drift?"
+            )
+    factor = float(stdtrit(degrees, 0.975))  # of the torques, which have fewer left over
+    deviations = np.sqrt(np.diag(covariance))
+    mass = float(values[0])
+    if not mass > factor * deviations[0]:
+        cause = (
+            "a negative mass: does the sensor report what the payload exerts on the arm, the opposite of what is "
+            "expected here?"
+            if mass < -factor * deviations[0]
+            else "which is not above zero: there is no load that this sensor can see"
+        )
+        raise IdentificationError(f"the mass comes out as {mass:.4g} +- {deviations[0]:.2g} kg, {cause}")
+    center = values[1:4] / mass
+    by_phi = np.column_stack([-center, np.eye(3)]) / mass
+    center_covariance = by_phi @ covariance[:4, :4] @ by_phi.T
+    rms = np.sqrt(np.mean(left**2, axis=0))
+    return StaticEstimate(
+        mass=mass,
+        center_of_mass=frozen(center),
+        sensor_bias=_wrench(values[4:]),
+        standard_deviation=StaticDeviations(
+            float(deviations[0]), frozen(np.sqrt(np.diag(center_covariance))), _wrench(deviations[4:])
+        ),
+        covariance=frozen(covariance),
+        interval_factor=factor,
+        residual_rms=_wrench(rms),
+        num_poses=num_poses,
+        rests=rests,
+        warnings=tuple(dict.fromkeys(warnings)),
+    )
+
+
+def _wrench(values: FloatArray) -> Wrench:
+    return Wrench(frozen(values[:3]), frozen(values[3:]))
+
+
+def _wrench_document(wrench: Wrench) -> dict[str, list[float]]:
+    return {"force": wrench.force.tolist(), "torque": wrench.torque.tolist()}

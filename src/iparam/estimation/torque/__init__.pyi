@@ -1,0 +1,12 @@
+from .drive_gains import DriveGains as DriveGains
+from .drive_gains import gains_from_model as gains_from_model
+from .drive_gains import gains_from_targets as gains_from_targets
+from .drive_gains import given_gains as given_gains
+from .friction import FrictionModel as FrictionModel
+from .incremental_qr import IncrementalQR as IncrementalQR
+from .payload_from_torque import TorquePayloadEstimate as TorquePayloadEstimate
+from .payload_from_torque import identify_payload_from_torque as identify_payload_from_torque
+from .robot_identification import RobotEstimate as RobotEstimate
+from .robot_identification import identify_robot as identify_robot
+from .torque_model import TorqueModel as TorqueModel
+from .validation import TorquePrediction as TorquePrediction

@@ -1,0 +1,1 @@
+"""What a motion must keep, and the check that it does."""

@@ -1,0 +1,1 @@
+"""How much a motion tells about inertial parameters."""

@@ -1,0 +1,1 @@
+"""The search for the motion that tells most."""

@@ -1,0 +1,252 @@
+"""`optimize_excitation`: many starts over the cores, the best valid motion out."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
+from pickle import PickleError
+from typing import Any
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.errors import InputError, IparamError
+from iparam.excitation.constraints.constraint import WorstMargin
+from iparam.excitation.information.criteria import Criterion, criterion_value, eigenvalues
+from iparam.excitation.search.problem import ExcitationProblem
+from iparam.excitation.search.start import StartResult
+from iparam.excitation.search.worker import start_worker
+from iparam.robot.batching import get_num_threads
+from iparam.trajectory.fourier import WindowedFourierTrajectory
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search is.
+
+    Attributes:
+        finished: starts that are done.
+        running: criterion of the starts under way, by index.
+        best: the best criterion of a valid motion so far; inf before the first.
+        seconds: since the search began.
+        time_left: [s], inf without a budget.
+    """
+
+    finished: int
+    running: dict[int, float]
+    best: float
+    seconds: float
+    time_left: float
+
+
+@dataclass(frozen=True, eq=False)
+class OptimizationResult:
+    """The best motion found; it keeps every constraint on the dense grid.
+
+    Attributes:
+        trajectory: the motion.
+        value: its criterion.
+        condition_number: of its stacked regressor, whatever the criterion.
+        margins: worst margin of every constraint at 1 kHz, none negative.
+        starts: what came of every start that was done, by index.
+        seconds: the search took.
+        interrupted: whether it was stopped by Ctrl-C.
+    """
+
+    trajectory: WindowedFourierTrajectory
+    value: float
+    condition_number: float
+    margins: tuple[WorstMargin, ...]
+    starts: tuple[StartResult, ...]
+    seconds: float
+    interrupted: bool
+
+
+def optimize_excitation(
+    problem: ExcitationProblem,
+    *,
+    seed: int = 0,
+    starts: int | None = None,
+    time_budget: float | None = None,
+    workers: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> OptimizationResult:
+    """Search the motion that tells most, from many random starts at once.
+
+    Given ``starts`` and time enough, the outcome depends on ``seed`` alone, not on the number of workers. A time budget
+    ends the starts under way where they are; that is always a usable motion, and so is what Ctrl-C leaves.
+
+    Args:
+        problem: what is sought.
+        seed: of the random starts.
+        starts: how many; None for as many as the time allows.
+        time_budget: [s] for the search, without the start of the worker processes and, on their first use, the
+            compilation of the kernels; 30 if neither is given.
+        workers: processes; all usable cores if not given.
+        progress: called a few times a second.
+    """
+    if starts is None and time_budget is None:
+        time_budget = 30.0
+    if starts is not None and (not isinstance(starts, int) or starts < 1):
+        raise InputError(f"starts must be a whole number from 1, got {starts!r}")
+    if time_budget is not None and not (np.isfinite(time_budget) and time_budget > 0):
+        raise InputError(f"time_budget must be positive, got {time_budget!r}")
+    if not isinstance(seed, int) or seed < 0:
+        raise InputError(f"seed must be a whole number from 0, got {seed!r}")
+    problem.check_start()
+    count = get_num_threads() if workers is None else workers
+    if not isinstance(count, int) or count < 1:
+        raise InputError(f"workers must be a whole number from 1, got {workers!r}")
+    search = _Search(problem, seed, starts, time_budget, progress)
+    search.run(count if starts is None else min(count, starts))
+    return search.result()
+
+
+@dataclass
+class _Search:
+    """The state of a search while it runs."""
+
+    problem: ExcitationProblem
+    seed: int
+    starts: int | None
+    time_budget: float | None
+    progress: Callable[[Progress], None] | None
+    results: list[StartResult] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    running: dict[int, float] = field(default_factory=dict)
+    tasks: dict[Connection, int] = field(default_factory=dict)
+    given: int = 0
+    began: float = 0.0
+    interrupted: bool = False
+
+    def run(self, count: int) -> None:
+        """Start ``count`` workers, feed them, and collect until there is nothing more to do."""
+        message = _packed((self.problem, self.seed))
+        workers: dict[Connection, subprocess.Popen[bytes]] = {}
+        try:
+            for _ in range(count):
+                process, channel = start_worker()
+                workers[channel] = process
+            for channel in workers:
+                with contextlib.suppress(ConnectionError):  # it has ended: `_serve` finds out, and says how
+                    channel.send_bytes(message)
+            self._serve(workers)
+        except KeyboardInterrupt:
+            self.interrupted = True
+        finally:
+            for channel, process in workers.items():
+                channel.close()
+                process.terminate()
+            for process in workers.values():
+                process.wait()
+                if process.stdin is not None:
+                    process.stdin.close()
+
+    def _serve(self, workers: dict[Connection, subprocess.Popen[bytes]]) -> None:
+        open_channels = list(workers)
+        starting = set(workers)
+        last = 0.0
+        while open_channels:
+            for channel in wait(open_channels, timeout=0.1):
+                assert isinstance(channel, Connection)
+                try:
+                    finished = self._answer(channel)
+                except (EOFError, ConnectionError):
+                    if channel in starting:
+                        raise _cannot_start(workers[channel].wait()) from None
+                    self.failures.append("a worker process ended unexpectedly")
+                    finished = True
+                starting.discard(channel)
+                if finished:
+                    open_channels.remove(channel)
+            if self.progress is not None and self.began and time.monotonic() - last > 0.2:
+                last = time.monotonic()
+                seconds = last - self.began
+                left = np.inf if self.time_budget is None else max(0.0, self.time_budget - seconds)
+                self.progress(Progress(len(self.results), dict(self.running), self.best, seconds, left))
+
+    def _answer(self, channel: Connection) -> bool:
+        """Take a worker's message, and give it the next start if it asks for one; whether there is none."""
+        kind, content = channel.recv()
+        self._take(channel, kind, content)
+        if kind == "progress":
+            return False
+        if not self.began:
+            self.began = time.monotonic()
+        task = self._next_task(channel)
+        channel.send(task)
+        return task is None
+
+    def _take(self, channel: Connection, kind: str, content: Any) -> None:
+        if kind == "progress":
+            self.running[content[0]] = content[1]
+        elif kind == "result":
+            self.results.append(content)
+            self.running.pop(content.index, None)
+        elif kind == "failure":
+            self.failures.append(content)
+            self.running.pop(self.tasks.pop(channel, -1), None)
+
+    def _next_task(self, channel: Connection) -> tuple[int, float, float] | None:
+        left = 1e9 if self.time_budget is None else self.time_budget - (time.monotonic() - self.began)
+        if left <= 0 or (self.starts is not None and self.given >= self.starts) or len(self.failures) > 20:
+            return None
+        # With a fixed number of starts, every one is polished: what another start found must not matter.
+        best = np.inf if self.starts is not None else self.best
+        task = (self.given, best, left)
+        self.tasks[channel] = self.given
+        self.given += 1
+        return task
+
+    @property
+    def best(self) -> float:
+        return min((result.final for result in self.results), default=np.inf)
+
+    def result(self) -> OptimizationResult:
+        """The best of all starts, the earliest of equals; an error if none came to an end."""
+        if not self.results:
+            if self.interrupted:
+                raise IparamError("interrupted before any start came to an end: no motion was found")
+            reason = self.failures[0] if self.failures else "the time budget ended before the first start"
+            raise IparamError(f"no start came to an end: {reason}")
+        ordered = sorted(self.results, key=lambda result: result.index)
+        best = min(ordered, key=lambda result: result.final)
+        return OptimizationResult(
+            self.problem.trajectory(best.x),
+            best.final,
+            condition_number(self.problem, best.x),
+            self.problem.margins(best.x),
+            tuple(ordered),
+            time.monotonic() - self.began,
+            self.interrupted,
+        )
+
+
+def condition_number(problem: ExcitationProblem, x: FloatArray) -> float:
+    """Condition number of the stacked regressor of a motion, on the samples that count."""
+    motion = problem.motion(x, problem.basis(problem.criterion_times))
+    return criterion_value(Criterion.KAPPA, eigenvalues(problem.information.gram(motion)))
+
+
+def _cannot_start(code: int) -> IparamError:
+    return IparamError(
+        f"a worker process of the planner ended with exit code {code} before it was ready. The workers run "
+        f"{sys.executable} -m iparam.excitation.search.worker: can that Python import iparam?"
+    )
+
+
+def _packed(content: object) -> memoryview:
+    """What is sent to the workers, packed once; an error if it cannot be."""
+    try:
+        return ForkingPickler.dumps(content)
+    except (AttributeError, TypeError, PickleError) as error:
+        raise InputError(
+            f"the problem cannot be sent to worker processes: {error}. Classes of your own must be defined in a module "
+            "that can be imported, not in a script or a function"
+        ) from None

@@ -1,0 +1,191 @@
+"""Random search for a motion that hits nothing: draw, check, draw again, smaller after many failures (document 003)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray
+from iparam.errors import InputError
+from iparam.excitation.constraints.collision import DistanceConstraint
+from iparam.excitation.constraints.constraint import Constraint, InfeasibleError
+from iparam.excitation.constraints.validation import motion_arrays, validate
+from iparam.excitation.search.problem import VALIDATION_RATE
+from iparam.trajectory.checks import joint_vector, positive_number
+from iparam.trajectory.integrated_fourier import IntegratedFourierTrajectory
+
+AMPLITUDE = 0.2
+"""Bound of the first random coefficients [rad/s]."""
+
+LEAST_AMPLITUDE = 0.001
+"""What it is never lowered below [rad/s]."""
+
+MAX_ATTEMPTS = 200
+PATIENCE = 20
+"""Failures after which the amplitude is multiplied by DECAY."""
+
+DECAY = 0.8
+
+COARSER = 20.0
+"""How much coarser than the grid that counts the first look at a candidate is."""
+
+
+class Collision(Protocol):
+    """A contact along a sequence of poses."""
+
+    @property
+    def bodies(self) -> tuple[str, str]:
+        """Names of the two that touch."""
+
+    @property
+    def sample(self) -> int:
+        """Index of the pose."""
+
+
+CollisionTest = Callable[[FloatArray], Collision | None]
+"""From poses (T, n) [rad] to the first contact, or None; e.g. `iparam.simulation.mujoco.collision`."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why candidates were refused.
+
+    Attributes:
+        reason: a constraint, with the pair of bodies if it is one on distances, or the pair of a contact: "joint
+            velocity", "robot-ground collision: forearm_link - ground", "collision: payload - the ground".
+        count: how many.
+    """
+
+    reason: str
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.count} x {self.reason}"
+
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """How far a random search is.
+
+    Attributes:
+        attempts: candidates checked so far.
+        max_attempts: at which it gives up.
+        amplitude: of the last one [rad/s].
+        reason: why the last one was refused; None if it was accepted.
+    """
+
+    attempts: int
+    max_attempts: int
+    amplitude: float
+    reason: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class RandomSearchResult:
+    """A motion that passed every check.
+
+    Attributes:
+        trajectory: the motion; at rest in the same pose at both ends.
+        attempts: candidates it took, this one included.
+        amplitude: bound of its random coefficients [rad/s].
+        refusals: why the others were refused, the commonest reason first. A candidate counts once: for the first
+            constraint that it violates, in their order, or else for its first contact.
+    """
+
+    trajectory: IntegratedFourierTrajectory
+    attempts: int
+    amplitude: float
+    refusals: tuple[Refusal, ...]
+
+
+def random_search(
+    q0: ArrayLike,
+    duration: float,
+    constraints: Sequence[Constraint],
+    collides: CollisionTest | None = None,
+    *,
+    seed: int = 0,
+    num_harmonics: int = 5,
+    amplitude: float = AMPLITUDE,
+    max_attempts: int = MAX_ATTEMPTS,
+    rate: float = VALIDATION_RATE,
+    progress: Callable[[SearchProgress], None] | None = None,
+) -> RandomSearchResult:
+    """Draw Fourier motions from rest in ``q0`` until one keeps every constraint and touches nothing.
+
+    Args:
+        q0: (n,) pose at both ends [rad].
+        duration: [s]; the base frequency is one over it.
+        constraints: limits of the joints and whatever else it must keep.
+        collides: test for contacts; None for none but those among ``constraints``.
+        seed: of the coefficients.
+        num_harmonics: K >= 2.
+        amplitude: the coefficients are uniform in +-amplitude at first [rad/s]; times 0.8 after every 20 failures.
+        max_attempts: candidates to try.
+        rate: of the grid on which a candidate is checked, with no tolerance [Hz].
+        progress: called after every candidate.
+
+    Raises:
+        InfeasibleError: none was found; the message says what they were refused for.
+    """
+    pose, bound = joint_vector(q0, "q0"), positive_number(amplitude, "amplitude", "rad/s")
+    for name, value, least in (("max_attempts", max_attempts, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise InputError(f"{name} must be a whole number from {least}, got {value!r}")
+    check = _Check(tuple(constraints), collides, positive_number(rate, "rate", "Hz"))
+    still = np.zeros((pose.size, 2))
+    reason = check.refusal(IntegratedFourierTrajectory(pose, still, still, 1.0 / check.rate))
+    if reason is not None:
+        raise InfeasibleError(f"the start pose q0 itself is refused ({reason}): choose another q0 or make more room")
+    random = np.random.default_rng(seed)
+    refused: Counter[str] = Counter()
+    for attempt in range(1, max_attempts + 1):
+        if attempt > 1 and (attempt - 1) % PATIENCE == 0:
+            bound = max(DECAY * bound, min(bound, LEAST_AMPLITUDE))
+        trajectory = IntegratedFourierTrajectory.random(
+            pose, duration, num_harmonics=num_harmonics, amplitude=bound, seed=random
+        )
+        reason = check.refusal(trajectory)
+        if progress is not None:
+            progress(SearchProgress(attempt, max_attempts, bound, reason))
+        if reason is None:
+            return RandomSearchResult(trajectory, attempt, bound, _counts(refused))
+        refused[reason] += 1
+    reasons = "; ".join(str(refusal) for refusal in _counts(refused)[:8])
+    raise InfeasibleError(
+        f"none of {max_attempts} random motions was possible, the last of amplitude {bound:.3g} rad/s. Refused for: "
+        f"{reasons}. Give them a start pose with more room, a longer duration, a smaller amplitude or more attempts"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Check:
+    constraints: tuple[Constraint, ...]
+    collides: CollisionTest | None
+    rate: float
+
+    def refusal(self, trajectory: IntegratedFourierTrajectory) -> str | None:
+        """Why a candidate is refused, or None. Most fail on a coarse grid already, which is much quicker."""
+        return self._refusal(trajectory, self.rate / COARSER) or self._refusal(trajectory, self.rate)
+
+    def _refusal(self, trajectory: IntegratedFourierTrajectory, rate: float) -> str | None:
+        for constraint in self.constraints:
+            for margin in validate(trajectory, (constraint,), rate).margins:
+                if not margin.margin >= 0.0:
+                    pair = f": {margin.label}" if isinstance(constraint, DistanceConstraint) else ""
+                    return f"{margin.constraint}{pair}"
+        if self.collides is not None:
+            times = np.linspace(0.0, trajectory.duration, int(np.ceil(trajectory.duration * rate)) + 1)
+            found = self.collides(motion_arrays(trajectory, times).q)
+            if found is not None:
+                return f"collision: {' - '.join(found.bodies)}"
+        return None
+
+
+def _counts(refused: Counter[str]) -> tuple[Refusal, ...]:
+    return tuple(Refusal(reason, count) for reason, count in refused.most_common())

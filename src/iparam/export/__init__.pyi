@@ -1,0 +1,16 @@
+from .formats import FORMATS as FORMATS
+from .formats import ExportFormat as ExportFormat
+from .formats import export_load as export_load
+from .franka import to_franka as to_franka
+from .json_load import to_json as to_json
+from .kuka import to_kuka as to_kuka
+from .load import IdentifiedLoad as IdentifiedLoad
+from .load import InconsistentLoadError as InconsistentLoadError
+from .load import StaticLoad as StaticLoad
+from .load import is_static_result as is_static_result
+from .mjcf import to_mjcf as to_mjcf
+from .ros2 import to_ros2_yaml as to_ros2_yaml
+from .sdf import to_sdf_inertial as to_sdf_inertial
+from .urdf import to_urdf_inertial as to_urdf_inertial
+from .urdf_merge import merge_into_urdf as merge_into_urdf
+from .urscript import to_urscript as to_urscript

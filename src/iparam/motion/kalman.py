@@ -1,0 +1,192 @@
+"""Kalman filter and smoother for joint angles: q, dq, ddq and their covariance, with the noise chosen from the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array
+from iparam.errors import InputError
+from iparam.motion.filtered_motion import FilteredMotion, checked_angles
+from iparam.motion.joint_process import (
+    START_VARIANCE,
+    JointProcess,
+    SmoothedJoint,
+    filter_joint,
+    rest_variances,
+    smooth_joint,
+)
+from iparam.motion.process_choice import LEAST_SAMPLES, choose_causal_processes, choose_processes
+from iparam.robot.batching import get_num_threads
+
+MOST_COVARIANCES = 20_000
+"""Samples of a run for which the covariance is given; of a longer run it is that of every second, third, ... sample."""
+
+
+class JointEstimate(NamedTuple):
+    """What the filter knows after a sample: q [rad], dq [rad/s] and ddq [rad/s^2], each (n,)."""
+
+    q: FloatArray
+    dq: FloatArray
+    ddq: FloatArray
+
+
+def kalman_smooth(time: ArrayLike, q: ArrayLike, processes: Sequence[JointProcess] | None = None) -> FilteredMotion:
+    """Smooth measured joint angles, off-line: every sample is used for every other.
+
+    Args:
+        time: (T,) strictly increasing, evenly spaced or not [s].
+        q: (T, n) measured angles [rad].
+        processes: the motion models, one a joint; None chooses them from the data (`choose_processes`).
+
+    Returns:
+        The motion at ``time``, with the posterior covariance of (q, dq, ddq); of a long run, that of some samples.
+    """
+    stamps, angles = checked_angles(time, q, LEAST_SAMPLES)
+    models = _models(processes, angles.shape[1]) if processes is not None else choose_processes(stamps, angles)
+    return _each_joint(smooth_joint, stamps, angles, models)
+
+
+def kalman_filter(time: ArrayLike, q: ArrayLike, processes: Sequence[JointProcess] | None = None) -> FilteredMotion:
+    """Filter measured joint angles as `JointKalmanFilter` does on-line: each sample sees only those before it.
+
+    Arguments and result as in `kalman_smooth`. ``processes=None`` chooses the models whose accelerations come closest
+    to those of the smoother; that choice, and it alone, sees all samples.
+    """
+    stamps, angles = checked_angles(time, q, LEAST_SAMPLES)
+    models = _models(processes, angles.shape[1]) if processes is not None else choose_causal_processes(stamps, angles)
+    return _each_joint(filter_joint, stamps, angles, models)
+
+
+class JointKalmanFilter:
+    """A causal filter for the joint angles of an arm, sample by sample, at any time steps.
+
+    It starts at the first sample: at rest where a model says so, otherwise with derivatives unknown.
+
+    Args:
+        processes: the motion model of each joint; ``ends_at_rest`` does not matter here.
+        period: the usual time between samples [s]; with the bandwidth and noise of a process it sets the strength of
+            the noise that drives it.
+    """
+
+    def __init__(self, processes: Sequence[JointProcess], period: float) -> None:
+        if not processes:
+            raise InputError("a filter needs the motion model of at least one joint, got none")
+        if not (np.isfinite(period) and period > 0):
+            raise InputError(f"period must be a positive time in s, got {period!r}")
+        self._models = tuple(processes)
+        self._order = max(process.order for process in self._models)
+        orders = np.array([process.order for process in self._models])
+        self._omegas = np.array([process.omega for process in self._models])
+        self._noises = np.array([process.noise for process in self._models])
+        powers = np.arange(self._order)
+        self._to_units = self._noises[:, None] * self._omegas[:, None] ** powers[:3]
+        self._active = (powers < orders[:, None]).astype(float)
+        # With a shorter chain in a longer state: the columns beyond a joint's order stay zero.
+        self._factorials = np.cumprod(np.maximum(powers, 1.0))
+        self._lags = powers[None, :] - powers[:, None]
+        self._pair = self._active[:, :, None] * self._active[:, None, :]
+        self._left = np.where(self._active > 0, orders[:, None] - 1 - powers, 0.0)
+        self._noise_factorials = self._factorials[self._left.astype(int)]
+        self._noise_powers = 1.0 + self._left[:, :, None] + self._left[:, None, :]
+        self._intensities = self._omegas * period
+        self._time: float | None = None
+        self._step = -1.0
+        self._state = np.zeros(self._active.shape)
+        start = [
+            rest_variances(self._order) if process.starts_at_rest else np.full(self._order, START_VARIANCE)
+            for process in self._models
+        ]
+        self._covariance = (np.array(start) * self._active)[:, :, None] * np.eye(self._order)
+
+    @classmethod
+    def from_samples(cls, time: ArrayLike, q: ArrayLike) -> JointKalmanFilter:
+        """A fresh filter with models chosen from earlier samples of the same arm: time (T,) [s] and q (T, n) [rad]."""
+        stamps, angles = checked_angles(time, q, LEAST_SAMPLES)
+        return cls(choose_causal_processes(stamps, angles), float(np.median(np.diff(stamps))))
+
+    @property
+    def num_joints(self) -> int:
+        """n, the number of joints."""
+        return len(self._models)
+
+    @property
+    def covariance(self) -> FloatArray:
+        """(n, 3, 3) of (q, dq, ddq) after the last sample."""
+        units = self._to_units[:, :, None] * self._to_units[:, None, :]
+        return np.asarray(self._covariance[:, :3, :3] * units)
+
+    def step(self, time: float, q: ArrayLike) -> JointEstimate:
+        """Take one sample in.
+
+        Args:
+            time: of the sample [s], later than the one before.
+            q: (n,) measured angles [rad].
+
+        Returns:
+            The estimate at ``time``. If the sample is refused, the filter is as before.
+        """
+        angles = as_float_array(q, "q", (self.num_joints,))
+        if angles.ndim != 1 or not np.isfinite(time):
+            raise InputError(f"a sample is a finite time and q ({self.num_joints},), got {time!r} and {angles.shape}")
+        state, covariance = self._state, self._covariance
+        if self._time is None:
+            state = state.copy()
+            state[:, 0] = angles / self._noises
+        else:
+            if time <= self._time:
+                raise InputError(f"time must be later than the sample before, {self._time!r} s, got {time!r} s")
+            transition, noise = self._transition(time - self._time)
+            state = np.matmul(transition, state[:, :, None])[:, :, 0]
+            covariance = np.matmul(np.matmul(transition, covariance), transition.transpose(0, 2, 1)) + noise
+        row = covariance[:, 0, :]
+        gain = row / (row[:, :1] + 1.0)
+        innovation = angles / self._noises - state[:, 0]
+        self._state = state + gain * innovation[:, None]
+        self._covariance = covariance - gain[:, :, None] * row[:, None, :]
+        self._time = float(time)
+        q_now, dq_now, ddq_now = (self._state[:, :3] * self._to_units).T.copy()
+        return JointEstimate(q_now, dq_now, ddq_now)
+
+    def _transition(self, step: float) -> tuple[FloatArray, FloatArray]:
+        """F and Q (n, m, m) for a time step [s]; the last ones are kept, since most steps are alike."""
+        if abs(step - self._step) > 1e-9 * step:
+            h = (self._omegas * step)[:, None, None]
+            lags = np.maximum(self._lags, 0)
+            powers = np.where(self._lags >= 0, h**lags / self._factorials[lags], 0.0)
+            self._kept_transition = powers * self._pair
+            spread = self._noise_factorials[:, :, None] * self._noise_factorials[:, None, :]
+            noise = h**self._noise_powers / (spread * self._noise_powers)
+            self._kept_noise = self._intensities[:, None, None] * noise * self._pair
+            self._step = step
+        return self._kept_transition, self._kept_noise
+
+
+def _each_joint(
+    work: Callable[..., SmoothedJoint], time: FloatArray, q: FloatArray, models: Sequence[JointProcess]
+) -> FilteredMotion:
+    every = -(-time.size // MOST_COVARIANCES)
+    motion = [np.empty(q.shape) for _ in range(3)]
+    covariance = np.empty((-(-time.size // every), q.shape[1], 3, 3))
+
+    def one(joint: int) -> None:
+        smoothed = work(time, np.ascontiguousarray(q[:, joint]), models[joint], every=every)
+        for values, column in zip(motion, smoothed.means.T, strict=True):
+            values[:, joint] = column
+        covariance[:, joint] = smoothed.covariances
+
+    with ThreadPoolExecutor(max_workers=min(get_num_threads(), q.shape[1])) as pool:
+        list(pool.map(one, range(q.shape[1])))
+    for values in (*motion, covariance):
+        values.flags.writeable = False  # so that nobody needs a copy
+    return FilteredMotion(time, motion[0], motion[1], motion[2], covariance, time[::every])
+
+
+def _models(processes: Sequence[JointProcess], num_joints: int) -> Sequence[JointProcess]:
+    if len(processes) != num_joints:
+        raise InputError(f"q has {num_joints} joints, but there are motion models for {len(processes)}")
+    return processes

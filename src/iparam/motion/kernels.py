@@ -1,0 +1,294 @@
+"""Compiled recursions of the joint Kalman smoother: one joint, any time stamps.
+
+Everything is in the units of the model: time in 1 / omega, so that state i is d^i q/dt^i / omega^i, and variances in
+those of one angle sample. That keeps all matrices near 1 whatever the bandwidth and the sampling rate.
+
+At a steady rate the covariances soon reach a limit. Samples that share their covariances share a ``slot``, and then
+a sample costs a few dozen operations instead of a few hundred.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iparam.robot.kernels.steps import compiled
+
+SAME_STEP = 1e-9  # relative difference up to which two time steps count as one: the rounding of stamps, not jitter
+SETTLED = 1e-12  # relative change below which a covariance is taken for its limit
+NEARLY_SETTLED = 1e-7  # the same where models are only compared: scores then differ by as little, in half the time
+
+
+@compiled
+def write_transition(h, f):
+    """The transition F over a scaled step ``h`` of a chain of m integrators."""
+    m = f.shape[0]
+    for i in range(m):
+        entry = 1.0
+        for j in range(i, m):
+            if j > i:
+                entry *= h / (j - i)
+            f[i, j] = entry
+
+
+@compiled
+def predict_covariance(f, h, intensity, p, out, work):
+    """Write out = F P F' + Q for an upper triangular F, with the process noise Q of a step ``h``.
+
+    Q_ij is the integral of F_i,m-1(s) F_j,m-1(s) over the step, times the intensity.
+    """
+    m = f.shape[0]
+    for i in range(m):
+        for j in range(m):
+            total = 0.0
+            for k in range(i, m):
+                total += f[i, k] * p[k, j]
+            work[i, j] = total
+    for i in range(m):
+        for j in range(i, m):
+            total = intensity * f[i, m - 1] * f[j, m - 1] * h / (2 * m - 1 - i - j)
+            for k in range(j, m):
+                total += work[i, k] * f[j, k]
+            out[i, j] = total
+            out[j, i] = total
+
+
+@compiled
+def largest_change(a, b):
+    """The largest change of an entry, relative to the standard deviations it belongs to."""
+    worst = 0.0
+    for i in range(a.shape[0]):
+        for j in range(i + 1):
+            worst = max(worst, abs(a[i, j] - b[i, j]) / np.sqrt(abs(a[i, i] * a[j, j]) + 1e-300))
+    return worst
+
+
+@compiled
+def forward(steps, y, intensities, x, p, tolerance, innovations, slots, gains, predicted, covariances):
+    """Kalman filter over y (T,), all scaled. Called again with the next samples, it goes on where it was.
+
+    Args:
+        steps: (T,) the time step before each sample; 0 before the first of all.
+        y: (T,) the samples.
+        intensities: (T,) of the process noise during each step.
+        x, p: (m,) and (m, m) the state after the sample before, or the prior where steps[0] is 0. Changed: the state
+            after the last sample.
+        tolerance: relative change below which a covariance is taken for its limit.
+        innovations: (T,) output.
+        slots: (T,) output, the row of gains and covariances that belongs to each sample.
+        gains: (T, m + 1) output, [K, S], by slot.
+        predicted: (T, m) output, the predicted states.
+        covariances: (T, m, m) output, of the predicted states, by slot.
+    """
+    count, m = predicted.shape
+    f, work = np.zeros((m, m)), np.zeros((m, m))
+    step, driven, settled, slot = -1.0, -1.0, False, -1
+    for k in range(count):
+        h = steps[k]
+        if h > 0.0:
+            if abs(h - step) > SAME_STEP * h:
+                write_transition(h, f)
+                step, settled = h, False
+            if intensities[k] != driven:
+                driven, settled = intensities[k], False
+            for i in range(m):
+                total = 0.0
+                for j in range(i, m):
+                    total += f[i, j] * x[j]
+                x[i] = total
+        if not settled:
+            slot += 1
+            c = covariances[slot]
+            if h > 0.0:
+                predict_covariance(f, step, driven, p, c, work)
+                settled = slot > 0 and largest_change(c, covariances[slot - 1]) < tolerance
+            else:
+                c[:] = p
+            gain = gains[slot]
+            gain[m] = c[0, 0] + 1.0
+            for i in range(m):
+                gain[i] = c[i, 0] / gain[m]
+            for i in range(m):
+                for j in range(i + 1):
+                    p[i, j] = c[i, j] - gain[i] * c[0, j]
+                    p[j, i] = p[i, j]
+        slots[k] = slot
+        predicted[k] = x
+        innovation = y[k] - x[0]
+        innovations[k] = innovation
+        for i in range(m):
+            x[i] += gains[slot, i] * innovation
+
+
+@compiled
+def backward(
+    steps,
+    innovations,
+    slots,
+    gains,
+    predicted,
+    covariances,
+    adjoint,
+    information,
+    tolerance,
+    first,
+    every,
+    means,
+    variances,
+):
+    """Bryson-Frazier smoother over what `forward` wrote. Called again with the samples before, it goes on.
+
+    Args:
+        steps, innovations, slots, gains, predicted, covariances: as in `forward`.
+        adjoint: (m,) and information: (m, m), of what is known after the last sample; zeros if nothing is. Changed: of
+            what is known after the sample before the first.
+        tolerance: as in `forward`.
+        first: number of the first sample in the whole series.
+        every: of every how many samples of the whole series the covariance is wanted.
+        means: (T, d) output, the first d states.
+        variances: (V, d, d) output, the covariances of those samples of the whole series.
+    """
+    count, m = predicted.shape
+    depth = means.shape[1]
+    f, work, previous, turned = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m)), np.zeros(m)
+    smoothed = np.zeros((depth, depth))
+    step, settled = -1.0, False
+    for k in range(count - 1, -1, -1):
+        gain, c = gains[slots[k]], covariances[slots[k]]
+        correct_adjoint(gain, innovations[k], adjoint)
+        for i in range(depth):
+            total = predicted[k, i]
+            for j in range(m):
+                total -= c[i, j] * adjoint[j]
+            means[k, i] = total
+        if not settled:
+            correct_information(gain, information, turned)
+            write_smoothed(c, information, work, smoothed)
+        if (first + k) % every == 0:
+            variances[(first + k) // every] = smoothed
+        h = steps[k]
+        if h == 0.0:
+            break
+        same = k > 0 and slots[k] == slots[k - 1]
+        if abs(h - step) > SAME_STEP * h:
+            write_transition(h, f)
+            step, settled = h, False
+        settled = settled and same
+        for j in range(m - 1, -1, -1):
+            total = 0.0
+            for i in range(j + 1):
+                total += f[i, j] * adjoint[i]
+            adjoint[j] = total
+        if not settled:
+            pull_back(f, information, work)
+            settled = same and largest_change(information, previous) < tolerance
+            previous[:] = information
+
+
+@compiled
+def correct_adjoint(gain, innovation, adjoint):
+    """Update lambda <- (I - K e0')' lambda - e0 e / S."""
+    inner = innovation / gain[-1]
+    for i in range(adjoint.shape[0]):
+        inner += gain[i] * adjoint[i]
+    adjoint[0] -= inner
+
+
+@compiled
+def correct_information(gain, information, turned):
+    """Update Lambda <- (I - K e0')' Lambda (I - K e0') + e0 e0' / S."""
+    m = information.shape[0]
+    inner = 0.0
+    for j in range(m):
+        total = 0.0
+        for i in range(m):
+            total += gain[i] * information[i, j]
+        turned[j] = total
+        inner += total * gain[j]
+    for j in range(m):
+        information[0, j] -= turned[j]
+        information[j, 0] -= turned[j]
+    information[0, 0] += inner + 1.0 / gain[m]
+
+
+@compiled
+def pull_back(f, information, work):
+    """Update Lambda <- F' Lambda F for an upper triangular F."""
+    m = f.shape[0]
+    for i in range(m):
+        for j in range(m):
+            total = 0.0
+            for k in range(j + 1):
+                total += information[i, k] * f[k, j]
+            work[i, j] = total
+    for i in range(m):
+        for j in range(i, m):
+            total = 0.0
+            for k in range(i + 1):
+                total += f[k, i] * work[k, j]
+            information[i, j] = total
+            information[j, i] = total
+
+
+@compiled
+def write_smoothed(c, information, work, out):
+    """Write out = the leading block of P - P Lambda P."""
+    m, depth = c.shape[0], out.shape[0]
+    for i in range(depth):
+        for j in range(m):
+            total = 0.0
+            for k in range(m):
+                total += c[i, k] * information[k, j]
+            work[i, j] = total
+    for i in range(depth):
+        for j in range(i + 1):
+            total = c[i, j]
+            for k in range(m):
+                total -= work[i, k] * c[k, j]
+            out[i, j] = total
+            out[j, i] = total
+
+
+@compiled
+def predict_and_correct(state, transition, gain, q, predicted, innovation):
+    """One step of a steady Kalman filter of n angles with m derivatives each.
+
+    Args:
+        state: (m, n) the estimate, changed in place.
+        transition: (m, m) upper triangular, over the step.
+        gain: (m,).
+        q: (n,) measured.
+        predicted: (3, n) output, the first three rows of the state before the correction.
+        innovation: (n,) output.
+    """
+    order, count = state.shape
+    for k in range(count):
+        for i in range(order):
+            total = 0.0
+            for j in range(i, order):  # upwards: the entries below are still the old ones
+                total += transition[i, j] * state[j, k]
+            state[i, k] = total
+        for i in range(3):
+            predicted[i, k] = state[i, k]
+        innovation[k] = q[k] - state[0, k]
+        for i in range(order):
+            state[i, k] += gain[i] * innovation[k]
+
+
+@compiled
+def add_innovations(predicted, gains, innovations, oldest, units, out):
+    """Write out (3, n) = units (3,) times the prediction (3, n) plus gains (3, L) times the innovations since.
+
+    ``innovations`` (L, n) is a ring; ``oldest`` is the place of the one that belongs to the prediction.
+    """
+    length, count = innovations.shape
+    for i in range(3):
+        for k in range(count):
+            out[i, k] = predicted[i, k]
+    for step in range(length):
+        place = (oldest + step) % length
+        for i in range(3):
+            for k in range(count):
+                out[i, k] += gains[i, step] * innovations[place, k]
+    for i in range(3):
+        for k in range(count):
+            out[i, k] *= units[i]

@@ -1,0 +1,9 @@
+from .alignment import AlignedSamples as AlignedSamples
+from .alignment import align as align
+from .buffer import DataBuffer as DataBuffer
+from .buffer import EstimationData as EstimationData
+from .buffer import SensorData as SensorData
+from .channels import CHANNELS as CHANNELS
+from .channels import Channel as Channel
+from .recording import Recording as Recording
+from .signal import Signal as Signal

@@ -1,0 +1,1 @@
+"""The files that recordings are kept in: CSV, text of controllers, Parquet."""

@@ -1,0 +1,282 @@
+"""Recordings in Parquet: one table of all signals, and everything else as JSON in its metadata; or somebody else's
+table with what it says about its columns.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iparam.arrays import FloatArray
+from iparam.errors import ContradictionError, FileFormatError, IparamError
+from iparam.recording.channels import CHANNELS, default_frame, signal_of_column
+from iparam.recording.files.table import Table, TableBuilder, check_names, table_columns
+from iparam.recording.recording import Recording
+from iparam.recording.statements import FRAME_KEYS
+from iparam.recording.units import QUANTITIES, unit_size
+
+_UNIT_KEYS = ("unit", "units")
+_TABLE_KEYS = ("robot", "gravity", *_UNIT_KEYS, *FRAME_KEYS)
+
+
+def foreign_document(schema: Any, source: str) -> dict[str, Any] | None:
+    """The same document that iparam writes, as far as a table states it; None if it states nothing.
+
+    Args:
+        schema: of the table, a ``pyarrow.Schema``.
+        source: its file, for messages.
+    """
+    stated = _stated(schema.metadata or {})
+    units = {field.name: unit for field in schema if (unit := _unit_of(field.metadata or {}))}
+    of_table = stated.get("units", stated.get("unit"))
+    if isinstance(of_table, dict):
+        units |= {name: unit for name, unit in of_table.items() if name in schema.names and isinstance(unit, str)}
+        of_table = {name: unit for name, unit in of_table.items() if name not in schema.names}
+    if (unit_size("time", units.get("time", "s")) or 0.0) != 1.0:
+        raise ContradictionError(
+            f"{source}: the column time is in {units['time']!r} by its metadata, and is needed in seconds: convert it"
+        )
+    robot = stated.get("robot")
+    metadata = {key: value for key, value in stated.items() if key not in ("robot", *_UNIT_KEYS)}
+    if of_table:
+        metadata["units"] = of_table
+    signals = _labels(units)
+    if not (robot or metadata or signals):
+        return None
+    return {
+        "robot": robot if isinstance(robot, str) else "",
+        "signals": signals,
+        "metadata": metadata,
+        "warnings": [],
+    }
+
+
+def _stated(metadata: dict[bytes, bytes]) -> dict[str, Any]:
+    """The table's own entries, and the attributes of a pandas DataFrame, that mean something here."""
+    entries: dict[str, Any] = {}
+    for key, value in metadata.items():
+        name, content = key.decode("utf-8", "replace"), _plain(value)
+        if name == "PANDAS_ATTRS" and isinstance(content, dict):
+            entries |= content
+        else:
+            entries[name] = content
+    return {name: value for name, value in entries.items() if name in _TABLE_KEYS}
+
+
+def _plain(value: bytes) -> Any:
+    text = value.decode("utf-8", "replace")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _unit_of(metadata: dict[bytes, bytes]) -> str:
+    return next(
+        (metadata[key.encode()].decode("utf-8", "replace") for key in _UNIT_KEYS if key.encode() in metadata), ""
+    )
+
+
+def _labels(units: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Signal -> unit and frame, from the units of its columns: one for all, or one for forces and one for torques."""
+    found: dict[str, dict[int, str]] = {}
+    for column, unit in units.items():
+        place = signal_of_column(column)
+        if place is not None and place[0] in CHANNELS:
+            found.setdefault(place[0], {})[place[1]] = unit
+    labels = {}
+    for name, by_component in found.items():
+        width = max(len(CHANNELS[name].columns), max(by_component) + 1)
+        half = width // len(QUANTITIES[name])
+        parts = [{unit for i, unit in by_component.items() if i // half == k} for k in range(len(QUANTITIES[name]))]
+        unit = ", ".join(" or ".join(sorted(part)) for part in parts if part)
+        labels[name] = {"unit": unit, "frame": default_frame(name)}
+    return labels
+
+
+FORMAT = "iparam-recording/1"
+MAGIC = b"PAR1"
+BATCH_ROWS = 1 << 16
+"""Rows that are decoded at once."""
+
+Numbers = tuple[FloatArray, NDArray[np.bool_] | None]
+"""A column's numbers (R,), and where it has none (R,); None for nowhere."""
+
+_KEY = b"iparam"
+_BUFFER = 1 << 20  # bytes of a column that are read at once, instead of all of them
+
+
+def parquet_of_recording(recording: Recording) -> bytes:
+    """The recording as a Parquet file. A column has nulls where its signal has no sample."""
+    import pyarrow
+    import pyarrow.parquet
+
+    times, columns = table_columns(recording.signals)
+    arrays = [pyarrow.array(times), *(pyarrow.array(v, mask=~present) for v, present in columns.values())]
+    document = {
+        "format": FORMAT,
+        "robot": recording.robot,
+        "signals": {
+            name: {"unit": signal.unit, "frame": signal.frame, "width": signal.width}
+            for name, signal in recording.signals.items()
+        },
+        "metadata": dict(recording.metadata),
+        "warnings": list(recording.warnings),
+    }
+    fields = [pyarrow.field(name, pyarrow.float64(), nullable=name != "time") for name in ("time", *columns)]
+    schema = pyarrow.schema(fields, metadata={_KEY: json.dumps(document, allow_nan=False)})
+    stream = io.BytesIO()
+    pyarrow.parquet.write_table(
+        pyarrow.table(arrays, schema=schema),
+        stream,
+        compression="zstd",
+        use_dictionary=False,
+        column_encoding=dict.fromkeys(schema.names, "BYTE_STREAM_SPLIT"),
+    )
+    return stream.getvalue()
+
+
+def read_parquet_table(stream: BinaryIO, source: str) -> tuple[Table, dict[str, Any] | None]:
+    """The table, and the JSON document of a file that iparam wrote, or what a table of somebody else's states.
+
+    Args:
+        stream: the file; it can be sought in.
+        source: its name, for messages.
+    """
+    with open_parquet(stream, source) as file:
+        with _errors(source):
+            schema, rows = file.schema_arrow, max(0, file.metadata.num_rows)
+            document = _document(schema.metadata or {}, source) or foreign_document(schema, source)
+            numeric = [field.name for field in schema if _holds_numbers(field.type)]
+            others = [f"{field.name} ({field.type})" for field in schema if not _holds_numbers(field.type)]
+        check_names(schema.names, source)
+        if "time" not in numeric:
+            raise FileFormatError(f"{source}: time holds {schema.field('time').type}; it must be numbers, in seconds")
+        builder = TableBuilder(numeric, rows, source, "row")
+        row = 1
+        for count, columns in number_batches(file, builder.wanted, source):
+            values, empty = zip(*columns, strict=True)
+            builder.add(np.arange(row, row + count), values, empty)
+            row += count
+    notes = (f"columns that hold no numbers were left out: {', '.join(others)}",) if others else ()
+    return builder.table(notes), document
+
+
+@contextlib.contextmanager
+def open_parquet(stream: BinaryIO, source: str) -> Iterator[Any]:
+    """A ``pyarrow.parquet.ParquetFile``; what is no Parquet is refused."""
+    import pyarrow.parquet
+
+    stream.seek(-min(len(MAGIC), stream.seek(0, os.SEEK_END)), os.SEEK_END)
+    if stream.read(len(MAGIC)) != MAGIC:  # a device may have no end
+        raise FileFormatError(
+            f"{source} is cut off: a Parquet file has its index at the end, and without it nothing can be read"
+        )
+    with _errors(source):
+        file = pyarrow.parquet.ParquetFile(stream, buffer_size=_BUFFER)
+        file.schema_arrow.names  # noqa: B018  decoded here, where a fault in them is caught
+    with file:
+        yield file
+
+
+def number_batches(file: Any, names: Sequence[str], source: str) -> Iterator[tuple[int, list[Numbers]]]:
+    """Some columns of a ``pyarrow.parquet.ParquetFile`` in batches of rows.
+
+    Numbers beyond 2^53 are rounded to the nearest float64, as those of a text are.
+
+    Args:
+        file: it.
+        names: of the columns; each holds numbers.
+        source: the file's name, for messages.
+
+    Yields:
+        The number of rows, and for each column its numbers (R,) and where it has none (R,), None for nowhere.
+    """
+    with _errors(source):
+        batches = file.iter_batches(batch_size=BATCH_ROWS, columns=list(names), use_threads=False)
+    while True:
+        with _errors(source):
+            batch = next(batches, None)
+            if batch is None:
+                return
+            found = [_numbers(batch.column(name), name, source) for name in names]
+        yield batch.num_rows, found
+
+
+def _numbers(array: Any, name: str, source: str) -> Numbers:
+    import pyarrow
+
+    if not _holds_numbers(array.type):
+        raise FileFormatError(f"{source}: column {name} holds {array.type}, not numbers")
+    if pyarrow.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pyarrow.types.is_decimal(array.type):
+        array = array.cast(pyarrow.float64())
+    empty = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
+    return array.to_numpy(zero_copy_only=False).astype(np.float64, copy=False), empty
+
+
+def _holds_numbers(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind))
+
+
+@contextlib.contextmanager
+def _errors(source: str) -> Iterator[None]:
+    """Around calls of pyarrow: what damaged contents lead to is told as such, whatever its type."""
+    try:
+        yield
+    except (IparamError, MemoryError):
+        raise
+    except UnicodeDecodeError:
+        raise FileFormatError(f"{source} cannot be read as Parquet: the names of its columns are not UTF-8") from None
+    except Exception as error:
+        raise FileFormatError(f"{source} cannot be read as Parquet: {error}") from None
+
+
+def stated_in_parquet(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """The document of a Parquet file, as `read_parquet_table` gives it, without reading the table."""
+    source = os.fspath(path)
+    if os.path.exists(source) and not os.path.isfile(source):
+        raise FileFormatError(f"{source} is no regular file")
+    try:
+        with open(source, "rb") as stream, open_parquet(stream, source) as file, _errors(source):
+            return _document(file.schema_arrow.metadata or {}, source) or foreign_document(file.schema_arrow, source)
+    except OSError as error:
+        raise FileFormatError(f"cannot read {source}: {error.strerror or error}") from None
+
+
+def _document(metadata: Mapping[bytes, bytes], source: str) -> dict[str, Any] | None:
+    if _KEY not in metadata:
+        return None
+    try:
+        document = json.loads(metadata[_KEY], parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{source}: its metadata is damaged: {error}") from None
+    form = document.get("format") if isinstance(document, dict) else None
+    if form != FORMAT:
+        family = FORMAT.rpartition("/")[0]
+        newer = isinstance(form, str) and form.startswith(f"{family}/")
+        reason = "another version of iparam wrote it" if newer else "it is no recording"
+        raise FileFormatError(f"{source} has the format {form!r}, and this iparam reads {FORMAT!r}: {reason}")
+    shapes = {"robot": str, "signals": dict, "metadata": dict, "warnings": list}
+    for key, kind in shapes.items():
+        if not isinstance(document.get(key), kind):
+            raise FileFormatError(f"{source}: its metadata is damaged: {key!r} is not a {kind.__name__}")
+    for name, entry in document["signals"].items():
+        if not isinstance(entry, dict) or not all(isinstance(entry.get(key), str) for key in ("unit", "frame")):
+            raise FileFormatError(f"{source}: its metadata is damaged: signal {name!r} lacks unit or frame")
+    return dict(document)
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise ValueError(f"it holds {text}, which JSON cannot")

@@ -1,0 +1,148 @@
+"""Reads and writes recordings; what a file holds is told from its contents, what to write from its suffix."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from iparam.errors import ContradictionError, FileFormatError, InputError, UnknownNameError
+from iparam.files.atomic import write_atomically
+from iparam.files.reading_limit import check_size, reading_limit
+from iparam.recording.channels import default_frame
+from iparam.recording.files.parquet_table import MAGIC, parquet_of_recording, read_parquet_table
+from iparam.recording.files.table import signals_of_table
+from iparam.recording.files.text_table import read_text_table, text_of_signals
+from iparam.recording.recording import Recording
+from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians
+from iparam.recording.signal import Signal
+from iparam.recording.units import check_time, in_channel_unit
+from iparam.robot.same_arm import check_same_arm
+
+if TYPE_CHECKING:
+    from iparam.robot.model import Robot
+
+SUFFIXES = (".parquet", ".csv")
+
+
+def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
+    """See `Recording.save`."""
+    source = os.fspath(path)
+    suffix = Path(source).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise UnknownNameError("suffix", suffix, SUFFIXES, hint=f"A recording cannot be written to {source!r}.")
+    if not recording.signals:
+        raise InputError(f"cannot write {source}: the recording has no signals")
+    check_clocks(recording.signals, source)
+    if suffix == ".csv":
+        write_atomically(path, text_of_signals(recording.signals, source))
+    else:
+        write_atomically(path, parquet_of_recording(recording))
+
+
+def load_recording(
+    path: str | os.PathLike[str],
+    columns: str | Sequence[str] | None,
+    robot: Robot | str | None,
+    angles: str | None,
+) -> Recording:
+    """See `Recording.load`."""
+    if angles not in (None, "radians", "degrees"):
+        raise UnknownNameError("angle unit", angles, ("radians", "degrees"))
+    arm = _robot(robot)
+    document: dict[str, Any] | None = None
+    with _opened(path) as (stream, source):
+        magic = stream.read(len(MAGIC))
+        stream.seek(0)
+        if magic == MAGIC:
+            if columns is not None:
+                raise InputError(f"{source} is a Parquet file, which names its columns; leave out columns")
+            table, document = read_parquet_table(stream, source)
+        else:
+            table = read_text_table(stream, source, columns, arm.num_joints if arm is not None else None)
+    labels = None if document is None else {k: (v["unit"], v["frame"]) for k, v in document["signals"].items()}
+    signals, notes = signals_of_table(table, source, labels)
+    try:
+        signals = {name: in_channel_unit(name, signal) for name, signal in signals.items()}
+    except ContradictionError as error:
+        raise ContradictionError(f"{source}: {error}") from None
+    stated = (document or {}).get("robot", "")
+    name = (robot if isinstance(robot, str) else robot.name) if robot is not None else stated
+    if arm is None:
+        arm = _known_robot(name)
+    else:
+        notes += check_same_arm(stated, arm, robot if isinstance(robot, str) else "", source)
+    _check_joints(signals, arm, source)
+    if angles == "degrees":
+        signals = to_radians(signals, arm)
+    elif angles is None:
+        notes += check_angles(signals, arm, source)
+    check_clocks(signals, source)
+    notes += check_time(signals, arm if angles is None else None, source)
+    notes += find_faults(signals)
+    earlier = () if document is None else tuple(str(warning) for warning in document["warnings"])
+    found = tuple(note for note in notes if note not in earlier)
+    return Recording(name, signals, {} if document is None else document["metadata"], (*earlier, *found))
+
+
+@contextlib.contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[tuple[BinaryIO, str]]:
+    """The file, which can be sought in, and its name for messages."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"a recording is read from a path, got {type(path).__name__}")
+    source = os.fspath(path)
+    try:
+        stream = open(source, "rb")  # noqa: SIM115
+    except IsADirectoryError:
+        raise FileFormatError(f"{source} is a directory, not a recording") from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(source, error) from None
+    try:
+        with stream:
+            kind = os.fstat(stream.fileno()).st_mode
+            if stat.S_ISREG(kind):
+                if not stream.read(1):
+                    raise FileFormatError(f"{source} is empty")
+                stream.seek(0)
+                yield stream, source
+            elif stat.S_ISFIFO(kind):
+                contents = stream.read(reading_limit() + 1)
+                check_size(len(contents), source, "what came out of a pipe")
+                yield io.BytesIO(contents), source
+            else:
+                raise FileFormatError(f"{source} is a device, not a recording")
+    except OSError as error:
+        raise _unreadable(source, error) from None
+
+
+def _unreadable(source: str, error: OSError | ValueError) -> FileFormatError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return FileFormatError(f"cannot read {source}: {reason}")
+
+
+def _robot(robot: Robot | str | None) -> Robot | None:
+    if robot is None or not isinstance(robot, str):
+        return robot
+    from iparam.robot.loading import load_robot
+
+    return load_robot(robot)
+
+
+def _known_robot(name: str) -> Robot | None:
+    """The catalogue robot of that name, if there is one; a path that a file names is not followed."""
+    from iparam.robot.catalog import catalog_robot, robot_names
+
+    return catalog_robot(name) if name.lower() in robot_names() else None
+
+
+def _check_joints(signals: Mapping[str, Signal], robot: Robot | None, source: str) -> None:
+    widths = {name: signal.width for name, signal in signals.items() if default_frame(name) == "joint"}
+    expected = robot.num_joints if robot is not None else widths.get("q", next(iter(widths.values()), 0))
+    for name, width in widths.items():
+        if width != expected:
+            whose = f"{robot.name} has" if robot is not None else "other signals have"
+            raise FileFormatError(f"{source}: {name} has {width} columns, but {whose} {expected} joints")

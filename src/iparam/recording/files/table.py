@@ -1,0 +1,296 @@
+"""Signals of different rates as one table: a row for every time stamp, empty cells where a signal has no sample.
+Rows without a usable time stamp go, as few as possible.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iparam.arrays import FloatArray
+from iparam.errors import FileFormatError
+from iparam.files.reading_limit import check_size
+from iparam.recording.channels import CHANNELS, column_names, default_frame, default_unit, signal_of_column
+from iparam.recording.signal import Signal
+
+
+def listed(numbers: NDArray[np.int64] | Sequence[int], most: int = 8) -> str:
+    """Increasing numbers for a message: the first few, runs joined, and how many places more there are."""
+    array = np.asarray(numbers, dtype=np.int64)
+    starts = np.flatnonzero(np.diff(array, prepend=array[:1] - 2) != 1)
+    ends = np.append(starts[1 : most + 1], array.size)[:most] - 1
+    parts = [
+        str(array[first]) if first == last else f"{array[first]}-{array[last]}"
+        for first, last in zip(starts[:most], ends, strict=False)
+    ]
+    return ", ".join(parts) + (f" and {starts.size - most} more places" if starts.size > most else "")
+
+
+FEW = 0.05
+"""Share of rows out of order up to which they are strays; beyond, the clock was set back, or, if as many steps run
+backwards, the rows have another order."""
+
+
+def usable_rows(time: FloatArray, lines: NDArray[np.int64], row_word: str) -> tuple[NDArray[np.int64], list[str]]:
+    """Indices of the rows to keep, and what was wrong with the others.
+
+    Rows without a time and rows that repeat the time before them go. Of stray rows as few as possible go: one time
+    stamp far ahead costs itself and not all that follow. If the clock was set back, the longest stretch stays. Rows in
+    another order than that of time are sorted.
+
+    Args:
+        time: (R,) [s]; NaN where the cell is empty or damaged.
+        lines: (R,) their places in the file.
+        row_word: "line" or "row".
+    """
+    notes: list[str] = []
+    rows = np.flatnonzero(np.isfinite(time))
+    if rows.size < time.size:
+        lost = lines[~np.isfinite(time)]
+        notes.append(f"{lost.size} rows without a time were left out: {row_word} {listed(lost)}")
+    repeats = np.flatnonzero(np.diff(time[rows]) == 0.0) + 1
+    if repeats.size:
+        at = rows[repeats]
+        notes.append(
+            f"time repeats itself in {at.size} rows, which were left out: {row_word} {listed(lines[at])}, first at "
+            f"{time[at[0]]:g} s"
+        )
+        rows = np.delete(rows, repeats)
+    stamps = time[rows]
+    back = np.flatnonzero(np.diff(stamps) <= 0.0) + 1
+    if back.size == 0:
+        return rows, notes
+    first = f"{row_word} {lines[rows[back[0]]]}, from {stamps[back[0] - 1]:g} to {stamps[back[0]]:g} s"
+    order = _longest_increasing(stamps)
+    if order.size >= (1.0 - FEW) * stamps.size:
+        lost = np.delete(lines[rows], order)
+        notes.append(
+            f"time runs backwards at {first}; {lost.size} rows out of order were left out: {row_word} {listed(lost)}"
+        )
+        return rows[order], notes
+    if back.size > FEW * stamps.size:
+        ordered, first_of = np.unique(stamps, return_index=True)
+        notes.append(
+            f"the rows are not in the order of time ({back.size} steps run backwards, first at {first}) and were "
+            f"sorted; {stamps.size - ordered.size} with the time of another were left out"
+        )
+        return rows[first_of], notes
+    stretches = np.split(np.arange(stamps.size), back)
+    longest = max(stretches, key=len)
+    notes.append(
+        f"time runs backwards at {first}: the clock was set back {back.size} times. Only the longest stretch was kept, "
+        f"{row_word} {lines[rows[longest[0]]]} to {lines[rows[longest[-1]]]}; {stamps.size - longest.size} rows were "
+        "left out"
+    )
+    return rows[longest], notes
+
+
+def _longest_increasing(values: FloatArray) -> NDArray[np.int64]:
+    """Indices of a longest strictly increasing subsequence (patience sorting, n log n)."""
+    tops: list[float] = []
+    top_rows: list[int] = []
+    before = np.full(values.size, -1, dtype=np.int64)
+    for row, value in enumerate(values.tolist()):
+        if not tops or value > tops[-1]:
+            pile = len(tops)
+            tops.append(value)
+            top_rows.append(row)
+        else:
+            pile = bisect_left(tops, value)
+            tops[pile], top_rows[pile] = value, row
+        before[row] = top_rows[pile - 1] if pile else -1
+    found = np.empty(len(tops), dtype=np.int64)
+    row = top_rows[-1]
+    for place in range(len(tops) - 1, -1, -1):
+        found[place] = row
+        row = int(before[row])
+    return found
+
+
+MAX_WIDTH = 1000
+"""Components of a signal: more is no measurement of an arm, and not worth the memory a column name can ask for."""
+
+MAX_COLUMNS = 2000
+"""Columns of a table; a UR arm sends 70."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Named columns of numbers, as a file has them.
+
+    Attributes:
+        names: of all columns of the file, in its order; one is "time".
+        values: of the columns that have a meaning, (R,) each; NaN where there is no number. `signals_of_table` takes
+            them out one after the other, so that they are not in memory twice.
+        empty: of those that have any, (R,) each: true where a cell is empty on purpose: no sample, as opposed to a
+            damaged one.
+        lines: (R,) where each row stands in the file: line or row numbers from 1.
+        row_word: what the numbers in ``lines`` are called, "line" or "row".
+        notes: what reading it found wrong.
+    """
+
+    names: tuple[str, ...]
+    values: dict[str, FloatArray]
+    empty: Mapping[str, NDArray[np.bool_]]
+    lines: NDArray[np.int64]
+    row_word: str = "line"
+    notes: tuple[str, ...] = field(default=())
+
+
+class TableBuilder:
+    """Puts a table together from blocks of rows, in arrays that are made once.
+
+    Args:
+        names: of all columns of the file.
+        most_rows: that there can be.
+        source: the file, for messages.
+        row_word: "line" or "row".
+    """
+
+    def __init__(self, names: Sequence[str], most_rows: int, source: str, row_word: str) -> None:
+        self.names, self.wanted = tuple(names), [name for name in names if has_meaning(name)]
+        count = len(self.wanted)
+        check_size(8 * most_rows * count, source, f"{most_rows} rows of {count} numbers")
+        self._source, self._row_word, self._size = source, row_word, 0
+        self._values = {name: np.empty(most_rows) for name in self.wanted}
+        self._empty: dict[str, NDArray[np.bool_]] = {}
+        self._lines = np.empty(most_rows, dtype=np.int64)
+
+    def add(
+        self, lines: NDArray[np.int64], values: Sequence[NDArray[Any]], empty: Sequence[NDArray[np.bool_] | None]
+    ) -> None:
+        """Add rows: their places, and of each wanted column (R,) its numbers and where it is empty (None: nowhere)."""
+        start, stop = self._size, self._size + lines.size
+        if stop > self._lines.size:
+            raise FileFormatError(f"{self._source} is damaged: it has more rows than it says")
+        self._lines[start:stop] = lines
+        for name, numbers, nothing in zip(self.wanted, values, empty, strict=True):
+            self._values[name][start:stop] = numbers
+            if nothing is not None and nothing.any():
+                mask = self._empty.setdefault(name, np.zeros(self._lines.size, dtype=bool))
+                mask[start:stop] = nothing
+        self._size = stop
+
+    def table(self, notes: Sequence[str]) -> Table:
+        """What was added."""
+        return Table(
+            self.names,
+            {name: column[: self._size] for name, column in self._values.items()},
+            {name: column[: self._size] for name, column in self._empty.items()},
+            self._lines[: self._size],
+            self._row_word,
+            tuple(notes),
+        )
+
+
+def has_meaning(name: str) -> bool:
+    """Whether a column of that name is read: the time, or a component of a signal."""
+    found = signal_of_column(name)
+    return name == "time" or (found is not None and found[1] < MAX_WIDTH)
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    """Refuse columns that cannot be told apart, or are too many, or have no time."""
+    if len(names) > MAX_COLUMNS:
+        raise FileFormatError(
+            f"{source} has more than the {MAX_COLUMNS} columns that are read: is it a table with a column a signal?"
+        )
+    repeated = sorted(name for name, count in Counter(names).items() if count > 1 and name != "_")
+    if repeated:
+        raise FileFormatError(f"{source} has the column {repeated[0]!r} more than once")
+    if "time" not in names:
+        raise FileFormatError(f"{source} has no column 'time'; its columns: {_some(names)}")
+
+
+def table_columns(signals: Mapping[str, Signal]) -> tuple[FloatArray, dict[str, tuple[FloatArray, NDArray[np.bool_]]]]:
+    """All time stamps (R,), and for every column its values (R,) and where it has one (R,)."""
+    times = np.unique(np.concatenate([signal.time for signal in signals.values()]))
+    columns: dict[str, tuple[FloatArray, NDArray[np.bool_]]] = {}
+    for name, signal in signals.items():
+        rows = np.searchsorted(times, signal.time)
+        present = np.zeros(times.size, dtype=bool)
+        present[rows] = True
+        for i, column in enumerate(column_names(name, signal.width)):
+            values = np.zeros(times.size)
+            values[rows] = signal.values[:, i]
+            columns[column] = (values, present)
+    return times, columns
+
+
+def signals_of_table(
+    table: Table, source: str, labels: Mapping[str, tuple[str, str]] | None = None
+) -> tuple[dict[str, Signal], list[str]]:
+    """The signals in a table, and what was wrong with it.
+
+    Args:
+        table: what was read.
+        source: the file, for messages.
+        labels: unit and frame by signal; None takes those of the names.
+    """
+    notes = list(table.notes)
+    groups, unknown = _groups(table.names)
+    if unknown:
+        notes.append(f"columns that say nothing to iparam were left out: {_some(unknown, 100)}")
+    every = table.values.pop("time")
+    usable, time_notes = usable_rows(every, table.lines, table.row_word)
+    kept = slice(None) if usable.size == every.size else usable  # a slice makes no copies
+    time, lines = every[kept], table.lines[kept]
+    notes += time_notes
+    signals: dict[str, Signal] = {}
+    for name, columns in groups.items():
+        missing = [f"{name}{i}" if text is None else text for i, text in _holes(name, columns)]
+        if missing:
+            notes.append(f"{name} was left out: {_some(missing)} missing")
+            continue
+        values, absent = np.empty((time.size, len(columns))), np.ones(time.size, dtype=bool)
+        for i in range(len(columns)):
+            values[:, i] = table.values.pop(columns[i])[kept]
+            absent &= table.empty[columns[i]][kept] if columns[i] in table.empty else False
+        good = np.isfinite(values).all(axis=1)
+        damaged = lines[~good & ~absent]
+        if damaged.size:
+            notes.append(
+                f"{name} lacks a finite number in {damaged.size} samples, which were left out: {table.row_word} "
+                f"{listed(damaged)}"
+            )
+        if not good.any():
+            notes.append(f"{name} was left out: it has no complete sample")
+            continue
+        unit, frame = (labels or {}).get(name, (default_unit(name), default_frame(name)))
+        if good.all():
+            signals[name] = Signal(time, values, unit, frame)
+        else:
+            signals[name] = Signal(time[good], values[good], unit, frame)
+    if not signals:
+        reason = "; ".join(notes) or "it has no column but time"
+        raise FileFormatError(f"{source} holds no usable samples: {reason}")
+    return signals, notes
+
+
+def _groups(names: tuple[str, ...]) -> tuple[dict[str, dict[int, str]], list[str]]:
+    """Signal -> component -> column, in the order of the file, and the columns that belong to none."""
+    groups: dict[str, dict[int, str]] = {}
+    unknown = []
+    for name in names:
+        found = signal_of_column(name)
+        if found is not None and has_meaning(name):
+            groups.setdefault(found[0], {})[found[1]] = name
+        elif name not in ("time", "_"):
+            unknown.append(name)
+    return groups, unknown
+
+
+def _holes(name: str, columns: Mapping[int, str]) -> list[tuple[int, str | None]]:
+    fixed = CHANNELS[name].columns if name in CHANNELS else ()
+    width = len(fixed) or max(columns) + 1
+    return [(i, fixed[i] if fixed else None) for i in range(width) if i not in columns]
+
+
+def _some(names: Sequence[str], most: int = 12) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

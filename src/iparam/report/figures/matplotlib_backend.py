@@ -1,0 +1,104 @@
+"""The one place that imports matplotlib: figures without its global state, and their style."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from iparam.errors import MissingExtraError
+from iparam.report.figures.svg import GREY, INK, PALE
+
+WIDTH = 4.4
+"""Of all figures: at this size their text is readable on a phone and on a desk [inch]."""
+
+LEFT = 0.18
+"""Where the axes of time plots begin, as a share of WIDTH: room for six digits and a label."""
+
+_STYLE = {
+    "svg.fonttype": "none",  # text stays text: it can be read aloud, searched and copied
+    "svg.hashsalt": "iparam",  # the same page from the same data
+    "text.parse_math": False,  # names from files are not formulas
+    "font.family": ["DejaVu Sans"],
+    "font.size": 9.0,
+    "axes.labelsize": 9.0,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": GREY,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": PALE,
+    "grid.linewidth": 0.6,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "legend.handlelength": 2.4,
+    "legend.columnspacing": 1.2,
+    "legend.borderpad": 0.1,
+    "lines.linewidth": 1.3,
+}
+
+
+def require_matplotlib() -> Any:
+    """The module `matplotlib`.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingExtraError("matplotlib", "plot") from None
+    return matplotlib
+
+
+@contextmanager
+def plot_style() -> Iterator[None]:
+    """Inside it figures have the style of the report; what matplotlib was set to before comes back at the end."""
+    matplotlib = require_matplotlib()
+    with matplotlib.rc_context(_STYLE):
+        yield
+
+
+def new_figure(height: float) -> Any:
+    """An empty ``matplotlib.figure.Figure`` of WIDTH x height [inch] that no global state knows of."""
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(WIDTH, height))
+
+
+def stacked_axes(figure: Any, ratios: tuple[float, ...], top: float = 0.06, bottom: float = 0.42) -> list[Any]:
+    """Axes one above the other that share the time axis.
+
+    Args:
+        figure: from `new_figure`.
+        ratios: of their heights.
+        top, bottom: margins [inch].
+    """
+    height = figure.get_figheight()
+    grid = {"left": LEFT, "right": 0.975, "top": 1.0 - top / height, "bottom": bottom / height, "hspace": 0.14}
+    found = figure.subplots(len(ratios), 1, sharex=True, height_ratios=ratios, gridspec_kw=grid, squeeze=False)
+    return list(found[:, 0])
+
+
+def side_label(axes: Any, shown: str) -> None:
+    """Label the vertical axis of one of `stacked_axes`, in line with those of its neighbours."""
+    axes.set_ylabel(shown)
+    axes.yaxis.set_label_coords(-0.16, 0.5)
+
+
+def plain_log_ticks(axis: Any) -> None:
+    """Give a logarithmic ``axes.xaxis`` or ``axes.yaxis`` ticks that are numbers and not formulas."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(numticks=6))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())

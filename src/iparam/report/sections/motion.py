@@ -1,0 +1,113 @@
+"""The part of the page about the motion: the arm in pictures, the tool's path, the joints and their limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from iparam.report.context import ReportContext, ShownMotion
+from iparam.report.figures.arm import arm_picture, telling_poses
+from iparam.report.figures.matplotlib_backend import new_figure, side_label, stacked_axes
+from iparam.report.figures.svg import BLUE, GREEN, GREY, VERMILLION, figure_card
+from iparam.report.figures.tool_path import tool_path_figure
+from iparam.report.figures.view import View
+from iparam.report.markup import Missing, Section, cards, paragraph, plain, table
+from iparam.robot.kinematics import forward_kinematics
+from iparam.robot.model import JointKind, Robot
+from iparam.rounding import fixed, significant
+
+POINTS = 400
+
+
+def motion_section(context: ReportContext) -> Section | Missing:
+    """How the arm moved."""
+    robot, motion = context.given.robot, context.motion
+    if robot is None or motion is None:
+        return Missing("The motion", "add --recording or --trajectory, and --robot if neither names the arm")
+    duration = motion.time[-1] - motion.time[0]
+    parts = [
+        paragraph(f"{plain(robot.name)}, {fixed(duration, 1)} s, {motion.origin}."),
+        cards(_pictures(context, robot, motion)),
+        "<h3>Joints and their limits</h3>",
+        cards(_joint_card(robot, motion, joint) for joint in range(robot.num_joints)),
+        *_planned_margins(context),
+    ]
+    return Section("motion", "The motion", "\n".join(parts))
+
+
+def _pictures(context: ReportContext, robot: Robot, motion: ShownMotion) -> list[str]:
+    poses = telling_poses(robot, motion.q)
+    path = forward_kinematics(robot, motion.q)[:, :3, 3]
+    shown = "The first pose is solid, others of the motion are faint; the line is the path of the tool."
+    load = " The box has the load's mass and inertia." if context.body is not None else ""
+    found = []
+    for slug, title, view in (
+        ("arm-oblique", "The arm in motion", View(-50.0, 20.0)),
+        ("arm-top", "The same from above", View(-90.0, 89.9)),
+    ):
+        figure = arm_picture(robot, motion.time, motion.q, poses, context.body, view)
+        found.append(figure_card(figure, slug, f"{title}.", shown + load + " Grid: 0.25 m."))
+    size = np.ptp(path, axis=0)
+    words = f"It spans {' × '.join(fixed(v, 2) for v in size)} m; the shadow is on the floor of the cage."
+    figure = tool_path_figure(motion.time, path, plain(robot.tool_frame, 20))
+    return [*found, figure_card(figure, "tool-path", "Path of the tool.", words)]
+
+
+def _joint_card(robot: Robot, motion: ShownMotion, joint: int) -> str:
+    limits, revolute = robot.limits, robot.moving_joints[joint].kind is JointKind.REVOLUTE
+    unit, rate = ("°", "°/s") if revolute else ("m", "m/s")
+    scale = np.degrees(1.0) if revolute else 1.0
+    figure = new_figure(2.9)
+    upper, lower = stacked_axes(figure, (1.0, 1.0), top=0.1)
+    thin = slice(None, None, max(1, len(motion.time) // POINTS))
+    time = motion.time[thin] - motion.time[0]
+    for axes, values, bounds, color, label in (
+        (upper, motion.q, (limits.lower[joint], limits.upper[joint]), BLUE, f"position [{unit}]"),
+        (lower, motion.dq, (-limits.velocity[joint], limits.velocity[joint]), GREEN, f"velocity [{rate}]"),
+    ):
+        axes.plot(time, scale * values[thin, joint], color=color)
+        _limit_lines(axes, [scale * bound for bound in bounds if np.isfinite(bound)])
+        side_label(axes, label)
+        if revolute:
+            _degree_ticks(axes)
+    lower.set_xlabel("time [s]")
+    lower.set_xlim(time[0], time[-1])
+    used = float(np.abs(motion.dq[:, joint]).max() / limits.velocity[joint])
+    share = f"{100 * used:.0f} % of its speed limit" if np.isfinite(limits.velocity[joint]) else "no speed limit known"
+    name = plain(robot.joint_names[joint], 30)
+    return figure_card(figure, f"joint-{joint}", f"Joint {joint}, {name}.", f"It uses {share}; dashed: limits.")
+
+
+def _limit_lines(axes: Any, bounds: list[float]) -> None:
+    for bound in bounds:
+        axes.axhline(bound, color=VERMILLION, linestyle="--", linewidth=1.1)
+    if bounds:
+        low, high = axes.get_ylim()
+        low, high = min(low, *bounds), max(high, *bounds)
+        axes.set_ylim(low - 0.06 * (high - low), high + 0.06 * (high - low))
+    axes.axhline(0.0, color=GREY, linewidth=0.6, zorder=1)
+
+
+def _degree_ticks(axes: Any) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 1.8, 3.6, 4.5, 9, 10]))
+
+
+def _planned_margins(context: ReportContext) -> list[str]:
+    planned = context.given.trajectory
+    if planned is None or planned.validation is None:
+        return []
+    kept = planned.validation.get("all_constraints_satisfied")
+    verdict = "The plan kept every limit." if kept is True else "The plan did NOT keep every limit."
+    rows = []
+    margins = planned.validation.get("margins")
+    for name, entry in margins.items() if isinstance(margins, dict) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("margin"), float):
+            margin = f"{significant(entry['margin'])} {plain(entry.get('unit', ''), 20)}"
+            rows.append([plain(name, 60), margin, plain(entry.get("label", ""), 80)])
+    parts = ["<h3>As planned</h3>", paragraph(verdict)]
+    if rows:
+        parts.append(table(["limit", "least margin", "where"], rows, "Margins of the planned motion", "words"))
+    return parts

@@ -1,0 +1,71 @@
+"""The first part of the page: the verdict, the ten numbers, and what a reader should know."""
+
+from __future__ import annotations
+
+from iparam.estimation.assessment.derived_values import NAMES, SCALES, UNITS, parameter_scales
+from iparam.estimation.assessment.verdict import verdict_on
+from iparam.report.context import ReportContext
+from iparam.report.markup import Section, beside, bullet_list, paragraph, table, text
+from iparam.rounding import decimals_for, fixed, significant, with_interval
+
+_SYMBOLS = {"good": "✔", "caution": "⚠", "poor": "✘"}
+
+
+def summary_section(context: ReportContext) -> Section:
+    """What was found."""
+    estimate, verdict = context.estimate, verdict_on(context.estimate)
+    heading = f"<b>{_SYMBOLS[verdict.level]} {text(verdict.heading)}.</b>"
+    banner = f'<div class="verdict {verdict.level}"><p>{heading} {text(verdict.sentence)}</p></div>'
+    parts = [banner, _tiles(context)]
+    warnings = tuple(dict.fromkeys((*context.given.remarks, *estimate.warnings)))
+    if warnings:
+        parts += ["<h3>Warnings</h3>", bullet_list(warnings, "warnings")]
+    notes = paragraph(_explanation(context), "small")
+    parts += ["<h3>The estimate</h3>", beside(estimate_table(context), notes)]
+    return Section("summary", "Summary", "\n".join(parts))
+
+
+def estimate_table(context: ReportContext) -> str:
+    """The ten numbers with their 95 % intervals, and the truth where it is known."""
+    derived, truth, scales = context.derived, context.true_values, parameter_scales(context.estimate.parameters)
+    header = ["parameter", "estimate ± 95 %"]
+    header += ["truth", "error", "inside"] if truth is not None else []
+    rows = []
+    for i, name in enumerate(NAMES):
+        value, half = SCALES[i] * derived.values[i], SCALES[i] * derived.half_widths[i]
+        row = [f"{name} [{UNITS[i]}]", with_interval(value, half)]
+        if truth is not None:
+            true, decimals = SCALES[i] * truth[i], decimals_for(half)
+            row += [fixed(true, decimals), fixed(value - true, decimals), "yes" if abs(value - true) <= half else "no"]
+        rows.append([*row, f"{significant(100 * derived.half_widths[i] / scales[i], 2)} %"])
+    header.append("± of scale")
+    return table(header, rows, "Estimated inertial parameters")
+
+
+def _tiles(context: ReportContext) -> str:
+    estimate, derived = context.estimate, context.derived
+    center = " · ".join(fixed(1e3 * value, 1) for value in estimate.center_of_mass)
+    shown = [
+        ("mass", with_interval(derived.values[0], derived.half_widths[0], "kg")),
+        ("centre of mass x · y · z", f"{center} mm"),
+        ("condition number", significant(estimate.condition_number)),
+        ("samples", f"{estimate.samples}"),
+    ]
+    cells = "".join(f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in shown)
+    return f'<dl class="tiles">{cells}</dl>'
+
+
+def _explanation(context: ReportContext) -> str:
+    frame = context.given.robot.tool_frame if context.given.robot is not None else "tool0"
+    sentence = (
+        f"Method {context.estimate.method}: {context.estimate.status} All values are in the axes of {frame}; the "
+        "inertia is about the centre of mass (CoM). The scale is the mass itself, the load's radius of gyration for "
+        "the centre of mass, and the largest principal moment for the inertia."
+    )
+    if context.true_values is not None:
+        inside = int(context.derived.holds(context.true_values).sum())
+        sentence += (
+            f" {inside} of the 10 intervals hold the truth; on average 9.5 do. The truth comes from a file of its own "
+            "and was not used for the estimate."
+        )
+    return sentence

@@ -1,0 +1,11 @@
+from .catalog import catalog_robot as catalog_robot
+from .catalog import robot_names as robot_names
+from .dh import StandardDH as StandardDH
+from .dh import dh_table as dh_table
+from .loading import load_robot as load_robot
+from .model import Joint as Joint
+from .model import JointKind as JointKind
+from .model import JointLimits as JointLimits
+from .model import Link as Link
+from .model import Robot as Robot
+from .urdf.reader import robot_from_urdf as robot_from_urdf

@@ -1,0 +1,1 @@
+"""URDF files: arms read from them and written to them."""

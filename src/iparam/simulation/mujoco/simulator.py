@@ -1,0 +1,202 @@
+"""`MujocoSimulator`: an arm in MuJoCo, driven along a trajectory as a real arm is, with its wrist sensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from iparam.arrays import FloatArray, as_float_array
+from iparam.errors import InputError
+from iparam.robot.cell import WorkCell
+from iparam.robot.dynamics import mass_matrix
+from iparam.robot.model import Robot
+from iparam.robot.scale import check_angles
+from iparam.simulation.motors import JointFriction
+from iparam.simulation.mujoco.log import simulation_result
+from iparam.simulation.mujoco.model import build_model, payload_name
+from iparam.simulation.mujoco.run import ComputedTorque, MujocoRun
+from iparam.simulation.payload import Payload
+from iparam.simulation.simulator import Progress, SensorRates, SimulationResult
+from iparam.trajectory.checks import TIME_SLACK, positive_number
+from iparam.trajectory.trajectory import JointMotion, Trajectory
+
+SAMPLES = 2000
+SMALLEST_INERTIA = 1e-12
+"""Share of the arm's largest inertia below which a joint counts as moving none."""
+
+REST = 1e-6
+"""Speed below which a joint counts as at rest [rad/s]."""
+
+
+def check_movable(robot: Robot) -> None:
+    """Refuse an arm, given with what it carries, that has a joint without inertia."""
+    moments = np.linalg.eigvalsh(mass_matrix(robot, np.zeros(robot.num_joints)))
+    if moments[0] <= SMALLEST_INERTIA * moments[-1]:
+        raise InputError(
+            f"{robot.name} has a joint that moves no inertia (smallest eigenvalue of the mass matrix "
+            f"{moments[0]:.2g}), so its acceleration is not defined: give its links mass, or the robot an armature"
+        )
+
+
+def check_followable(robot: Robot, trajectory: Trajectory) -> None:
+    """Refuse a trajectory for another number of joints or beyond the range of a joint."""
+    if trajectory.num_joints != robot.num_joints:
+        raise InputError(
+            f"the trajectory moves {trajectory.num_joints} joints, {robot.name} has {robot.num_joints}: planned for "
+            "another arm?"
+        )
+    q, limits = _sampled(trajectory).q, robot.limits
+    check_angles(q[0], robot, "the trajectory")
+    beyond = (q < limits.lower) | (q > limits.upper)
+    if beyond.any():
+        joint = int(np.argmax(beyond.any(axis=0)))
+        raise InputError(
+            f"the trajectory takes {robot.joint_names[joint]} to {q[:, joint].min():.4g}..{q[:, joint].max():.4g}, its "
+            f"range is {limits.lower[joint]:.4g}..{limits.upper[joint]:.4g}"
+        )
+
+
+def trajectory_warnings(robot: Robot, trajectory: Trajectory) -> list[str]:
+    """What a recording should say about the trajectory: a start in motion, or speeds beyond the arm's."""
+    motion, warnings = _sampled(trajectory), []
+    if (np.abs(motion.dq[0]) > REST).any():
+        fastest = float(np.abs(motion.dq[0]).max())
+        warnings.append(f"the trajectory starts at {fastest:.3g} rad/s, the arm at rest: it has to catch up")
+    peaks = np.abs(motion.dq).max(axis=0)
+    for joint in np.flatnonzero(peaks > robot.limits.velocity):
+        name, limit = robot.joint_names[joint], robot.limits.velocity[joint]
+        warnings.append(f"the trajectory moves {name} at {peaks[joint]:.4g} rad/s, above its limit of {limit:.4g}")
+    return warnings
+
+
+def _sampled(trajectory: Trajectory) -> JointMotion:
+    return trajectory.evaluate(np.linspace(0.0, trajectory.duration, SAMPLES))
+
+
+BLOCK = 1000  # steps planned at a time: bounds memory, and how often progress is told
+MAX_STEPS = 50_000_000
+"""Of the physics in one run: seven hours at 2 kHz."""
+
+
+@dataclass(frozen=True)
+class MujocoSimulator:
+    """The settings of a simulation with MuJoCo; a `Simulator`.
+
+    Attributes:
+        physics_rate: steps a second, of the controller too [Hz].
+        rates: of the sensors.
+        controller: what drives the arm.
+        settle_time: how long the arm holds the start pose before the trajectory and the recording begin [s].
+        gravity: (3,) in base axes [m/s^2].
+        friction: in the joints; None for none. Rotor inertia is the robot's, see `Robot.with_armature`.
+    """
+
+    physics_rate: float = 2000.0
+    rates: SensorRates = field(default_factory=SensorRates)
+    controller: ComputedTorque = field(default_factory=ComputedTorque)
+    settle_time: float = 0.5
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    friction: JointFriction | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "physics_rate", positive_number(self.physics_rate, "physics_rate", "Hz"))
+        gravity = as_float_array(self.gravity, "gravity")
+        if gravity.shape != (3,):
+            raise InputError(f"gravity must be three numbers, got shape {gravity.shape}")
+        object.__setattr__(self, "gravity", tuple(gravity.tolist()))
+        settle = as_float_array(self.settle_time, "settle_time")
+        if settle.shape != () or settle < 0.0:
+            raise InputError(f"settle_time must be a number of seconds, at least 0, got {settle.tolist()}")
+        object.__setattr__(self, "settle_time", float(settle))
+        self.rates.steps(self.physics_rate, 0)  # refuses sensors that are faster than the physics
+
+    def load(self, robot: Robot, payload: Payload | None = None, cell: WorkCell | None = None) -> MujocoScene:
+        """Build the model, see `Simulator.load`."""
+        if self.friction is not None and self.friction.viscous.shape != (robot.num_joints,):
+            raise InputError(f"friction is that of {self.friction.viscous.size} joints, {robot.name} has others")
+        scene = MujocoScene(self, robot, payload, cell if cell is not None else WorkCell())
+        check_movable(scene.loaded)
+        scene.model  # noqa: B018  built here, so that what cannot be built is refused at once
+        return scene
+
+
+@dataclass(frozen=True, eq=False)
+class MujocoScene:
+    """An arm with its payload in its cell; a `Scene`.
+
+    Attributes:
+        simulator: the settings.
+        robot: the arm.
+        payload: on its tool frame, or None.
+        cell: its surroundings.
+    """
+
+    simulator: MujocoSimulator
+    robot: Robot
+    payload: Payload | None
+    cell: WorkCell
+
+    @cached_property
+    def model(self) -> Any:
+        """The ``mujoco.MjModel``, see `build_model`."""
+        settings = self.simulator
+        step = 1.0 / settings.physics_rate
+        return build_model(self.robot, self.payload, self.cell, timestep=step, gravity=settings.gravity)
+
+    @cached_property
+    def loaded(self) -> Robot:
+        """The arm with what it carries."""
+        if self.payload is None:
+            return self.robot
+        return self.robot.with_payload(self.payload.parameters, payload_name(self.robot))
+
+    def run(self, trajectory: Trajectory, progress: Progress | None = None) -> SimulationResult:
+        """Let the arm follow ``trajectory`` and record it, see `Scene.run`."""
+        settings, rate = self.simulator, self.simulator.physics_rate
+        check_followable(self.robot, trajectory)
+        last = int(np.floor(trajectory.duration * rate * (1.0 + TIME_SLACK)))
+        if last >= MAX_STEPS:
+            raise InputError(
+                f"{trajectory.duration:g} s are {last + 1} steps of the physics at {rate:g} Hz, more than {MAX_STEPS}: "
+                "shorten the motion, or lower the rate"
+            )
+        groups = settings.rates.steps(rate, last)
+        logged = np.unique(np.concatenate(list(groups.values())))
+        wanted = np.zeros(last + 1, dtype=bool)
+        wanted[logged] = True
+        gains = settings.controller.gains(1.0 / rate)
+        run = MujocoRun(self.model, self.robot, gains, logged.size, settings.friction)
+        self._settle(run, trajectory)
+        targets = []
+        for first in range(0, last + 1, BLOCK):
+            steps = np.arange(first, min(first + BLOCK, last + 1))
+            goal = trajectory.evaluate(np.minimum(steps / rate, trajectory.duration))
+            run.follow(goal, *self._plan(goal), wanted[steps])
+            targets.append(np.stack([goal.q, goal.dq, goal.ddq])[:, wanted[steps]])
+            if progress is not None:
+                progress(float((steps[-1] + 1) / (last + 1)))
+        return simulation_result(
+            self,
+            run,
+            time=logged / rate,
+            targets=np.concatenate(targets, axis=1),
+            rows={name: np.searchsorted(logged, steps) for name, steps in groups.items()},
+            warnings=trajectory_warnings(self.robot, trajectory),
+        )
+
+    def _settle(self, run: MujocoRun, trajectory: Trajectory) -> None:
+        """Put the arm into the trajectory's start pose and let the controller hold it there."""
+        rate, start = self.simulator.physics_rate, trajectory.evaluate(0.0).q
+        run.place(start[0])
+        steps = round(self.simulator.settle_time * rate)
+        for first in range(0, steps, BLOCK):
+            times = (np.arange(first, min(first + BLOCK, steps)) - steps) / rate
+            still = np.zeros((times.size, self.robot.num_joints))
+            goal = JointMotion(times, still + start, still, still, still)
+            run.follow(goal, *self._plan(goal), None)
+
+    def _plan(self, goal: JointMotion) -> tuple[FloatArray, FloatArray]:
+        return self.simulator.controller.plan(self.robot, self.loaded, goal, self.simulator.gravity)

@@ -1,0 +1,12 @@
+from .blend import BlendedTrajectory as BlendedTrajectory
+from .fourier import FourierTrajectory as FourierTrajectory
+from .fourier import WindowedFourierTrajectory as WindowedFourierTrajectory
+from .integrated_fourier import IntegratedFourierTrajectory as IntegratedFourierTrajectory
+from .spline import QuinticSpline as QuinticSpline
+from .spline import SepticSpline as SepticSpline
+from .spline_fourier import SplineFourierTrajectory as SplineFourierTrajectory
+from .storage import TrajectoryFile as TrajectoryFile
+from .storage import load_trajectory as load_trajectory
+from .storage import save_trajectory as save_trajectory
+from .trajectory import JointMotion as JointMotion
+from .trajectory import Trajectory as Trajectory
