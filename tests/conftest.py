@@ -1,4 +1,4 @@
-"""Fixtures that find other people's robot descriptions: the references that this project did not write."""
+"""Other people's robot descriptions, the references that this project did not write; and one small simulated run."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ import importlib.util
 import math
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import hypothesis
+import numpy as np
 import pytest
+
+import iparam
+from iparam.estimation import Estimate, identify_payload
+from iparam.recording import Recording
+from iparam.sensing.noise import noise_preset
+from iparam.trajectory import TrajectoryFile, WindowedFourierTrajectory
 
 # The same examples in every run, so that a change is what breaks a law; HYPOTHESIS_PROFILE=search looks for new ones.
 hypothesis.settings.register_profile("steady", derandomize=True)
@@ -159,3 +167,44 @@ def _rpy(angles: dict[str, Any]) -> tuple[float, float, float]:
 
 def _text(numbers: Any) -> str:
     return " ".join(repr(float(number)) for number in numbers)
+
+
+@dataclass(frozen=True)
+class SimulatedRun:
+    """A simulated run with what was found in it."""
+
+    robot: iparam.Robot
+    recording: Recording
+    trajectory: TrajectoryFile
+    truth: iparam.InertialParameters
+    estimate: Estimate
+
+
+def simulated(seed: int) -> SimulatedRun:
+    """4 s of an arm that swings a box, seen by noisy sensors at 100 Hz, without a simulator."""
+    robot = iparam.load_robot("ur5e")
+    box = iparam.InertialParameters.box(2.0, (0.1, 0.15, 0.2))
+    pose = np.eye(4)
+    pose[:3, 3] = 0.01, -0.02, 0.1
+    truth = box.transformed(pose)
+    a, b = np.random.default_rng(seed).normal(0.0, 0.35, (2, 6, 3))
+    q0 = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])
+    trajectory = WindowedFourierTrajectory(q0, a, b, base_freq=0.25, duration=4.0)
+    motion = trajectory.sample(100.0)
+    wrench = iparam.wrench_regressor(robot, motion.q, motion.dq, motion.ddq) @ truth.phi
+    exact = Recording(robot="ur5e").with_signal("q", time=motion.time, values=motion.q)
+    exact = exact.with_signal("wrench", time=motion.time, values=wrench)
+    recording = noise_preset("ur5e").apply(exact, seed)
+    planned = TrajectoryFile(trajectory, "ur5e", 100.0, 3.0, None)
+    return SimulatedRun(robot, recording, planned, truth, identify_payload(recording, robot))
+
+
+@pytest.fixture(scope="session")
+def run() -> SimulatedRun:
+    return simulated(1)
+
+
+@pytest.fixture(scope="session")
+def other_run() -> SimulatedRun:
+    """Another motion with the same load and another bias."""
+    return simulated(2)

@@ -1,4 +1,4 @@
-"""A headless browser to look at reports with, and one small simulated run that the tests of this folder share."""
+"""A headless browser to look at reports with."""
 
 from __future__ import annotations
 
@@ -14,14 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-
-import iparam
-from iparam.estimation import Estimate, identify_payload
-from iparam.recording import Recording
-from iparam.sensing.noise import noise_preset
-from iparam.trajectory import TrajectoryFile, WindowedFourierTrajectory
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 TIMEOUT = 60.0
@@ -132,44 +125,3 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-@dataclass(frozen=True)
-class Run:
-    """A simulated run with what was found in it."""
-
-    robot: iparam.Robot
-    recording: Recording
-    trajectory: TrajectoryFile
-    truth: iparam.InertialParameters
-    estimate: Estimate
-
-
-def simulated(seed: int) -> Run:
-    """4 s of an arm that swings a box, seen by noisy sensors at 100 Hz, without a simulator."""
-    robot = iparam.load_robot("ur5e")
-    box = iparam.InertialParameters.box(2.0, (0.1, 0.15, 0.2))
-    pose = np.eye(4)
-    pose[:3, 3] = 0.01, -0.02, 0.1
-    truth = box.transformed(pose)
-    a, b = np.random.default_rng(seed).normal(0.0, 0.35, (2, 6, 3))
-    q0 = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])
-    trajectory = WindowedFourierTrajectory(q0, a, b, base_freq=0.25, duration=4.0)
-    motion = trajectory.sample(100.0)
-    wrench = iparam.wrench_regressor(robot, motion.q, motion.dq, motion.ddq) @ truth.phi
-    exact = Recording(robot="ur5e").with_signal("q", time=motion.time, values=motion.q)
-    exact = exact.with_signal("wrench", time=motion.time, values=wrench)
-    recording = noise_preset("ur5e").apply(exact, seed)
-    planned = TrajectoryFile(trajectory, "ur5e", 100.0, 3.0, None)
-    return Run(robot, recording, planned, truth, identify_payload(recording, robot))
-
-
-@pytest.fixture(scope="package")
-def run() -> Run:
-    return simulated(1)
-
-
-@pytest.fixture(scope="package")
-def other_run() -> Run:
-    """Another motion with the same load and another bias."""
-    return simulated(2)

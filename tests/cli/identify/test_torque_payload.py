@@ -12,7 +12,7 @@ import iparam
 from iparam.cli.main import main
 from iparam.trajectory import WindowedFourierTrajectory
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 COLUMNS = "time,q,dq,current,target_current,target_torque"
 GAINS = np.array([11.9, 12.0, 9.8, 10.8, 10.7, 10.7])
 HOME = np.array([0.0, -1.4, 1.2, -1.0, -1.2, 0.3])

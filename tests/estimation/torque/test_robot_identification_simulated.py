@@ -26,7 +26,7 @@ from iparam.trajectory import load_trajectory
 
 pytest.importorskip("mujoco")
 
-DATA = Path(__file__).parents[1] / "data" / "whole_arm_ur10e.json"
+DATA = Path(__file__).parents[2] / "data" / "whole_arm_ur10e.json"
 CURRENT_NOISE = np.array([0.19, 0.22, 0.13, 0.04, 0.05, 0.04])  # [A] what models leave of a real UR10e's currents
 SEEDS = 4
 

@@ -25,7 +25,7 @@ from iparam.trajectory import load_trajectory, save_trajectory
 pytest.importorskip("rtde_control")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and job control")
 
-CALM = load_trajectory(Path(__file__).parents[2] / "data" / "calm_ur5e.json").trajectory
+CALM = load_trajectory(Path(__file__).parents[3] / "data" / "calm_ur5e.json").trajectory
 SLOW = CALM.time_scaled(2.5)  # 10 s
 START = SLOW.evaluate(0.0).q[0]
 SILENCE = 1.0  # s

@@ -16,7 +16,7 @@ from iparam.estimation import Estimate, IdentificationError, verify_estimate
 from iparam.recording import Recording
 from iparam.sensing.noise import noise_preset
 
-DATA = Path(__file__).resolve().parents[1] / "data"
+DATA = Path(__file__).resolve().parents[2] / "data"
 
 
 def heavier(estimate: Estimate, factor: float) -> Estimate:

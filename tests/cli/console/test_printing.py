@@ -21,7 +21,7 @@ from iparam.cli.main import main
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202egnp\rx\niparam: error: forged"
 SHOWN = r"\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202egnp\rx\niparam: error: forged"
 UNSAFE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-DATA = Path(__file__).resolve().parents[1] / "data"
+DATA = Path(__file__).resolve().parents[2] / "data"
 
 
 def recording_of_a_stranger() -> Path:

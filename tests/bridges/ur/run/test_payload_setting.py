@@ -15,7 +15,7 @@ from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 
 pytest.importorskip("rtde_control")
-SAMPLE = Path(__file__).parents[2] / "data" / "sample_result.json"
+SAMPLE = Path(__file__).parents[3] / "data" / "sample_result.json"
 MASS = json.loads(SAMPLE.read_text())["mass"]
 
 

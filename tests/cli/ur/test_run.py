@@ -17,7 +17,7 @@ from iparam.cli.main import main
 from iparam.export import IdentifiedLoad, export_load
 from iparam.robot.catalog import robot_names
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 RESULT = DATA / "sample_result.json"
 
 

@@ -17,7 +17,7 @@ from iparam.bridges.ros2.nodes.playback_plan import PlaybackPlan, PlaybackSettin
 from iparam.errors import ContradictionError
 
 NODE = "/iparam_playback"
-DATA = Path(__file__).resolve().parents[2] / "data"
+DATA = Path(__file__).resolve().parents[3] / "data"
 GOOD, BAD = DATA / "optimized_ur5e.json", DATA / "short_ur5e.json"
 
 

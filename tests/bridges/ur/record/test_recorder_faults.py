@@ -30,7 +30,7 @@ from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 
 UR5E = iparam.load_robot("ur5e")
-SAMPLE = Path(__file__).parents[2] / "data" / "sample_result.json"
+SAMPLE = Path(__file__).parents[3] / "data" / "sample_result.json"
 MakeTwin = Callable[..., UrTwin]
 
 

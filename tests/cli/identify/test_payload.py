@@ -13,7 +13,7 @@ from iparam.cli.main import main
 from iparam.estimation import METHODS, Estimate
 from iparam.recording import Recording
 
-DATA = Path(__file__).resolve().parents[1] / "data"
+DATA = Path(__file__).resolve().parents[2] / "data"
 LOAD = iparam.InertialParameters.box(2.0, (0.1, 0.15, 0.2)).phi
 BIAS = np.array([1.0, -0.5, 0.3, 0.05, -0.02, 0.04])
 

@@ -22,7 +22,7 @@ from iparam.recording import CHANNELS
 from iparam.recording.channels import column_names
 from iparam.robot.urdf.writer import robot_to_urdf
 
-DATA = Path(__file__).resolve().parent / "data"
+DATA = Path(__file__).resolve().parents[1] / "data"
 SOURCE = Path(iparam.__file__).resolve().parent
 LOAD = IdentifiedLoad(2.0, np.array([0.01, 0.02, 0.1]), np.diag([0.01, 0.012, 0.008]))
 

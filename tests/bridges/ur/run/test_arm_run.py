@@ -24,7 +24,7 @@ from iparam.cli.main import main
 from iparam.trajectory import load_trajectory, save_trajectory
 from iparam.trajectory.trajectory import ScaledMotion
 
-DATA = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parents[3] / "data"
 CALM = DATA / "calm_ur5e.json"  # 4 s, joints up to 0.6 rad/s
 PAYLOAD = ["--payload-size", "0.1", "0.15", "0.2", "--payload-mass", "2"]
 # The simulated controller shares two cores with all else: it may be silent for longer, and late, where no arm would.

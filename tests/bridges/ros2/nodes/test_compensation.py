@@ -13,7 +13,7 @@ import pytest
 import iparam
 from iparam.sensing import noise_preset
 
-DATA = Path(__file__).resolve().parents[2] / "data"
+DATA = Path(__file__).resolve().parents[3] / "data"
 START = 1_700_000_000_000_000_000
 PERIOD = 2_000_000
 

@@ -13,7 +13,7 @@ import iparam
 from iparam.arrays import FloatArray
 from iparam.cli.main import main
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 UR5E = iparam.load_robot("ur5e")
 LOAD = iparam.InertialParameters.box(1.5, [0.1, 0.1, 0.2])
 

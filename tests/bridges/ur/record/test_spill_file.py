@@ -20,7 +20,7 @@ from iparam.cli.main import main
 from iparam.trajectory import load_trajectory
 
 resource = pytest.importorskip("resource")
-CALM = Path(__file__).parents[2] / "data" / "calm_ur5e.json"
+CALM = Path(__file__).parents[3] / "data" / "calm_ur5e.json"
 ROWS = 60
 
 
