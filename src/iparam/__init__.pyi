@@ -1,5 +1,18 @@
 __version__: str
 
+from . import bridges as bridges
+from . import estimation as estimation
+from . import excitation as excitation
+from . import export as export
+from . import files as files
+from . import motion as motion
+from . import recording as recording
+from . import report as report
+from . import robot as robot
+from . import sensing as sensing
+from . import simulation as simulation
+from . import spatial as spatial
+from . import trajectory as trajectory
 from .errors import FileFormatError as FileFormatError
 from .errors import InputError as InputError
 from .errors import IparamError as IparamError

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
+import iparam
 from iparam.cli.console.printing import note, number, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
@@ -73,9 +74,7 @@ class BagImport:
 
     def run(self) -> None:
         """Read, check, write and report."""
-        from iparam.bridges.bag import ImportSettings, read_bag
-
-        settings = ImportSettings(
+        settings = iparam.bridges.bag.ImportSettings(
             joint_topic=self.joint_topic,
             wrench_topic=self.wrench_topic,
             imu_topic=self.imu_topic,
@@ -92,7 +91,7 @@ class BagImport:
         if self.robot is None and self.tip is not None:
             raise InputError("--tip is a frame of a robot: add --robot")
         robot = robot_of(self.robot, self.tip) if self.robot is not None else None
-        recording = read_bag(self.bag, robot, settings)
+        recording = iparam.bridges.bag.read_bag(self.bag, robot, settings)
         if robot is not None and robot.name not in robot_names():
             recording = replace(recording, robot=str(self.robot))  # the URDF's path: its name would not find it again
         recording.save(self.output)
@@ -159,12 +158,9 @@ class BagExport(RecordedRunOptions):
 
     def run(self) -> None:
         """Read, write and report."""
-        from iparam.bridges.bag import write_bag
-        from iparam.bridges.bag.writing import check_bag_folder, left_out
-
-        check_bag_folder(self.output, self.overwrite)
+        iparam.bridges.bag.check_bag_folder(self.output, self.overwrite)
         recording, robot = self.load_run(self.recording)
-        topics = write_bag(
+        topics = iparam.bridges.bag.write_bag(
             recording,
             self.output,
             robot,
@@ -174,7 +170,7 @@ class BagExport(RecordedRunOptions):
             imu_topic=self.imu_topic,
             overwrite=self.overwrite,
         )
-        without = left_out(recording)
+        without = iparam.bridges.bag.left_out(recording)
         if without:
             note(f"ROS has no message for {', '.join(without)}: not in the bag")
         if self.json:
@@ -205,9 +201,7 @@ class BagInfo:
 
     def run(self) -> None:
         """Read and list."""
-        from iparam.bridges.bag import open_bag
-
-        contents = open_bag(self.bag, kept_types=())
+        contents = iparam.bridges.bag.open_bag(self.bag, kept_types=())
         for remark in contents.notes:
             note(remark)
         if self.json:

@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 from tyro.conf import Positional, arg
 
+import iparam
 from iparam.cli.console.printing import numbers, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.recorded_run import RecordedRunOptions, note_further
@@ -41,12 +42,9 @@ class Compensate(RecordedRunOptions):
 
     def run(self) -> None:
         """Compensate, write and report."""
-        from iparam.estimation.estimate import Estimate
-        from iparam.estimation.payload.compensation import compensate_wrench
-
-        estimate = Estimate.load(self.result)
+        estimate = iparam.Estimate.load(self.result)
         recording, robot = self.load_run(self.recording)
-        clean = compensate_wrench(recording, robot, estimate, delay=self.delay, zeroed=self.zeroed)
+        clean = iparam.estimation.compensate_wrench(recording, robot, estimate, delay=self.delay, zeroed=self.zeroed)
         clean.save(self.output)
         before, after = (np.sqrt(np.mean(part.signal("wrench").values ** 2, axis=0)) for part in (recording, clean))
         note_further(clean.warnings, recording)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from tyro.conf import arg
 
+import iparam
 from iparam.cli.console.printing import note, number, numbers, print_json, print_line, print_table, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.errors import InputError, IparamError
@@ -124,18 +125,13 @@ class Demo:
 
     def run(self) -> None:
         """Do it all."""
-        from iparam.motion.sources import KalmanMotion
-        from iparam.simulation.mujoco.backend import require_mujoco
-
         if not (np.isfinite(self.seconds_budget) and self.seconds_budget > 0.0):
             raise InputError(f"--seconds-budget must be a positive time in s, got {self.seconds_budget!r}")
         if self.seed < 0:
             raise InputError(f"--seed must be at least 0, got {self.seed}")
-        require_mujoco()
+        iparam.simulation.require_mujoco()
         if not self.no_report:
-            from iparam.report.figures.matplotlib_backend import require_matplotlib
-
-            require_matplotlib()
+            iparam.report.require_matplotlib()
         try:
             self.output_dir.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -143,7 +139,7 @@ class Demo:
         began = time.perf_counter()
         robot = self._plan()
         recording, truth = self._simulate(robot)
-        motion = KalmanMotion().motion(recording, robot)
+        motion = iparam.motion.KalmanMotion().motion(recording, robot)
         estimate, comparison = self._identify(recording, robot, motion)
         if not self.no_report:
             self._write_report(recording, robot, motion, truth, estimate, comparison)
@@ -162,27 +158,19 @@ class Demo:
         return [self.output_dir / name for name in FILES if not (self.no_report and name == "report.html")]
 
     def _plan(self) -> Robot:
-        from iparam.excitation.constraints.geometry import PayloadBox
-        from iparam.excitation.constraints.validation import validate
-        from iparam.excitation.search.optimizer import optimize_excitation
-        from iparam.excitation.setup import planning_problem
-        from iparam.robot.loading import load_robot
-        from iparam.spatial.parameters import InertialParameters
-        from iparam.trajectory import save_trajectory
-
         say(f"1/4 planning a motion of 10 s that excites the load ({self.seconds_budget:g} s of search) ...")
-        robot, pose = load_robot(ROBOT), np.eye(4)
+        robot, pose = iparam.load_robot(ROBOT), np.eye(4)
         pose[2, 3] = 0.5 * SIZE[2]
-        problem = planning_problem(
+        problem = iparam.planning_problem(
             robot,
-            payload=PayloadBox.from_size(SIZE),
-            payload_parameters=InertialParameters.box(MASS, SIZE).transformed(pose),
+            payload=iparam.PayloadBox.from_size(SIZE),
+            payload_parameters=iparam.InertialParameters.box(MASS, SIZE).transformed(pose),
         )
-        found = optimize_excitation(problem, seed=self.seed, time_budget=self.seconds_budget)
-        checked = validate(found.trajectory, problem.constraints)
+        found = iparam.optimize_excitation(problem, seed=self.seed, time_budget=self.seconds_budget)
+        checked = iparam.excitation.validate(found.trajectory, problem.constraints)
         if not checked.satisfied:
             raise IparamError(f"the planned motion is not valid: {'; '.join(checked.violations)}")
-        save_trajectory(
+        iparam.save_trajectory(
             self.output_dir / "trajectory.json",
             found.trajectory,
             robot=ROBOT,
@@ -194,14 +182,10 @@ class Demo:
         return robot
 
     def _simulate(self, robot: Robot) -> tuple[Recording, InertialParameters]:
-        from iparam.sensing.noise import noise_preset
-        from iparam.simulation import MujocoSimulator, Payload
-        from iparam.trajectory import load_trajectory
-
         say("2/4 simulating it in MuJoCo, with the noise of a UR5e's sensors ...")
-        planned = load_trajectory(self.output_dir / "trajectory.json")
-        result = MujocoSimulator().load(robot, Payload.box(mass=MASS, size=SIZE)).run(planned.trajectory)
-        recording = noise_preset(ROBOT).apply(result.recording, self.seed)
+        planned = iparam.load_trajectory(self.output_dir / "trajectory.json")
+        result = iparam.MujocoSimulator().load(robot, iparam.Payload.box(mass=MASS, size=SIZE)).run(planned.trajectory)
+        recording = iparam.noise_preset(ROBOT).apply(result.recording, self.seed)
         recording.save(self.output_dir / "run.parquet")
         result.save_truth(self.output_dir / "truth.json")
         for warning in recording.warnings:
@@ -211,16 +195,15 @@ class Demo:
     def _identify(
         self, recording: Recording, robot: Robot, motion: ToolMotionEstimate
     ) -> tuple[Estimate, MethodComparison]:
-        from iparam.estimation.assessment.method_comparison import compare_methods
-        from iparam.estimation.estimators.estimator import DEFAULT_METHOD
-
         say("3/4 identifying the load from the recording alone, with all methods ...")
-        comparison = compare_methods(recording, robot, motion=motion)
-        if DEFAULT_METHOD not in comparison.estimates:
-            raise IparamError(f"method {DEFAULT_METHOD}: {comparison.failures[DEFAULT_METHOD]}")
+        comparison = iparam.estimation.compare_methods(recording, robot, motion=motion)
+        if iparam.estimation.DEFAULT_METHOD not in comparison.estimates:
+            raise IparamError(
+                f"method {iparam.estimation.DEFAULT_METHOD}: {comparison.failures[iparam.estimation.DEFAULT_METHOD]}"
+            )
         for name, reason in comparison.failures.items():
             note(f"{name}: {reason}")
-        estimate = comparison.estimates[DEFAULT_METHOD]
+        estimate = comparison.estimates[iparam.estimation.DEFAULT_METHOD]
         estimate.save(self.output_dir / "result.json")
         for warning in estimate.warnings:
             note(warning)
@@ -235,18 +218,15 @@ class Demo:
         estimate: Estimate,
         comparison: MethodComparison,
     ) -> None:
-        from iparam.report import ReportInput, write_report
-        from iparam.trajectory import load_trajectory
-
         say("4/4 writing the report ...")
-        write_report(
+        iparam.report.write_report(
             self.output_dir / "report.html",
-            ReportInput(
+            iparam.report.ReportInput(
                 estimate=estimate,
                 robot=robot,
                 recording=recording,
                 motion=motion,
-                trajectory=load_trajectory(self.output_dir / "trajectory.json"),
+                trajectory=iparam.load_trajectory(self.output_dir / "trajectory.json"),
                 truth=truth,
                 comparison=comparison,
                 title="iparam demo: a box on a simulated UR5e",

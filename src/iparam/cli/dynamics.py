@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from tyro.conf import arg
 
+import iparam
 from iparam.arrays import FloatArray
 from iparam.cli.console.printing import note, number, print_json, print_table
 from iparam.cli.options.joint_state import JointState, JointStateOptions, exact_count
@@ -59,7 +60,6 @@ class Compute(JointStateOptions):
         if not self.json:
             print_torques(robot, shares, with_tip=bool(self.tip_wrench))
             return
-        from iparam.robot.dynamics import mass_matrix
 
         print_json(
             {
@@ -78,7 +78,7 @@ class Compute(JointStateOptions):
                 "tip_torque": shares.tip,
                 "torque_limit": robot.limits.torque,
                 "limit_share": np.abs(shares.total) / robot.limits.torque,
-                "mass_matrix": mass_matrix(robot, state.q),
+                "mass_matrix": iparam.mass_matrix(robot, state.q),
             }
         )
 
@@ -102,16 +102,13 @@ def torque_shares(robot: Robot, state: JointState, gravity: FloatArray, tip_wren
         gravity: (3,) in base axes [m/s^2].
         tip_wrench: (6,) [moment, force] that the tool exerts on its environment, in tool axes [N m, N].
     """
-    from iparam.robot.dynamics import coriolis_centrifugal, gravity_torques, inverse_dynamics
-    from iparam.robot.kinematics import jacobian
-
-    coriolis = coriolis_centrifugal(robot, state.q, state.dq)
+    coriolis = iparam.coriolis_centrifugal(robot, state.q, state.dq)
     return TorqueShares(
-        total=inverse_dynamics(robot, state.q, state.dq, state.ddq, gravity, tip_wrench),
-        inertial=inverse_dynamics(robot, state.q, np.zeros_like(state.dq), state.ddq, (0.0, 0.0, 0.0)),
+        total=iparam.inverse_dynamics(robot, state.q, state.dq, state.ddq, gravity, tip_wrench),
+        inertial=iparam.inverse_dynamics(robot, state.q, np.zeros_like(state.dq), state.ddq, (0.0, 0.0, 0.0)),
         coriolis=coriolis,
-        gravity=gravity_torques(robot, state.q, gravity),
-        tip=jacobian(robot, state.q, "tool").T @ tip_wrench,
+        gravity=iparam.gravity_torques(robot, state.q, gravity),
+        tip=iparam.jacobian(robot, state.q, "tool").T @ tip_wrench,
     )
 
 

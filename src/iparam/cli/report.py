@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
+import iparam
 from iparam.cli.console.printing import note, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
@@ -58,21 +59,16 @@ class Report(RecordedRunOptions):
         """Draw and write."""
         if self.methods and self.recording is None:
             raise InputError("--methods needs the run to compare them on: add --recording")
-        from iparam.report.figures.matplotlib_backend import require_matplotlib
 
-        require_matplotlib()
-        from iparam.estimation.estimate import Estimate
-        from iparam.report import ReportInput, write_report
-        from iparam.simulation.simulator import GroundTruth
-        from iparam.trajectory import load_trajectory
+        iparam.report.require_matplotlib()
 
-        estimate = Estimate.load(self.result)
-        planned = None if self.trajectory is None else load_trajectory(self.trajectory)
-        truth = None if self.truth is None else GroundTruth.load(self.truth)
+        estimate = iparam.Estimate.load(self.result)
+        planned = None if self.trajectory is None else iparam.load_trajectory(self.trajectory)
+        truth = None if self.truth is None else iparam.simulation.GroundTruth.load(self.truth)
         recording, robot = (None, self._robot(planned)) if self.recording is None else self.load_run(self.recording)
         motion = _motion(recording, robot)
         given = {"result": self.result, "recording": self.recording, "trajectory": self.trajectory, "truth": self.truth}
-        content = ReportInput(
+        content = iparam.report.ReportInput(
             estimate=estimate,
             robot=robot,
             recording=recording,
@@ -88,7 +84,7 @@ class Report(RecordedRunOptions):
         )
         for remark in content.remarks:
             note(remark)
-        write_report(self.output, content)
+        iparam.report.write_report(self.output, content)
         print_line(f"report    {self.output}")
 
     def _robot(self, planned: TrajectoryFile | None) -> Robot | None:
@@ -104,17 +100,14 @@ class Report(RecordedRunOptions):
     ) -> MethodComparison | None:
         if not self.methods or recording is None or robot is None:
             return None
-        from iparam.estimation.assessment.method_comparison import compare_methods
-        from iparam.estimation.estimators.estimator import METHODS
 
-        names = METHODS if "all" in self.methods else self.methods
-        return compare_methods(recording, robot, names, motion=motion, delay=self.delay)
+        names = iparam.estimation.METHODS if "all" in self.methods else self.methods
+        return iparam.estimation.compare_methods(recording, robot, names, motion=motion, delay=self.delay)
 
 
 def _motion(recording: Recording | None, robot: Robot | None) -> ToolMotionEstimate | None:
     """The recorded motion, once for all parts of the page."""
     if recording is None or robot is None:
         return None
-    from iparam.motion.sources import KalmanMotion
 
-    return KalmanMotion().motion(recording, robot)
+    return iparam.motion.KalmanMotion().motion(recording, robot)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from tyro.conf import UseAppendAction, arg
 
+import iparam
 from iparam.errors import InputError
 
 
@@ -56,9 +57,7 @@ class Kinematics(NodeOptions):
 
     def run(self) -> None:
         """Run the node."""
-        from iparam.bridges.ros2.start import run_node
-
-        run_node("kinematics", self.arguments())
+        iparam.bridges.ros2.run_node("kinematics", self.arguments())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +77,7 @@ class Identify(NodeOptions):
 
     def run(self) -> None:
         """Run the node."""
-        from iparam.bridges.ros2.start import run_node
-
-        run_node("identify", self.arguments())
+        iparam.bridges.ros2.run_node("identify", self.arguments())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,9 +98,7 @@ class Play(NodeOptions):
 
     def run(self) -> None:
         """Run the node."""
-        from iparam.bridges.ros2.start import run_node
-
-        run_node("play", self.arguments())
+        iparam.bridges.ros2.run_node("play", self.arguments())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +117,4 @@ class Compensate(NodeOptions):
 
     def run(self) -> None:
         """Run the node."""
-        from iparam.bridges.ros2.start import run_node
-
-        run_node("compensate", self.arguments())
+        iparam.bridges.ros2.run_node("compensate", self.arguments())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from tyro.conf import arg
 
+import iparam
 from iparam.cli.console.printing import note, number, numbers, print_json, print_line, progress_bar
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import note_other_arm, robot_of
@@ -67,13 +68,10 @@ class Simulate(PayloadOptions):
 
     def run(self) -> None:
         """Simulate and write."""
-        from iparam.sensing.force_torque import force_torque_sensor, force_torque_sensors
-        from iparam.sensing.noise import noise_preset
         from iparam.simulation import ComputedTorque, MujocoSimulator, SensorRates, motors, with_motor_currents
-        from iparam.trajectory import load_trajectory
 
-        noise, payload = noise_preset(self.noise), self.carried()
-        planned = load_trajectory(self.trajectory)
+        noise, payload = iparam.noise_preset(self.noise), self.carried()
+        planned = iparam.load_trajectory(self.trajectory)
         name = self.robot or planned.robot
         if not name:
             raise InputError(f"{self.trajectory} does not say which robot it belongs to: add --robot")
@@ -110,8 +108,8 @@ class Simulate(PayloadOptions):
         if self.truth is not None:
             result.save_truth(self.truth)
         warnings = list(recording.warnings)
-        if robot.name in force_torque_sensors():
-            warnings += force_torque_sensor(robot.name).range_warnings(recording)
+        if robot.name in iparam.sensing.force_torque_sensors():
+            warnings += iparam.sensing.force_torque_sensor(robot.name).range_warnings(recording)
         for warning in warnings:
             note(warning)
         self._report(result, planned.trajectory.duration, elapsed, warnings)

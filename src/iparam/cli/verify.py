@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
+import iparam
 from iparam.cli.console.printing import number, numbers, print_json, print_line, print_table
 from iparam.cli.options.recorded_run import RecordedRunOptions, note_further
 from iparam.errors import IparamError
@@ -42,12 +43,9 @@ class Verify(RecordedRunOptions):
 
     def run(self) -> None:
         """Compare and print."""
-        from iparam.estimation.assessment.verification import verify_estimate
-        from iparam.estimation.estimate import Estimate
-
-        estimate = Estimate.load(self.result)
+        estimate = iparam.Estimate.load(self.result)
         recording, robot = self.load_run(self.recording)
-        found = verify_estimate(
+        found = iparam.estimation.verify_estimate(
             estimate,
             recording,
             robot,
@@ -64,8 +62,6 @@ class Verify(RecordedRunOptions):
             raise IparamError(found.sentence)
 
     def _report(self, found: Verification) -> None:
-        from iparam.estimation.assessment.run_analysis import AXIS_NAMES, AXIS_UNITS
-
         rows = [
             [
                 f"{axis} [{unit}]",
@@ -74,7 +70,9 @@ class Verify(RecordedRunOptions):
                 f"{100 * found.by_signal[i]:.2g} %",
                 "ok" if found.by_noise[i] <= found.threshold else "TOO LARGE",
             ]
-            for i, (axis, unit) in enumerate(zip(AXIS_NAMES, AXIS_UNITS, strict=True))
+            for i, (axis, unit) in enumerate(
+                zip(iparam.estimation.AXIS_NAMES, iparam.estimation.AXIS_UNITS, strict=True)
+            )
         ]
         title = f"Measured - predicted over {found.duration:.4g} s, {found.samples} samples"
         print_table(title, ["", "rms", "noise", "signal", "rms/noise", "rms/signal", ""], rows)

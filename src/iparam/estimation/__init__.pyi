@@ -2,8 +2,11 @@ from .assessment.accuracy import AccuracyReport as AccuracyReport
 from .assessment.accuracy import accuracy as accuracy
 from .assessment.accuracy import geodesic_distance as geodesic_distance
 from .assessment.accuracy import relative_errors as relative_errors
+from .assessment.agreement import check_frame as check_frame
 from .assessment.method_comparison import MethodComparison as MethodComparison
 from .assessment.method_comparison import compare_methods as compare_methods
+from .assessment.run_analysis import AXIS_NAMES as AXIS_NAMES
+from .assessment.run_analysis import AXIS_UNITS as AXIS_UNITS
 from .assessment.verification import Verification as Verification
 from .assessment.verification import verify_estimate as verify_estimate
 from .errors import IdentificationError as IdentificationError
@@ -37,3 +40,6 @@ from .payload.problem import PayloadProblem as PayloadProblem
 from .payload.problem_of_recording import problem_from_recording as problem_from_recording
 from .payload.regressor_uncertainty import RegressorUncertainty as RegressorUncertainty
 from .payload.regressor_uncertainty import regressor_uncertainty as regressor_uncertainty
+from .static.identify import identify_static as identify_static
+from .torque.payload_from_torque import identify_payload_from_torque as identify_payload_from_torque
+from .torque.robot_identification import identify_robot as identify_robot

@@ -1,6 +1,7 @@
 from .force_torque import ForceTorqueSensor as ForceTorqueSensor
 from .force_torque import force_torque_sensor as force_torque_sensor
 from .force_torque import force_torque_sensors as force_torque_sensors
+from .measurement_noise import MeasurementNoise as MeasurementNoise
 from .noise import NoiseModel as NoiseModel
 from .noise import SensorNoise as SensorNoise
 from .noise import noise_preset as noise_preset
@@ -9,6 +10,8 @@ from .offset import bias_columns as bias_columns
 from .offset import gravity_offset_matrix as gravity_offset_matrix
 from .offset import offset_compensated_regressor as offset_compensated_regressor
 from .offset import resting_regressor as resting_regressor
+from .run_check import check_run as check_run
+from .run_check import recorded_robot as recorded_robot
 from .wrench_source import BaseFrameWrench as BaseFrameWrench
 from .wrench_source import SensorWrench as SensorWrench
 from .wrench_source import WrenchSource as WrenchSource

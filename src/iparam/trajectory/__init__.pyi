@@ -9,4 +9,5 @@ from .storage import TrajectoryFile as TrajectoryFile
 from .storage import load_trajectory as load_trajectory
 from .storage import save_trajectory as save_trajectory
 from .trajectory import JointMotion as JointMotion
+from .trajectory import ScaledMotion as ScaledMotion
 from .trajectory import Trajectory as Trajectory

@@ -1,1 +1,5 @@
 """Universal Robots arms: the protocol of their controllers, and a twin that speaks it."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

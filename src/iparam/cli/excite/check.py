@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import arg
 
+import iparam
 from iparam.cli.console.printing import number, print_json, print_line, print_table
 from iparam.cli.options.planning import PlannedMotionOptions
 from iparam.errors import IparamError
@@ -33,11 +34,11 @@ class Check(PlannedMotionOptions):
 
     def run(self) -> None:
         """Check and print."""
-        from iparam.excitation.constraints.validation import validate
-
         planned, robot = self.load()
         constraints = self.constraints(planned.trajectory, robot)
-        result = validate(planned.trajectory, constraints, self.rate, require_rest=not self.moving_ends)
+        result = iparam.excitation.validate(
+            planned.trajectory, constraints, self.rate, require_rest=not self.moving_ends
+        )
         if self.json:
             print_json({"robot": robot.name, "duration": planned.trajectory.duration, **result.as_json()})
         else:

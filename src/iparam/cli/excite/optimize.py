@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import arg
 
+import iparam
 from iparam.cli.console.printing import note, number, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlanningOptions
@@ -63,17 +64,14 @@ class Optimize(PlanningOptions):
 
     def run(self) -> None:
         """Plan and write."""
-        from iparam.excitation.constraints.validation import validate
-        from iparam.excitation.information.criteria import Criterion
-        from iparam.excitation.search.optimizer import optimize_excitation
-        from iparam.trajectory import save_trajectory
-
         robot = self.robot_model()
         problem = dataclasses.replace(
-            self.problem(robot), criterion=Criterion(self.criterion), information=self._information(robot)
+            self.problem(robot),
+            criterion=iparam.excitation.Criterion(self.criterion),
+            information=self._information(robot),
         )
         with _display() as progress:
-            result = optimize_excitation(
+            result = iparam.optimize_excitation(
                 problem,
                 seed=self.seed,
                 starts=self.starts,
@@ -81,8 +79,8 @@ class Optimize(PlanningOptions):
                 workers=self.workers,
                 progress=progress,
             )
-        checked = validate(result.trajectory, problem.constraints)
-        save_trajectory(
+        checked = iparam.excitation.validate(result.trajectory, problem.constraints)
+        iparam.save_trajectory(
             self.output,
             result.trajectory,
             robot=self.robot or robot.name,
@@ -96,26 +94,20 @@ class Optimize(PlanningOptions):
 
     def _information(self, robot: Robot) -> Information:
         """What is to be identified, in the units that the options ask for."""
-        from iparam.excitation.information.information import WrenchInformation
-        from iparam.excitation.information.scaling import arm_scales, payload_scales
-        from iparam.excitation.information.torque_information import TorqueInformation
-        from iparam.sensing.measurement_noise import MeasurementNoise
-        from iparam.sensing.noise import noise_preset
-
         if self.identify == "robot":
             if self.noise is not None:
                 raise InputError("--noise weights the wrench of a payload; it has no meaning with --identify robot")
-            arm = TorqueInformation.of_robot(robot)
-            return dataclasses.replace(arm, column_scales=arm_scales(arm)) if self.relative else arm
-        payload = WrenchInformation(robot)
+            arm = iparam.excitation.TorqueInformation.of_robot(robot)
+            return dataclasses.replace(arm, column_scales=iparam.excitation.arm_scales(arm)) if self.relative else arm
+        payload = iparam.excitation.WrenchInformation(robot)
         if self.noise is not None:
-            deviations = MeasurementNoise.from_model(noise_preset(self.noise)).wrench
+            deviations = iparam.sensing.MeasurementNoise.from_model(iparam.noise_preset(self.noise)).wrench
             payload = dataclasses.replace(payload, row_weights=1.0 / deviations**2)
         if self.relative:
             guess = self.payload_parameters()
             if guess is None:
                 raise InputError("--relative needs a guess of the payload: add --payload-mass and --payload-size")
-            payload = dataclasses.replace(payload, column_scales=payload_scales(guess))
+            payload = dataclasses.replace(payload, column_scales=iparam.excitation.payload_scales(guess))
         return payload
 
     def _report(self, result: OptimizationResult, margins: tuple[WorstMargin, ...]) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 from tyro.conf import arg
 
+import iparam
 from iparam.cli.console.printing import note, number, numbers, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlanningOptions
@@ -43,10 +44,8 @@ class Poses(PlanningOptions):
 
     def run(self) -> None:
         """Choose, write and print."""
-        from iparam.excitation.static_poses import choose_poses
-
         robot = self.robot_model()
-        chosen = choose_poses(self.problem(robot), self.count, self.seed)
+        chosen = iparam.excitation.choose_poses(self.problem(robot), self.count, self.seed)
         replace(chosen, robot=self.robot or robot.name).save(self.output)
         if len(chosen.poses) < self.count:
             note(f"the constraints leave room for {len(chosen.poses)} poses only, not {self.count}")

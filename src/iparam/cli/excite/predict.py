@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from tyro.conf import arg
 
+import iparam
 from iparam.cli.console.printing import note, number, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlannedMotionOptions
@@ -61,12 +62,8 @@ class Predict(PlannedMotionOptions):
 
     def run(self) -> None:
         """Predict and print."""
-        from iparam.excitation.prediction import parse_targets, predict_precision
-        from iparam.sensing.measurement_noise import MeasurementNoise
-        from iparam.sensing.noise import noise_preset
-
-        noise = MeasurementNoise.from_model(noise_preset(self.noise))
-        targets = None if self.target is None else parse_targets(self.target)
+        noise = iparam.sensing.MeasurementNoise.from_model(iparam.noise_preset(self.noise))
+        targets = None if self.target is None else iparam.excitation.parse_targets(self.target)
         if self.output is not None and targets is None:
             raise InputError("--output is for the trajectory that --target finds: add --target, or leave it out")
         payload = self.payload_parameters()
@@ -74,7 +71,7 @@ class Predict(PlannedMotionOptions):
             raise InputError("guess the payload: add --payload-mass [kg] and --payload-size x y z [m]")
         planned, robot = self.load()
         if targets is None:
-            prediction = predict_precision(
+            prediction = iparam.excitation.predict_precision(
                 planned.trajectory,
                 robot,
                 payload,
@@ -85,9 +82,8 @@ class Predict(PlannedMotionOptions):
             )
             self._report(prediction, None)
             return
-        from iparam.excitation.duration import shortest_duration
 
-        choice = shortest_duration(
+        choice = iparam.excitation.shortest_duration(
             planned.trajectory,
             robot,
             payload,
@@ -102,12 +98,9 @@ class Predict(PlannedMotionOptions):
         self._report(choice.prediction, choice)
 
     def _save(self, output: Path, choice: DurationChoice, robot: Robot, planned: TrajectoryFile) -> None:
-        from iparam.excitation.constraints.validation import validate
-        from iparam.trajectory import save_trajectory
-
-        checked = validate(choice.trajectory, self.constraints(choice.trajectory, robot))
+        checked = iparam.excitation.validate(choice.trajectory, self.constraints(choice.trajectory, robot))
         name = self.robot or planned.robot or robot.name
-        save_trajectory(output, choice.trajectory, robot=name, fps=planned.fps, validation=checked.as_json())
+        iparam.save_trajectory(output, choice.trajectory, robot=name, fps=planned.fps, validation=checked.as_json())
         if choice.repetitions > 1:
             note(f"{output} holds one run; run it {choice.repetitions} times")
 
@@ -116,10 +109,9 @@ class Predict(PlannedMotionOptions):
             print_json(_summary(prediction, choice))
             return
         from iparam.rounding import NORMAL_95
-        from iparam.spatial.parameters import inertia_entries
 
         body = prediction.payload
-        guess = np.array([body.mass, *body.center_of_mass, *inertia_entries(body.inertia_about_com)])
+        guess = np.array([body.mass, *body.center_of_mass, *iparam.spatial.inertia_entries(body.inertia_about_com)])
         deviations = np.sqrt(np.diag(prediction.covariance_derived))
         rows = []
         for index, (name, unit, scale) in enumerate(_ROWS):

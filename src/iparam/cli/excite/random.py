@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from tyro.conf import Suppress, arg
 
+import iparam
 from iparam.cli.console.printing import print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import exact_count
@@ -22,7 +23,6 @@ from iparam.printable import printable
 if TYPE_CHECKING:
     from iparam.excitation.search.random_search import RandomSearchResult, SearchProgress
     from iparam.robot.model import Robot
-    from iparam.simulation.mujoco.collision import MujocoCollisionCheck
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,14 +55,10 @@ class Random(PlanningOptions):
 
     def run(self) -> None:
         """Search and write."""
-        from iparam.excitation.constraints.validation import motion_arrays, validate
-        from iparam.excitation.search.random_search import random_search
-        from iparam.trajectory import save_trajectory
-
         robot = self.robot_model()
         problem = self.problem(robot)
         with _progress() as progress:
-            result = random_search(
+            result = iparam.excitation.random_search(
                 problem.q0,
                 self.duration,
                 problem.constraints,
@@ -73,10 +69,10 @@ class Random(PlanningOptions):
                 max_attempts=self.max_attempts,
                 progress=progress,
             )
-        checked = validate(result.trajectory, problem.constraints)
-        gram = problem.information.gram(motion_arrays(result.trajectory, problem.criterion_times))
+        checked = iparam.excitation.validate(result.trajectory, problem.constraints)
+        gram = problem.information.gram(iparam.excitation.motion_arrays(result.trajectory, problem.criterion_times))
         condition = float(np.sqrt(np.linalg.cond(gram)))
-        save_trajectory(
+        iparam.save_trajectory(
             self.output,
             result.trajectory,
             robot=self.robot or robot.name,
@@ -86,19 +82,19 @@ class Random(PlanningOptions):
         )
         self._report(result, condition)
 
-    def _collides(self, robot: Robot) -> MujocoCollisionCheck:
-        from iparam.robot.cell import load_cell
-        from iparam.simulation import Payload
-        from iparam.simulation.mujoco.collision import MujocoCollisionCheck
-
+    def _collides(self, robot: Robot) -> iparam.simulation.MujocoCollisionCheck:
         payload = None
         if self.payload_size:
             size = exact_count(self.payload_size, "--payload-size", "edge lengths x y z [m]", 3)
             center = (
                 exact_count(self.payload_center, "--payload-center", "x y z [m]", 3) if self.payload_center else None
             )
-            payload = Payload.box(mass=self.payload_mass or 1.0, size=size, offset=center)  # only its shape matters
-        return MujocoCollisionCheck(robot, payload, None if self.cell is None else load_cell(self.cell))
+            payload = iparam.Payload.box(
+                mass=self.payload_mass or 1.0, size=size, offset=center
+            )  # only its shape matters
+        return iparam.simulation.MujocoCollisionCheck(
+            robot, payload, None if self.cell is None else iparam.robot.load_cell(self.cell)
+        )
 
     def _report(self, result: RandomSearchResult, condition: float) -> None:
         if self.json:

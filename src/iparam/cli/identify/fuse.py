@@ -8,6 +8,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
+import iparam
 from iparam.cli.console.printing import note, print_estimate, print_json
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.files.kind import FileKind
@@ -35,10 +36,7 @@ class IdentifyFuse:
 
     def run(self) -> None:
         """Fuse, print and write."""
-        from iparam.estimation.estimate import Estimate
-        from iparam.estimation.payload.fusion import fuse_estimates
-
-        found = fuse_estimates([Estimate.load(path) for path in self.results])
+        found = iparam.fuse_estimates([iparam.Estimate.load(path) for path in self.results])
         if self.output is not None:
             found.save(self.output)
         for warning in found.warnings:

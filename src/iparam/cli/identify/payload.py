@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from tyro.conf import Positional, arg
 
+import iparam
 from iparam.cli.console.printing import (
     note,
     number,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from iparam.motion.sources import MotionSource
     from iparam.recording.recording import Recording
     from iparam.robot.model import Robot
-    from iparam.spatial.parameters import InertialParameters
 
 Method = Literal["consistent", "ls", "wls", "tls", "rls", "riv", "rtls", "robust", "logchol", "all"]
 
@@ -75,8 +75,6 @@ class IdentifyPayload(RecordedRunOptions):
 
     def run(self) -> None:
         """Identify, print and write."""
-        from iparam.estimation.payload.identify import identify_payload
-
         if self.method == "all" and self.output is not None:
             raise InputError("--method all prints a table and writes no result: choose one method for --output")
         if self.static:
@@ -91,7 +89,7 @@ class IdentifyPayload(RecordedRunOptions):
         if self.method == "all":
             self._compare(recording, robot)
             return
-        estimate = identify_payload(
+        estimate = iparam.identify_payload(
             recording, robot, self.method, motion=self._source(), bias=self.bias, delay=self._delay(), prior=prior
         )
         if self.output is not None:
@@ -117,9 +115,7 @@ class IdentifyPayload(RecordedRunOptions):
                 )
 
     def _identify_static(self, recording: Recording, robot: Robot) -> None:
-        from iparam.estimation.static.identify import identify_static
-
-        estimate = identify_static(recording, robot)
+        estimate = iparam.identify_static(recording, robot)
         if self.output is not None:
             estimate.save(self.output)
         note_further(estimate.warnings, recording)
@@ -169,31 +165,27 @@ class IdentifyPayload(RecordedRunOptions):
         }[self.motion]()
         return source
 
-    def _prior(self, recording: Recording, robot: Robot) -> InertialParameters | None:
+    def _prior(self, recording: Recording, robot: Robot) -> iparam.InertialParameters | None:
         if self.prior is None:
             return None
-        from iparam.estimation.assessment.agreement import check_frame
-        from iparam.files.json import read_json
-        from iparam.spatial.parameters import InertialParameters
 
-        document = read_json(self.prior)
-        check_frame(document.text("frame") if document.has("frame") else "", robot)
+        document = iparam.files.read_json(self.prior)
+        iparam.estimation.check_frame(document.text("frame") if document.has("frame") else "", robot)
         marks = document.content.get("measurements")
         if isinstance(marks, list) and recording.has("wrench") and recording.signal("wrench").fingerprint in marks:
             note(f"{self.prior} was identified from this very recording: as a prior, it counts the same data twice")
         try:
-            return InertialParameters.from_phi(document.array("phi", 1))
+            return iparam.InertialParameters.from_phi(document.array("phi", 1))
         except InputError as error:
             raise FileFormatError(f"{self.prior}: {error}") from None
 
     def _compare(self, recording: Recording, robot: Robot) -> None:
-        from iparam.estimation.assessment.method_comparison import compare_methods
-        from iparam.estimation.payload.identify import identify_payload
-
-        found = compare_methods(recording, robot, motion=self._source(), bias=self.bias, delay=self._delay())
+        found = iparam.estimation.compare_methods(
+            recording, robot, motion=self._source(), bias=self.bias, delay=self._delay()
+        )
         good = found.estimates
         if not good:  # for the reason that the default method has
-            identify_payload(recording, robot, motion=self._source(), bias=self.bias, delay=self._delay())
+            iparam.identify_payload(recording, robot, motion=self._source(), bias=self.bias, delay=self._delay())
         if self.json:
             print_json({name: estimate.to_document() for name, estimate in good.items()})
             return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
+import iparam
 from iparam.cli.console.printing import number, numbers, print_json, print_line, print_table, progress_bar
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.controller_logs import ControllerLogOptions
@@ -56,10 +57,6 @@ class IdentifyRobot(ControllerLogOptions):
 
     def run(self) -> None:
         """Identify, print and write."""
-        from iparam.estimation.torque.robot_identification import identify_robot
-        from iparam.files.atomic import write_atomically
-        from iparam.robot.urdf.writer import robot_to_urdf
-
         if not self.logs:
             raise InputError("give at least one log of the bare arm")
         robot = self.load_robot()
@@ -67,7 +64,7 @@ class IdentifyRobot(ControllerLogOptions):
         recordings = [self.load_log(path, robot) for path in self.logs]
         held_out = None if self.validate is None else self.load_log(self.validate, robot)
         with progress_bar(f"fitting {robot.name}") as progress:
-            found = identify_robot(
+            found = iparam.identify_robot(
                 recordings, robot, drive_gains=gains, compare=held_out is not None, progress=progress
             )
         predictions = {} if held_out is None else found.validate(held_out)
@@ -75,10 +72,10 @@ class IdentifyRobot(ControllerLogOptions):
         if predictions:
             document["validation"] = {name: _plain(one) for name, one in predictions.items()}
         if self.output is not None:
-            write_atomically(self.output, json.dumps(document, indent=1, allow_nan=False) + "\n")
+            iparam.files.write_atomically(self.output, json.dumps(document, indent=1, allow_nan=False) + "\n")
         if self.urdf is not None:
             dynamics = {"damping": found.friction["viscous"], "friction": found.friction["coulomb"]}
-            write_atomically(self.urdf, robot_to_urdf(found.robot, dynamics))
+            iparam.files.write_atomically(self.urdf, iparam.robot.robot_to_urdf(found.robot, dynamics))
         note_further(found.warnings, *recordings)
         if self.json:
             print_json(document)

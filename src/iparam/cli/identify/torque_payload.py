@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from tyro.conf import arg
 
+import iparam
 from iparam.cli.console.printing import number, numbers, print_json, print_line, progress_bar
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.controller_logs import ControllerLogOptions
@@ -45,13 +46,11 @@ class IdentifyTorquePayload(ControllerLogOptions):
 
     def run(self) -> None:
         """Identify, print and write."""
-        from iparam.estimation.torque.payload_from_torque import identify_payload_from_torque
-
         robot = self.load_robot()
         gains = self.gains(robot)
         bare, loaded = self.load_log(self.bare, robot), self.load_log(self.loaded, robot)
         with progress_bar(f"fitting {robot.name} and its load") as progress:
-            found = identify_payload_from_torque(bare, loaded, robot, drive_gains=gains, progress=progress)
+            found = iparam.identify_payload_from_torque(bare, loaded, robot, drive_gains=gains, progress=progress)
         if self.output is not None:
             found.save(self.output)
         note_further(found.estimate.warnings, bare, loaded)

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import numpy as np
 from tyro.conf import arg
 
+import iparam
 from iparam.arrays import FloatArray
 from iparam.cli.console.printing import note, say
 from iparam.cli.console.written_files import Overwrite, Writes
@@ -80,9 +81,8 @@ class Batch:
         if not (self.robot or stated):
             raise InputError(f"{self.input} does not say which robot it belongs to: add --robot")
         robot = robot_of(self.robot or stated, self.tip)
-        from iparam.robot.same_arm import check_same_arm
 
-        for remark in check_same_arm(stated, robot, self.robot or stated, str(self.input)):
+        for remark in iparam.robot.check_same_arm(stated, robot, self.robot or stated, str(self.input)):
             note(remark)
         return robot, read_table(self.input, robot.num_joints)
 
@@ -90,23 +90,19 @@ class Batch:
         """The robot that a recording names, "" if it does not; refuses joint angles in another unit."""
         if self.input.suffix.lower() != ".parquet":
             return ""
-        from iparam.recording.channels import default_unit
-        from iparam.recording.files.parquet_table import stated_in_parquet
 
-        document = stated_in_parquet(self.input) or {"robot": "", "signals": {}}
+        document = iparam.recording.stated_in_parquet(self.input) or {"robot": "", "signals": {}}
         for name in ("q", "dq", "ddq"):
             unit = document["signals"].get(name, {}).get("unit", "")
-            if unit not in ("", default_unit(name)):
+            if unit not in ("", iparam.recording.default_unit(name)):
                 raise ContradictionError(
-                    f"{self.input}: {name} is in {unit!r}, and is needed in {default_unit(name)!r}: convert it, e.g. "
+                    f"{self.input}: {name} is in {unit!r}, and is needed in {iparam.recording.default_unit(name)!r}: convert it, e.g. "
                     "with iparam.Recording.load(...).save(...)"
                 )
         return str(document["robot"])
 
     def _open_trajectory(self) -> tuple[Robot, Iterator[SampleBlock]]:
-        from iparam.trajectory import load_trajectory
-
-        planned = load_trajectory(self.input)
+        planned = iparam.load_trajectory(self.input)
         name, fps = self.robot or planned.robot, planned.fps if self.fps is None else self.fps
         if not name:
             raise InputError(f"{self.input} does not say which robot it belongs to: add --robot")
@@ -132,9 +128,7 @@ def _states(robot: Robot, block: SampleBlock, axes: Literal["tool", "base"]) -> 
     """(N, columns) in the order of `iparam.cli.kinematics.state_files.COLUMNS`."""
     from scipy.spatial.transform import Rotation
 
-    from iparam.robot.kinematics import tool_motion
-
-    motion = tool_motion(robot, block.q, block.dq, block.ddq)
+    motion = iparam.tool_motion(robot, block.q, block.dq, block.ddq)
     motion = motion.in_base() if axes == "base" else motion
     columns = (
         block.time[:, None],

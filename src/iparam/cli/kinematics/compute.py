@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+import iparam
 from iparam.cli.console.printing import number, numbers, print_json, print_line, print_table
 from iparam.cli.options.joint_state import JointStateOptions
 from iparam.robot.model import Robot
@@ -32,13 +33,12 @@ class Compute(JointStateOptions):
         """Compute and print."""
         robot = self.load_robot()
         state = self.joint_state(robot)
-        from iparam.robot.kinematics import is_singular, manipulability, smallest_singular_value, tool_motion
 
-        motion = tool_motion(robot, state.q, state.dq, state.ddq)
+        motion = iparam.tool_motion(robot, state.q, state.dq, state.ddq)
         motion = motion.in_base() if self.frame == "base" else motion
-        measure = float(manipulability(robot, state.q))
-        smallest = float(smallest_singular_value(robot, state.q))
-        singular = bool(is_singular(robot, state.q))
+        measure = float(iparam.manipulability(robot, state.q))
+        smallest = float(iparam.smallest_singular_value(robot, state.q))
+        singular = bool(iparam.is_singular(robot, state.q))
         if not self.json:
             print_pose(robot, motion)
             print_line()

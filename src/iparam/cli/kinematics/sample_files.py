@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+import iparam
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import FileFormatError, InputError
 
@@ -132,12 +133,10 @@ def _csv_blocks(path: Path, names: Sequence[str]) -> Iterator[list[Any]]:
 
 
 def _parquet_blocks(path: Path, names: Sequence[str]) -> Iterator[list[Any]]:
-    from iparam.recording.files.parquet_table import number_batches, open_parquet
-
     try:
-        with path.open("rb") as stream, open_parquet(stream, str(path)) as file:
+        with path.open("rb") as stream, iparam.recording.open_parquet(stream, str(path)) as file:
             _check_columns(path, file.schema_arrow.names, names)
-            for _, columns in number_batches(file, names, str(path)):
+            for _, columns in iparam.recording.number_batches(file, names, str(path)):
                 yield [values for values, _ in columns]
     except OSError as error:
         raise _unreadable(path, error) from None

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import arg
 
+import iparam
 from iparam.cli.console.printing import note
 from iparam.cli.options.joint_state import exact_count, robot_of
 
 if TYPE_CHECKING:
     from iparam.arrays import FloatArray
-    from iparam.recording.recording import Recording
     from iparam.robot.model import Robot
 
 
@@ -40,11 +40,9 @@ class ControllerLogOptions:
         """The robot."""
         return robot_of(self.robot, self.tip)
 
-    def load_log(self, path: Path, robot: Robot) -> Recording:
+    def load_log(self, path: Path, robot: Robot) -> iparam.Recording:
         """One log, with notes on what is wrong with it."""
-        from iparam.recording.recording import Recording
-
-        recording = Recording.load(path, columns=self.columns, robot=robot, angles=self.angles)
+        recording = iparam.Recording.load(path, columns=self.columns, robot=robot, angles=self.angles)
         for warning in recording.warnings:
             note(warning)
         return recording

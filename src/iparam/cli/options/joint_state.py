@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 from tyro.conf import arg
 
+import iparam
 from iparam.arrays import FloatArray, as_float_array
 from iparam.cli.console.printing import note
 from iparam.errors import InputError
@@ -93,9 +94,7 @@ def note_model(robot: Robot) -> None:
 
 def note_other_arm(stated: str | None, robot: Robot, given: str | None, holder: str) -> None:
     """A note if a motion was planned for another arm than the one that an option names: it may be tried on that."""
-    from iparam.robot.same_arm import compare_with_stated  # loads the kernels, which the help does not need
-
-    found = compare_with_stated(stated or "", robot, given or "", holder)
+    found = iparam.robot.compare_with_stated(stated or "", robot, given or "", holder)
     if found.same is False:
         note(found.sentence)
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from tyro.conf import arg
 
+import iparam
 from iparam.cli.options.joint_state import exact_count
 from iparam.errors import InputError
 
 if TYPE_CHECKING:
-    from iparam.simulation import Payload
+    pass
 
 _SIZES = {
     "box": ("edge lengths x y z [m]", 3),
@@ -44,10 +45,8 @@ class PayloadOptions:
     rpy_deg: Annotated[tuple[float, ...], arg(metavar="R P Y")] = (0.0, 0.0, 0.0)
     """Roll, pitch and yaw that turn it in the tool frame [deg]."""
 
-    def carried(self) -> Payload | None:
+    def carried(self) -> iparam.Payload | None:
         """The payload that the options describe; None for none."""
-        from iparam.simulation import Payload
-
         place: dict[str, Any] = {
             "mass": self.mass,
             "density": self.density,
@@ -57,17 +56,17 @@ class PayloadOptions:
         if self.payload_mesh is not None:
             if self.payload != "none" or self.size:
                 raise InputError("give --payload with --size or --payload-mesh, not both")
-            return Payload.mesh(self.payload_mesh, scale=self.mesh_scale, rotation_rpy=turn, **place)
+            return iparam.Payload.mesh(self.payload_mesh, scale=self.mesh_scale, rotation_rpy=turn, **place)
         if self.payload == "none":
             if self.size or self.mass is not None or self.density is not None or self.offset:
                 raise InputError("the payload has no shape: add --payload box, cylinder, ... or --payload-mesh")
             return None
         lengths = exact_count(self.size, "--size", *_SIZES[self.payload]).tolist()
         if self.payload == "box":
-            return Payload.box(size=lengths, rotation_rpy=turn, **place)
+            return iparam.Payload.box(size=lengths, rotation_rpy=turn, **place)
         if self.payload == "cylinder":
-            return Payload.cylinder(radius=lengths[0], length=lengths[1], rotation_rpy=turn, **place)
+            return iparam.Payload.cylinder(radius=lengths[0], length=lengths[1], rotation_rpy=turn, **place)
         if self.payload == "sphere":
-            return Payload.sphere(radius=lengths[0], **place)
+            return iparam.Payload.sphere(radius=lengths[0], **place)
         stages = dict(zip(("radius1", "length1", "radius2", "length2"), lengths, strict=True))
-        return Payload.two_stage_cylinder(**stages, rotation_rpy=turn, **place)
+        return iparam.Payload.two_stage_cylinder(**stages, rotation_rpy=turn, **place)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from tyro.conf import Positional, Suppress, arg
 
+import iparam
 from iparam.cli.console.printing import note
 from iparam.cli.options.joint_state import exact_count, note_other_arm, robot_of
 from iparam.errors import InputError
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from iparam.excitation.constraints.constraint import Constraint
     from iparam.excitation.search.problem import ExcitationProblem
     from iparam.robot.model import Robot
-    from iparam.spatial.parameters import InertialParameters
     from iparam.trajectory import Trajectory, TrajectoryFile
 
 
@@ -79,10 +79,8 @@ class PlanningOptions:
             note(f"--q0 is in degrees: {' '.join(f'{angle:g}' for angle in self.q0)} deg is all but the zero pose")
         return robot_of(name, self.tip)
 
-    def payload_parameters(self) -> InertialParameters | None:
+    def payload_parameters(self) -> iparam.InertialParameters | None:
         """The guessed inertia of the payload in the tool frame: a solid box of --payload-mass, or None without one."""
-        from iparam.spatial.parameters import InertialParameters
-
         if self.payload_mass == 0.0:
             return None
         if not self.payload_size:
@@ -96,33 +94,29 @@ class PlanningOptions:
             if self.payload_center
             else (0.0, 0.0, size[2] / 2)
         )
-        return InertialParameters.box(self.payload_mass, size).transformed(pose)
+        return iparam.InertialParameters.box(self.payload_mass, size).transformed(pose)
 
     def problem(self, robot: Robot) -> ExcitationProblem:
         """The problem that the options describe."""
-        from iparam.excitation.constraints.geometry import PayloadBox
-        from iparam.excitation.setup import PlanningLimits, planning_problem, reference_problem
-        from iparam.robot.cell import load_cell
-
         if self.preset == "reference":
             if robot.name != "ur5e":
                 raise InputError(f"the reference problem is for the ur5e, not for {robot.name}: leave out --preset")
-            return reference_problem()
+            return iparam.excitation.reference_problem()
         box = None
         if self.payload_size:
             size = exact_count(self.payload_size, "--payload-size", "edge lengths x y z [m]", 3)
             center = (
                 exact_count(self.payload_center, "--payload-center", "x y z [m]", 3) if self.payload_center else None
             )
-            box = PayloadBox.from_size(size, center)
+            box = iparam.PayloadBox.from_size(size, center)
         start = np.radians(exact_count(self.q0, "--q0", "one a joint [deg]", robot.num_joints)) if self.q0 else None
-        return planning_problem(
+        return iparam.planning_problem(
             robot,
             q0=start,
             payload=box,
             payload_parameters=self.payload_parameters(),
-            cell=None if self.cell is None else load_cell(self.cell),
-            limits=PlanningLimits(
+            cell=None if self.cell is None else iparam.robot.load_cell(self.cell),
+            limits=iparam.excitation.PlanningLimits(
                 velocity=self.max_velocity,
                 acceleration=self.max_acceleration,
                 jerk=self.max_jerk,
@@ -153,9 +147,7 @@ class PlannedMotionOptions(PlanningOptions):
 
     def load(self) -> tuple[TrajectoryFile, Robot]:
         """The motion and the robot: that of --robot, else the file's."""
-        from iparam.trajectory import load_trajectory
-
-        planned = load_trajectory(self.trajectory)
+        planned = iparam.load_trajectory(self.trajectory)
         if not planned.robot and not self.robot and self.preset is None:
             raise InputError(f"{self.trajectory} does not say which robot it belongs to: add --robot")
         robot = self.robot_model(planned.robot)

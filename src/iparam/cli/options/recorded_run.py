@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import arg
 
+import iparam
 from iparam.cli.console.printing import note
 from iparam.cli.options.joint_state import note_model
 from iparam.errors import InputError
@@ -32,22 +33,19 @@ class RecordedRunOptions:
     )
     """Unit of the joint angles in the recording."""
 
-    def load_run(self, path: Path) -> tuple[Recording, Robot]:
+    def load_run(self, path: Path) -> tuple[iparam.Recording, Robot]:
         """The recording and its arm, which must not contradict each other; with notes on what is wrong with it.
 
         The notes come at once, because what is computed from the recording may fail for what they say.
         """
-        from iparam.recording.recording import Recording
-        from iparam.sensing.run_check import check_run, recorded_robot
-
-        recording = Recording.load(path, robot=self.robot, angles=self.angles)
+        recording = iparam.Recording.load(path, robot=self.robot, angles=self.angles)
         if not (self.robot or recording.robot):
             raise InputError(f"{path} does not say which robot it belongs to: add --robot")
         for warning in recording.warnings:
             note(warning)
-        robot = recorded_robot(recording, self.robot, self.tip)
+        robot = iparam.sensing.recorded_robot(recording, self.robot, self.tip)
         note_model(robot)
-        check_run(recording, robot, uses_wrench=recording.has("wrench"))
+        iparam.sensing.check_run(recording, robot, uses_wrench=recording.has("wrench"))
         return recording, robot
 
 

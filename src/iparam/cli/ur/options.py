@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import arg
 
+import iparam
 from iparam.cli.console.printing import note
 from iparam.errors import InputError, IparamError
 from iparam.printable import printable
@@ -60,10 +61,8 @@ class StatusLine:
 
 def check_recording_file(output: Path) -> None:
     """Refuse a file that could not be written, before anything moves or is recorded."""
-    from iparam.recording.files.storage import SUFFIXES
-
-    if output.suffix.lower() not in SUFFIXES:
-        raise InputError(f"--output {output}: a recording is a {' or '.join(SUFFIXES)} file")
+    if output.suffix.lower() not in iparam.recording.SUFFIXES:
+        raise InputError(f"--output {output}: a recording is a {' or '.join(iparam.recording.SUFFIXES)} file")
     if not output.absolute().parent.is_dir():
         raise InputError(f"--output {output}: the folder {output.parent} does not exist; create it first")
     if output.is_dir():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import arg
 
+import iparam
 from iparam.cli.console.interruption import StopRequest, interruption
 from iparam.cli.console.printing import note, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
@@ -60,9 +61,6 @@ class Record(HostOption):
 
     def run(self) -> None:
         """Record, print and write."""
-        from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
-        from iparam.bridges.ur.record.spill_file import SpillFile
-
         check_recording_file(self.output)
         for option, value in (("--duration", self.duration), ("--give-up-after", self.give_up_after)):
             if value is not None and not value > 0.0:
@@ -70,7 +68,7 @@ class Record(HostOption):
         if not 0 < self.port < 65536:
             raise InputError(f"--port must be 1 to 65535, got {self.port}")
         name = self.robot or self._ask_model()
-        settings = RecorderSettings(
+        settings = iparam.bridges.ur.RecorderSettings(
             self.host,
             robot_of(name),
             name,
@@ -79,8 +77,8 @@ class Record(HostOption):
             self.measures,
             float("inf") if self.give_up_after is None else self.give_up_after,
         )
-        spill = SpillFile(self.output)
-        recorder = ArmRecorder(settings, spill)
+        spill = iparam.bridges.ur.SpillFile(self.output)
+        recorder = iparam.bridges.ur.ArmRecorder(settings, spill)
         try:
             with interruption() as wished:
                 recorder.start()
@@ -100,11 +98,8 @@ class Record(HostOption):
             raise recorder.failure
 
     def _ask_model(self) -> str:
-        from iparam.bridges.ur.rtde.client import RtdeStream
-        from iparam.bridges.ur.rtde.dashboard import robot_name_of
-
-        with RtdeStream.open(self.host, ("timestamp",), port=self.port) as stream:
-            name = robot_name_of(self.host, stream.version.major)
+        with iparam.bridges.ur.RtdeStream.open(self.host, ("timestamp",), port=self.port) as stream:
+            name = iparam.bridges.ur.robot_name_of(self.host, stream.version.major)
         if name is None:
             raise InputError(f"{self.host} does not say which arm it is: add --robot, e.g. --robot ur5e")
         return name

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from tyro.conf import arg
 
+import iparam
 from iparam.cli.console.interruption import StopRequest, interruption
 from iparam.cli.console.printing import note, number, numbers, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
@@ -78,28 +79,26 @@ class Run(PlannedMotionOptions, HostOption):
 
     def run(self) -> None:
         """Check, ask, move, record, print and write."""
-        from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
-        from iparam.bridges.ur.record.spill_file import SpillFile
-        from iparam.bridges.ur.run.arm_motion import ArmMotion, require_ur_rtde
-        from iparam.bridges.ur.run.run_guard import GuardLimits
-        from iparam.trajectory.trajectory import ScaledMotion
-
         check_recording_file(self.output)
         if not (np.isfinite(self.approach_speed) and 0.0 < self.approach_speed <= 1.0):
             raise InputError(f"--approach-speed must be above 0 and at most 1 rad/s, got {self.approach_speed:g}")
-        limits = GuardLimits(self.max_deviation, self.max_silence)
+        limits = iparam.bridges.ur.GuardLimits(self.max_deviation, self.max_silence)
         require_somebody_to_ask(self.yes, "move", "the cell is clear")
-        require_ur_rtde()
+        iparam.bridges.ur.require_ur_rtde()
         planned, robot = self.load()
-        trajectory = planned.trajectory if self.dry_run is None else ScaledMotion(planned.trajectory, self.dry_run)
+        trajectory = (
+            planned.trajectory
+            if self.dry_run is None
+            else iparam.trajectory.ScaledMotion(planned.trajectory, self.dry_run)
+        )
         checked = self._checked(trajectory, robot, "the motion")
-        settings = RecorderSettings(
+        settings = iparam.bridges.ur.RecorderSettings(
             self.host, robot, self.robot or planned.robot or robot.name, wrench=self.wrench, measures=self.measures
         )
-        spill = SpillFile(self.output)
-        recorder = ArmRecorder(settings, spill)
+        spill = iparam.bridges.ur.SpillFile(self.output)
+        recorder = iparam.bridges.ur.ArmRecorder(settings, spill)
         try:
-            with ArmMotion(self.host) as motion:
+            with iparam.bridges.ur.ArmMotion(self.host) as motion:
                 try:
                     recorder.start()
                     note_older(spill)
@@ -118,36 +117,32 @@ class Run(PlannedMotionOptions, HostOption):
 
     def _checked(self, trajectory: Trajectory, robot: Robot, what: str) -> Validation:
         """The motion's margins; raises where one is negative."""
-        from iparam.excitation.constraints.validation import validate
-
-        result = validate(trajectory, self.constraints(trajectory, robot))
+        result = iparam.excitation.validate(trajectory, self.constraints(trajectory, robot))
         if not result.satisfied:
             raise IparamError(f"{what} is not valid, so the arm stays where it is: {'; '.join(result.violations)}")
         return result
 
     def _plan(
         self, recorder: ArmRecorder, trajectory: Trajectory, robot: Robot, limits: GuardLimits, checked: Validation
-    ) -> RunPlan:
+    ) -> iparam.bridges.ur.RunPlan:
         """Look at the arm, check the way to the start, and print what is going to happen."""
-        from iparam.bridges.ur.rtde.dashboard import robot_name_of, takes_remote_control
-        from iparam.bridges.ur.run.arm_run import RunPlan, approach_path
-        from iparam.bridges.ur.run.run_guard import check_model, check_ready
-
         sample = recorder.first_sample()
-        check_ready(sample)
-        model = check_model(sample, robot, robot_name_of(self.host, recorder.version.major))
-        if takes_remote_control(self.host) is False:
+        iparam.bridges.ur.check_ready(sample)
+        model = iparam.bridges.ur.check_model(
+            sample, robot, iparam.bridges.ur.robot_name_of(self.host, recorder.version.major)
+        )
+        if iparam.bridges.ur.takes_remote_control(self.host) is False:
             raise IparamError(
                 f"{self.host} is in local control: choose Remote Control at the top right of the teach pendant"
             )
         start = trajectory.evaluate(0.0).q[0]
-        way = approach_path(sample.q, start, self.approach_speed)
+        way = iparam.bridges.ur.approach_path(sample.q, start, self.approach_speed)
         if way is not None:
             # Displacements count from the start, and the way only leads there.
             free = dataclasses.replace(self, max_displacement=None)
             free._checked(way, robot, f"the way to the start, a straight line of {way.duration:.1f} s in joint space,")
         speed = float(np.abs(trajectory.sample(100.0).dq).max())
-        plan = RunPlan(robot, trajectory, sample.q, self.approach_speed, recorder.rate, limits)
+        plan = iparam.bridges.ur.RunPlan(robot, trajectory, sample.q, self.approach_speed, recorder.rate, limits)
         if not self.json:
             self._print_plan(sample.q, start, trajectory.duration, speed, checked, model)
         return plan
@@ -173,16 +168,16 @@ class Run(PlannedMotionOptions, HostOption):
         self, plan: RunPlan, recorder: ArmRecorder, motion: ArmMotion, spill: SpillFile, wished: StopRequest
     ) -> None:
         """Move; save whatever has been recorded, however it ends."""
-        from iparam.bridges.ur.run.arm_run import InterruptedRunError, play
-
         line = StatusLine()
         since, reason = recorder.duration, "a fault in iparam"
         error: IparamError | None = None
         unsaved: UnsavedRecordingError | None = None
         try:
-            since = play(plan, recorder, motion, wished, lambda stage, done: line.show(f"{stage} {100 * done:.0f} %"))
+            since = iparam.bridges.ur.play(
+                plan, recorder, motion, wished, lambda stage, done: line.show(f"{stage} {100 * done:.0f} %")
+            )
             reason = ""
-        except InterruptedRunError as stopped:
+        except iparam.bridges.ur.InterruptedRunError as stopped:
             error, reason = stopped, f"{stopped} ({wished.cause})"
         except IparamError as stopped:
             error, reason = stopped, str(stopped)
@@ -211,7 +206,7 @@ class Run(PlannedMotionOptions, HostOption):
         if error is None:
             raise IparamError(f"the motion was played, but {unsaved}")
         saved = str(unsaved or f"{recording.duration:.2f} s were saved to {self.output}")
-        if isinstance(error, InterruptedRunError) and unsaved is None:
+        if isinstance(error, iparam.bridges.ur.InterruptedRunError) and unsaved is None:
             note(f"{reason}; {saved}")
             raise KeyboardInterrupt
         raise IparamError(f"the run was stopped: {reason}; {saved}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
+import iparam
 from iparam.cli.console.printing import note, numbers, print_json, print_line, print_table
 from iparam.cli.ur.options import HostOption, confirm, require_somebody_to_ask
 from iparam.errors import InputError, IparamError
@@ -45,45 +46,40 @@ class SetPayload(HostOption):
 
     def run(self) -> None:
         """Check, send, read back and print."""
-        from iparam.bridges.ur.run.payload_setting import (
-            LARGEST_MASS,
-            ImplausibleLoadError,
-            check_credit,
-            check_load,
-            set_payload,
-        )
-        from iparam.export import IdentifiedLoad, StaticLoad, is_static_result
-
-        load: IdentifiedLoad | StaticLoad
+        load: iparam.export.IdentifiedLoad | iparam.export.StaticLoad
         load = (
-            StaticLoad.from_json(self.result)
-            if is_static_result(self.result)
-            else IdentifiedLoad.from_json(self.result)
+            iparam.export.StaticLoad.from_json(self.result)
+            if iparam.export.is_static_result(self.result)
+            else iparam.export.IdentifiedLoad.from_json(self.result)
         )
         if load.frame != "tool0":
             raise InputError(
                 f"{self.result} is in frame {load.frame!r}, and a controller wants the flange's, tool0: identify with "
                 "the robot's own tool frame"
             )
-        if self.robot is not None and self.robot.lower() not in LARGEST_MASS:
-            raise InputError(f"--robot {self.robot}: no UR arm of that name; known: {', '.join(LARGEST_MASS)}")
+        if self.robot is not None and self.robot.lower() not in iparam.bridges.ur.LARGEST_MASS:
+            raise InputError(
+                f"--robot {self.robot}: no UR arm of that name; known: {', '.join(iparam.bridges.ur.LARGEST_MASS)}"
+            )
         name = self.robot.lower() if self.robot is not None else None
         # Before any connection, as far as it goes.
         load.require_consistency()
         if name is not None:
-            check_load(load, name)
+            iparam.bridges.ur.check_load(load, name)
         if not self.accept_warnings:
             try:
-                check_credit(load)
-            except ImplausibleLoadError as error:
-                raise ImplausibleLoadError(f"{self.result}: {error}; --accept-warnings sends it nevertheless") from None
+                iparam.bridges.ur.check_credit(load)
+            except iparam.bridges.ur.ImplausibleLoadError as error:
+                raise iparam.bridges.ur.ImplausibleLoadError(
+                    f"{self.result}: {error}; --accept-warnings sends it nevertheless"
+                ) from None
         require_somebody_to_ask(self.yes, "set the payload", "it may be set")
         for warning in load.warnings:
             note(warning)
 
         def approve(robot_name: str, present: dict[str, Any] | None) -> None:
-            stated = load.robot.lower() if isinstance(load, IdentifiedLoad) else ""
-            if stated in LARGEST_MASS and stated != robot_name:
+            stated = load.robot.lower() if isinstance(load, iparam.export.IdentifiedLoad) else ""
+            if stated in iparam.bridges.ur.LARGEST_MASS and stated != robot_name:
                 note(
                     f"{self.result} was identified on a {stated}, and {self.host} has a {robot_name}: right only if "
                     "the load was moved from the one to the other"
@@ -96,7 +92,7 @@ class SetPayload(HostOption):
                 "the controller keeps its payload",
             )
 
-        report = set_payload(self.host, load, approve, name)
+        report = iparam.bridges.ur.set_payload(self.host, load, approve, name)
         self._report(report)
         if report.arrived is False:
             raise IparamError(f"{self.host} shows another payload than it was sent: is another program setting it?")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import arg
 
+import iparam
 from iparam.cli.console.printing import note, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import exact_count, robot_of
@@ -74,28 +75,23 @@ class UrSimulate(PayloadOptions):
 
     def run(self) -> None:
         """Serve."""
-        from iparam.bridges.ur.twin.arm import HOME
-        from iparam.bridges.ur.twin.sockets import Fault
-        from iparam.bridges.ur.twin.twin import TwinPorts, UrTwin
-        from iparam.simulation.motors import motors
-
         if self.duration is not None and not self.duration > 0.0:
             raise InputError(f"--duration must be positive, got {self.duration:g} s")
         robot = robot_of(self.robot, self.tip)
-        start = exact_count(self.q, "--q", "one for each joint [rad]", 6) if self.q else HOME
+        start = exact_count(self.q, "--q", "one for each joint [rad]", 6) if self.q else iparam.bridges.ur.HOME
         check_angles(start, robot, "--q")
         if self.motors is not None and self.motors != robot.name:
             note(f"--motors {self.motors} are those of another arm than {robot.name}")
-        twin = UrTwin(
+        twin = iparam.bridges.ur.UrTwin(
             robot,
             self.carried(),
             host=self.host,
-            ports=TwinPorts(self.rtde_port, self.dashboard_port, self.script_ports),
+            ports=iparam.bridges.ur.TwinPorts(self.rtde_port, self.dashboard_port, self.script_ports),
             noise=self.noise,
             seed=self.seed,
-            motors=motors(self.motors) if self.motors is not None else None,
+            motors=iparam.simulation.motors(self.motors) if self.motors is not None else None,
             q=start,
-            faults=[Fault.parse(text) for text in self.fault],
+            faults=[iparam.bridges.ur.Fault.parse(text) for text in self.fault],
             notice=note,
         )
         # Both signals are an orderly end: a server has no other.

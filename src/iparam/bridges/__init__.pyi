@@ -1,0 +1,3 @@
+from . import bag as bag
+from . import ros2 as ros2
+from . import ur as ur

@@ -1,0 +1,1 @@
+from .start import run_node as run_node

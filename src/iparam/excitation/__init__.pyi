@@ -1,0 +1,17 @@
+from .constraints.geometry import PayloadBox as PayloadBox
+from .constraints.validation import motion_arrays as motion_arrays
+from .constraints.validation import validate as validate
+from .duration import shortest_duration as shortest_duration
+from .information.criteria import Criterion as Criterion
+from .information.information import WrenchInformation as WrenchInformation
+from .information.scaling import arm_scales as arm_scales
+from .information.scaling import payload_scales as payload_scales
+from .information.torque_information import TorqueInformation as TorqueInformation
+from .prediction import parse_targets as parse_targets
+from .prediction import predict_precision as predict_precision
+from .search.optimizer import optimize_excitation as optimize_excitation
+from .search.random_search import random_search as random_search
+from .setup import PlanningLimits as PlanningLimits
+from .setup import planning_problem as planning_problem
+from .setup import reference_problem as reference_problem
+from .static_poses import choose_poses as choose_poses
