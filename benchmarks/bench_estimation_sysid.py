@@ -20,7 +20,8 @@ from side_by_side import print_table
 
 import iparam
 from iparam.estimation import accuracy, identify_payload
-from iparam.motion.sources import KalmanMotion, ToolMotionEstimate
+from iparam.motion.motion import MotionEstimate
+from iparam.motion.sources import KalmanMotion
 from iparam.simulation import Payload
 from iparam.simulation.mujoco.model import build_model
 from iparam.spatial import InertialParameters, log_cholesky_from_phi, phi_from_log_cholesky
@@ -29,7 +30,7 @@ DEVIATION = np.asarray(UR5E.sensors["wrench"].white)
 START = InertialParameters.box(1.0, (0.1, 0.1, 0.1)).phi
 
 
-def predicted(robot: iparam.Robot, motion: ToolMotionEstimate, phi: np.ndarray) -> np.ndarray:
+def predicted(robot: iparam.Robot, motion: MotionEstimate, phi: np.ndarray) -> np.ndarray:
     model = build_model(robot, Payload.from_parameters(InertialParameters.from_phi(phi)))
     data = mujoco.MjData(model)
     wrench = np.empty((motion.num_samples, 6))
@@ -40,7 +41,7 @@ def predicted(robot: iparam.Robot, motion: ToolMotionEstimate, phi: np.ndarray) 
     return wrench
 
 
-def peer(robot: iparam.Robot, motion: ToolMotionEstimate, wrench: np.ndarray) -> np.ndarray:
+def peer(robot: iparam.Robot, motion: MotionEstimate, wrench: np.ndarray) -> np.ndarray:
     theta = log_cholesky_from_phi(START)
     parameters = sysid.ParameterDict(
         {

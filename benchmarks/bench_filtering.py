@@ -15,8 +15,8 @@ import numpy as np
 from side_by_side import best_times, print_table
 
 from iparam.motion import (
-    FilteredMotion,
     JointKalmanFilter,
+    MotionEstimate,
     butterworth_smooth,
     choose_causal_processes,
     choose_processes,
@@ -45,7 +45,7 @@ def errors(found: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return np.mean((found - truth) ** 2, axis=0)
 
 
-def tuned(runs: list[Callable[[], FilteredMotion]], truth: np.ndarray) -> tuple[float, float]:
+def tuned(runs: list[Callable[[], MotionEstimate]], truth: np.ndarray) -> tuple[float, float]:
     """RMS error of the best setting for all joints, and of the best setting of each joint."""
     table = np.array([errors(run().ddq, truth) for run in runs])
     return float(np.sqrt(table.mean(axis=1).min())), float(np.sqrt(table.min(axis=0).mean()))

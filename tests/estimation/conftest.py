@@ -10,8 +10,8 @@ import pytest
 
 import iparam
 from iparam.estimation import PayloadProblem
-from iparam.estimation.payload import regressor_uncertainty
-from iparam.motion.sources import ToolMotionEstimate
+from iparam.estimation.payload.regressor_uncertainty import regressor_uncertainty
+from iparam.motion.motion import MotionEstimate
 from iparam.recording import Recording
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -66,7 +66,7 @@ def make_problem(ur5e, load, excitation) -> Callable[..., PayloadProblem]:
             part + angle_noise * scale * random.standard_normal(part.shape)
             for part, scale in zip((q, dq, ddq), (1e-4, 1e-2, 1.0), strict=True)
         ]
-        motion = ToolMotionEstimate(time, *noisy, covariance if angle_noise else None)
+        motion = MotionEstimate(time, *noisy, covariance if angle_noise else None)
         return PayloadProblem(
             motion.regressor(ur5e),
             y,

@@ -24,7 +24,7 @@ from iparam.export import (
     to_urscript,
 )
 from iparam.export.remarks import MAX_LENGTH, decimal, plain_decimal
-from iparam.spatial import inertia as principal_axes
+from iparam.spatial import principal_axes
 
 
 def code_of(text: str, marker: str) -> list[str]:

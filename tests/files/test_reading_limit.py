@@ -13,7 +13,7 @@ import pytest
 from iparam.errors import FileFormatError, InputError
 from iparam.files.reading_limit import DEFAULT, VARIABLE, TooLargeError, check_size, reading_limit
 from iparam.recording import Recording
-from iparam.recording.files import number_rows as text_blocks
+from iparam.recording.files import number_rows
 from iparam.recording.files.table import listed
 
 NAMES = ["time", *(f"q{i}" for i in range(6)), "fx", "fy", "fz", "tx", "ty", "tz"]
@@ -68,7 +68,7 @@ def test_what_is_beyond_the_bound_is_refused_before_it_is_read(
 def test_memory_is_a_small_multiple_of_the_numbers(
     suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_blocks, "BLOCK", 1 << 16)
+    monkeypatch.setattr(number_rows, "BLOCK", 1 << 16)
     data, path = table(20_000), tmp_path / f"run{suffix}"
     if suffix == ".csv":
         path.write_text(csv_of(data), encoding="ascii")
@@ -112,13 +112,13 @@ def test_where_a_block_ends_makes_no_difference(
 
     whole = outcome()
     for size in (1, 2, 3, 100, 255, 256, 1000):
-        monkeypatch.setattr(text_blocks, "BLOCK", size)
+        monkeypatch.setattr(number_rows, "BLOCK", size)
         assert outcome() == whole, size
 
 
 def test_a_line_without_end_is_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_blocks, "LONGEST_LINE", 1000)
-    monkeypatch.setattr(text_blocks, "BLOCK", 256)
+    monkeypatch.setattr(number_rows, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(number_rows, "BLOCK", 256)
     path = tmp_path / "run.csv"
     path.write_text("time,q0\n0,1\n" + "1" * 5000 + "\n", encoding="ascii")
     with pytest.raises(FileFormatError, match="line 3 is longer than"):

@@ -11,10 +11,10 @@ from iparam.motion import (
     AccelerometerMotion,
     ButterworthMotion,
     KalmanMotion,
+    MotionEstimate,
     MotionSource,
     SavitzkyGolayMotion,
     SetPointMotion,
-    ToolMotionEstimate,
 )
 from iparam.recording import Recording, Signal
 from iparam.sensing import BaseFrameWrench, SensorWrench, WrenchSource
@@ -74,7 +74,7 @@ def test_every_source_finds_the_motion(
 ) -> None:
     assert isinstance(source, MotionSource)
     found = source.motion(recording, robot)
-    assert isinstance(found, ToolMotionEstimate)
+    assert isinstance(found, MotionEstimate)
     assert np.array_equal(found.time, truth.time)
     assert np.sqrt(np.mean((found.ddq - truth.ddq) ** 2)) <= tolerance
     assert np.sqrt(np.mean((found.q - truth.q) ** 2)) <= 1e-3
@@ -140,7 +140,7 @@ def _planar() -> iparam.Robot:
 
 def test_motion_estimates_check_their_shapes() -> None:
     time, q = np.arange(3.0), np.zeros((3, 2))
-    ToolMotionEstimate(time, q, q, q, np.zeros((2, 3, 3)))
+    MotionEstimate(time, q, q, q, np.zeros((2, 3, 3)))
     for change, message in (
         ({"ddq": q[:2]}, "ddq must have shape"),
         ({"covariance": np.zeros((3, 3))}, "covariance must have shape"),
@@ -149,7 +149,7 @@ def test_motion_estimates_check_their_shapes() -> None:
         ({"linear_acceleration_minus_gravity": np.ones((2, 3))}, "must have shape"),
     ):
         with pytest.raises(InputError, match=message):
-            ToolMotionEstimate(**{"time": time, "q": q, "dq": q, "ddq": q, **change})  # type: ignore[arg-type]
+            MotionEstimate(**{"time": time, "q": q, "dq": q, "ddq": q, **change})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("measures", ["action", "reaction"])

@@ -11,8 +11,7 @@ import pytest
 
 import iparam
 from iparam.errors import FileFormatError, InputError, MissingExtraError
-from iparam.simulation import Payload
-from iparam.simulation import shapes as mesh_file
+from iparam.simulation import Payload, shapes
 from iparam.spatial import rotation_from_rpy
 
 trimesh = pytest.importorskip("trimesh")
@@ -223,7 +222,7 @@ class TestMeshes:
 
     def test_a_file_that_is_too_large(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path = saved(trimesh.creation.box((0.1, 0.1, 0.1)), tmp_path)
-        monkeypatch.setattr(mesh_file, "MAX_BYTES", 100)
+        monkeypatch.setattr(shapes, "MAX_BYTES", 100)
         with pytest.raises(FileFormatError, match="let a mesh program make it coarser"):
             Payload.mesh(path, mass=1.0)
 

@@ -14,7 +14,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from iparam.errors import FileFormatError, InputError
-from iparam.files import json as json_section_module
+from iparam.files import json as json_file
 from iparam.trajectory import (
     BlendedTrajectory,
     SplineFourierTrajectory,
@@ -230,7 +230,7 @@ def test_wrong_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00{")
     with pytest.raises(FileFormatError, match="not UTF-8"):
         load_trajectory(tmp_path / "binary.json")
-    monkeypatch.setattr(json_section_module, "MAX_BYTES", 100)
+    monkeypatch.setattr(json_file, "MAX_BYTES", 100)
     with pytest.raises(FileFormatError, match="is larger than"):
         load_trajectory(written(tmp_path, GOOD))
 

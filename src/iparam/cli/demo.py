@@ -26,7 +26,7 @@ from iparam.spatial.parameters import InertialParameters
 if TYPE_CHECKING:
     from iparam.estimation.assessment.method_comparison import MethodComparison
     from iparam.estimation.estimate import Estimate
-    from iparam.motion.sources import ToolMotionEstimate
+    from iparam.motion.motion import MotionEstimate
     from iparam.recording.recording import Recording
     from iparam.robot.model import Robot
     from iparam.spatial.parameters import InertialParameters
@@ -193,7 +193,7 @@ class Demo:
         return recording, result.truth.payload
 
     def _identify(
-        self, recording: Recording, robot: Robot, motion: ToolMotionEstimate
+        self, recording: Recording, robot: Robot, motion: MotionEstimate
     ) -> tuple[Estimate, MethodComparison]:
         say("3/4 identifying the load from the recording alone, with all methods ...")
         comparison = iparam.estimation.compare_methods(recording, robot, motion=motion)
@@ -213,7 +213,7 @@ class Demo:
         self,
         recording: Recording,
         robot: Robot,
-        motion: ToolMotionEstimate,
+        motion: MotionEstimate,
         truth: InertialParameters,
         estimate: Estimate,
         comparison: MethodComparison,

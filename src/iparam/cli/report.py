@@ -19,7 +19,7 @@ from iparam.files.kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.estimation.assessment.method_comparison import MethodComparison
-    from iparam.motion.sources import ToolMotionEstimate
+    from iparam.motion.motion import MotionEstimate
     from iparam.recording.recording import Recording
     from iparam.robot.model import Robot
     from iparam.trajectory import TrajectoryFile
@@ -96,7 +96,7 @@ class Report(RecordedRunOptions):
         return None
 
     def _comparison(
-        self, recording: Recording | None, robot: Robot | None, motion: ToolMotionEstimate | None
+        self, recording: Recording | None, robot: Robot | None, motion: MotionEstimate | None
     ) -> MethodComparison | None:
         if not self.methods or recording is None or robot is None:
             return None
@@ -105,7 +105,7 @@ class Report(RecordedRunOptions):
         return iparam.estimation.compare_methods(recording, robot, names, motion=motion, delay=self.delay)
 
 
-def _motion(recording: Recording | None, robot: Robot | None) -> ToolMotionEstimate | None:
+def _motion(recording: Recording | None, robot: Robot | None) -> MotionEstimate | None:
     """The recorded motion, once for all parts of the page."""
     if recording is None or robot is None:
         return None

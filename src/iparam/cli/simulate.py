@@ -68,8 +68,6 @@ class Simulate(PayloadOptions):
 
     def run(self) -> None:
         """Simulate and write."""
-        from iparam.simulation import ComputedTorque, MujocoSimulator, SensorRates, motors, with_motor_currents
-
         noise, payload = iparam.noise_preset(self.noise), self.carried()
         planned = iparam.load_trajectory(self.trajectory)
         name = self.robot or planned.robot
@@ -77,7 +75,7 @@ class Simulate(PayloadOptions):
             raise InputError(f"{self.trajectory} does not say which robot it belongs to: add --robot")
         robot = robot_of(name, self.tip)
         note_other_arm(planned.robot, robot, self.robot, str(self.trajectory))
-        drives = None if self.motors is None else motors(self.motors)
+        drives = None if self.motors is None else iparam.simulation.motors(self.motors)
         if drives is not None:
             if drives.drive_gains.size != robot.num_joints:
                 raise InputError(
@@ -86,10 +84,10 @@ class Simulate(PayloadOptions):
             if drives.name != robot.name:
                 note(f"--motors {drives.name} are those of another arm than {robot.name}")
             robot = robot.with_armature(drives.rotor_inertia)
-        simulator = MujocoSimulator(
+        simulator = iparam.MujocoSimulator(
             physics_rate=self.physics_rate,
             rates=SensorRates.all_at(self.sensor_rate),
-            controller=ComputedTorque(payload_known=self.payload_known),
+            controller=iparam.simulation.ComputedTorque(payload_known=self.payload_known),
             friction=None if drives is None else drives.friction,
         )
         scene = simulator.load(robot, payload)
@@ -99,7 +97,9 @@ class Simulate(PayloadOptions):
         elapsed = time.perf_counter() - started
         recording = noise.apply(result.recording, self.seed)
         if drives is not None:
-            recording = with_motor_currents(recording, drives.drive_gains, drives.current_noise, self.seed)
+            recording = iparam.simulation.with_motor_currents(
+                recording, drives.drive_gains, drives.current_noise, self.seed
+            )
             if payload is None:  # nothing hangs on the wrist's sensor
                 recording = recording.without_signal("wrench")
         if robot.name not in robot_names():

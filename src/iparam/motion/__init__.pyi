@@ -1,13 +1,13 @@
 from .delay import Delay as Delay
 from .delay import estimate_delay as estimate_delay
-from .filtered_motion import FilteredMotion as FilteredMotion
 from .filters import butterworth_smooth as butterworth_smooth
 from .filters import savitzky_golay_smooth as savitzky_golay_smooth
 from .joint_process import JointProcess as JointProcess
-from .kalman import JointEstimate as JointEstimate
 from .kalman import JointKalmanFilter as JointKalmanFilter
 from .kalman import kalman_filter as kalman_filter
 from .kalman import kalman_smooth as kalman_smooth
+from .motion import MotionEstimate as MotionEstimate
+from .motion import MotionSample as MotionSample
 from .process_choice import choose_causal_processes as choose_causal_processes
 from .process_choice import choose_processes as choose_processes
 from .sources import AccelerometerMotion as AccelerometerMotion
@@ -16,4 +16,3 @@ from .sources import KalmanMotion as KalmanMotion
 from .sources import MotionSource as MotionSource
 from .sources import SavitzkyGolayMotion as SavitzkyGolayMotion
 from .sources import SetPointMotion as SetPointMotion
-from .sources import ToolMotionEstimate as ToolMotionEstimate

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
-from iparam.motion.filtered_motion import FilteredMotion, checked_angles
+from iparam.motion.motion import MotionEstimate, checked_angles
 
 _UNEVEN = 1e-3
 """Relative spread of the time steps beyond which samples are resampled for a filter that needs a fixed rate."""
@@ -17,7 +17,7 @@ _UNEVEN = 1e-3
 _SAMPLES_A_BLOCK = 20_000
 
 
-def butterworth_smooth(time: ArrayLike, q: ArrayLike, cutoff: float, order: int = 4) -> FilteredMotion:
+def butterworth_smooth(time: ArrayLike, q: ArrayLike, cutoff: float, order: int = 4) -> MotionEstimate:
     """Low-pass the angles forwards and backwards, then differentiate the quintic spline through the result.
 
     The amplitude response is 1 / (1 + (f / cutoff)^(2 order)), without phase shift. Unevenly spaced samples are brought
@@ -47,10 +47,10 @@ def butterworth_smooth(time: ArrayLike, q: ArrayLike, cutoff: float, order: int 
     sections = butter(order, cutoff, fs=(grid.size - 1) / (grid[-1] - grid[0]), output="sos")
     padding = min(grid.size - 1, int(3.0 / (cutoff * period)) + 1)
     spline = make_interp_spline(grid, sosfiltfilt(sections, even, axis=0, padlen=padding), k=5)
-    return FilteredMotion(stamps, spline(stamps), spline(stamps, 1), spline(stamps, 2))
+    return MotionEstimate(stamps, spline(stamps), spline(stamps, 1), spline(stamps, 2))
 
 
-def savitzky_golay_smooth(time: ArrayLike, q: ArrayLike, window: int = 31, degree: int = 4) -> FilteredMotion:
+def savitzky_golay_smooth(time: ArrayLike, q: ArrayLike, window: int = 31, degree: int = 4) -> MotionEstimate:
     """Fit a polynomial to the samples around each one, at their true times, and take its value and derivatives.
 
     Near the ends the window stays inside the data.
@@ -73,7 +73,7 @@ def savitzky_golay_smooth(time: ArrayLike, q: ArrayLike, window: int = 31, degre
     for start in range(0, stamps.size, _SAMPLES_A_BLOCK):
         rows = np.arange(start, min(start + _SAMPLES_A_BLOCK, stamps.size))
         motion[:, rows] = _local_polynomials(stamps, angles, rows, window, degree)
-    return FilteredMotion(stamps, *motion)
+    return MotionEstimate(stamps, *motion)
 
 
 def _local_polynomials(

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
-from iparam.motion.filtered_motion import FilteredMotion, checked_angles
 from iparam.motion.joint_process import (
     START_VARIANCE,
     JointProcess,
@@ -20,6 +18,7 @@ from iparam.motion.joint_process import (
     rest_variances,
     smooth_joint,
 )
+from iparam.motion.motion import MotionEstimate, MotionSample, checked_angles
 from iparam.motion.process_choice import LEAST_SAMPLES, choose_causal_processes, choose_processes
 from iparam.robot.batching import get_num_threads
 
@@ -27,15 +26,7 @@ MOST_COVARIANCES = 20_000
 """Samples of a run for which the covariance is given; of a longer run it is that of every second, third, ... sample."""
 
 
-class JointEstimate(NamedTuple):
-    """What the filter knows after a sample: q [rad], dq [rad/s] and ddq [rad/s^2], each (n,)."""
-
-    q: FloatArray
-    dq: FloatArray
-    ddq: FloatArray
-
-
-def kalman_smooth(time: ArrayLike, q: ArrayLike, processes: Sequence[JointProcess] | None = None) -> FilteredMotion:
+def kalman_smooth(time: ArrayLike, q: ArrayLike, processes: Sequence[JointProcess] | None = None) -> MotionEstimate:
     """Smooth measured joint angles, off-line: every sample is used for every other.
 
     Args:
@@ -51,7 +42,7 @@ def kalman_smooth(time: ArrayLike, q: ArrayLike, processes: Sequence[JointProces
     return _each_joint(smooth_joint, stamps, angles, models)
 
 
-def kalman_filter(time: ArrayLike, q: ArrayLike, processes: Sequence[JointProcess] | None = None) -> FilteredMotion:
+def kalman_filter(time: ArrayLike, q: ArrayLike, processes: Sequence[JointProcess] | None = None) -> MotionEstimate:
     """Filter measured joint angles as `JointKalmanFilter` does on-line: each sample sees only those before it.
 
     Arguments and result as in `kalman_smooth`. ``processes=None`` chooses the models whose accelerations come closest
@@ -120,7 +111,7 @@ class JointKalmanFilter:
         units = self._to_units[:, :, None] * self._to_units[:, None, :]
         return np.asarray(self._covariance[:, :3, :3] * units)
 
-    def step(self, time: float, q: ArrayLike) -> JointEstimate:
+    def step(self, time: float, q: ArrayLike) -> MotionSample:
         """Take one sample in.
 
         Args:
@@ -150,7 +141,7 @@ class JointKalmanFilter:
         self._covariance = covariance - gain[:, :, None] * row[:, None, :]
         self._time = float(time)
         q_now, dq_now, ddq_now = (self._state[:, :3] * self._to_units).T.copy()
-        return JointEstimate(q_now, dq_now, ddq_now)
+        return MotionSample(self._time, q_now, dq_now, ddq_now)
 
     def _transition(self, step: float) -> tuple[FloatArray, FloatArray]:
         """F and Q (n, m, m) for a time step [s]; the last ones are kept, since most steps are alike."""
@@ -168,7 +159,7 @@ class JointKalmanFilter:
 
 def _each_joint(
     work: Callable[..., SmoothedJoint], time: FloatArray, q: FloatArray, models: Sequence[JointProcess]
-) -> FilteredMotion:
+) -> MotionEstimate:
     every = -(-time.size // MOST_COVARIANCES)
     motion = [np.empty(q.shape) for _ in range(3)]
     covariance = np.empty((-(-time.size // every), q.shape[1], 3, 3))
@@ -183,7 +174,7 @@ def _each_joint(
         list(pool.map(one, range(q.shape[1])))
     for values in (*motion, covariance):
         values.flags.writeable = False  # so that nobody needs a copy
-    return FilteredMotion(time, motion[0], motion[1], motion[2], covariance, time[::every])
+    return MotionEstimate(time, motion[0], motion[1], motion[2], covariance, time[::every])
 
 
 def _models(processes: Sequence[JointProcess], num_joints: int) -> Sequence[JointProcess]:

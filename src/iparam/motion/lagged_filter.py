@@ -8,35 +8,19 @@ small products.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.motion import kernels
 from iparam.motion.joint_process import JointProcess
+from iparam.motion.motion import MotionSample
 
 SETTLED = 1e-13
 MOST_STEPS = 100_000
 
 FORGOTTEN = 1e-4
 """Share of an error of the first state that is left when the filter has settled."""
-
-
-@dataclass(frozen=True, eq=False)
-class LaggedMotion:
-    """The motion at an instant in the near past.
-
-    Attributes:
-        time: [s].
-        q, dq, ddq: (n,) [rad, rad/s, rad/s^2].
-    """
-
-    time: float
-    q: FloatArray
-    dq: FloatArray
-    ddq: FloatArray
 
 
 class LaggedKalmanFilter:
@@ -79,7 +63,7 @@ class LaggedKalmanFilter:
         self._count = 0
         self._state = np.zeros_like(self._state)
 
-    def step(self, time: float, q: FloatArray) -> LaggedMotion | None:
+    def step(self, time: float, q: FloatArray) -> MotionSample | None:
         """Take one sample in; the motion ``lag`` samples ago, or None while there are fewer."""
         if self._count == 0:
             self._state[0] = q
@@ -100,7 +84,7 @@ class LaggedKalmanFilter:
         oldest = self._count % len(self._times)
         motion = np.empty((3, len(q)))
         kernels.add_innovations(predicted[oldest], self._gains, innovations, oldest, self._units, motion)
-        return LaggedMotion(self._times[oldest], motion[0], motion[1], motion[2])
+        return MotionSample(self._times[oldest], motion[0], motion[1], motion[2])
 
     def _transition_over(self, h: float) -> FloatArray:
         lags = self._powers[None, :] - self._powers[:, None]

@@ -11,7 +11,7 @@ from iparam.errors import ContradictionError, InputError
 from iparam.estimation.assessment.agreement import check_frame, comes_from, compare_arm
 from iparam.estimation.assessment.method_comparison import MethodComparison
 from iparam.estimation.estimate import Estimate
-from iparam.motion.sources import ToolMotionEstimate
+from iparam.motion.motion import MotionEstimate
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 from iparam.robot.same_arm import compare_with_stated
@@ -44,7 +44,7 @@ class ReportInput:
     estimate: Estimate
     robot: Robot | None = None
     recording: Recording | None = None
-    motion: ToolMotionEstimate | None = None
+    motion: MotionEstimate | None = None
     trajectory: TrajectoryFile | None = None
     truth: InertialParameters | None = None
     comparison: MethodComparison | None = None

@@ -15,22 +15,22 @@ from iparam.estimation import Estimate, compensate_wrench, fuse_estimates, ident
 from iparam.estimation.assessment.agreement import check_frame
 from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.static.identify import identify_static
-from iparam.motion.sources import ToolMotionEstimate
+from iparam.motion.motion import MotionEstimate
 from iparam.recording import Recording
 
 
 @pytest.fixture(scope="module")
-def motion(excitation: iparam.JointMotion) -> ToolMotionEstimate:
-    return ToolMotionEstimate(excitation.time, excitation.q, excitation.dq, excitation.ddq)
+def motion(excitation: iparam.JointMotion) -> MotionEstimate:
+    return MotionEstimate(excitation.time, excitation.q, excitation.dq, excitation.ddq)
 
 
 @dataclasses.dataclass(frozen=True)
 class KnownMotion:
     """A source that was there."""
 
-    known: ToolMotionEstimate
+    known: MotionEstimate
 
-    def motion(self, recording: Recording, robot: iparam.Robot) -> ToolMotionEstimate:
+    def motion(self, recording: Recording, robot: iparam.Robot) -> MotionEstimate:
         return self.known
 
 
@@ -46,7 +46,7 @@ def make_run(ur5e: iparam.Robot, load: np.ndarray, excitation: iparam.JointMotio
 
 
 @pytest.fixture(scope="module")
-def estimate(make_run: Callable[..., Recording], motion: ToolMotionEstimate) -> Estimate:
+def estimate(make_run: Callable[..., Recording], motion: MotionEstimate) -> Estimate:
     return identify_payload(make_run(), method="wls", motion=motion)
 
 
@@ -63,9 +63,7 @@ def test_an_estimate_says_its_arm_frame_and_data(
     assert Recording.load(tmp_path / "run.csv").signal("wrench").fingerprint in again.measurements
 
 
-def test_another_arm_gravity_or_delay_is_refused(
-    make_run: Callable[..., Recording], motion: ToolMotionEstimate
-) -> None:
+def test_another_arm_gravity_or_delay_is_refused(make_run: Callable[..., Recording], motion: MotionEstimate) -> None:
     with pytest.raises(ContradictionError, match="belongs to a ur5e, and ur5 is another arm"):
         identify_payload(make_run(), "ur5", motion=motion)
     with pytest.raises(ContradictionError, match=r"gravity is .* by the caller"):
@@ -75,7 +73,7 @@ def test_another_arm_gravity_or_delay_is_refused(
 
 
 def test_the_gravity_of_the_recording_is_used(
-    ur5e: iparam.Robot, load: np.ndarray, excitation: iparam.JointMotion, motion: ToolMotionEstimate
+    ur5e: iparam.Robot, load: np.ndarray, excitation: iparam.JointMotion, motion: MotionEstimate
 ) -> None:
     wall = (9.81, 0.0, 0.0)
     y = iparam.wrench_regressor(ur5e, excitation.q, excitation.dq, excitation.ddq, wall) @ load
@@ -92,7 +90,7 @@ def test_the_gravity_of_the_recording_is_used(
     ("scales", "said"), [([1.0] * 3 + [1e3] * 3, "Are the torques in N mm?"), ([1e3] * 6, "are they in mN?")]
 )
 def test_wrenches_in_other_units_are_told_by_what_an_arm_can_hold(
-    scales: list[float], said: str, make_run: Callable[..., Recording], motion: ToolMotionEstimate
+    scales: list[float], said: str, make_run: Callable[..., Recording], motion: MotionEstimate
 ) -> None:
     wrench = make_run().signal("wrench")
     odd = make_run().with_signal("wrench", time=wrench.time, values=scales * wrench.values)
@@ -101,21 +99,19 @@ def test_wrenches_in_other_units_are_told_by_what_an_arm_can_hold(
 
 
 def slowed(
-    recording: Recording, motion: ToolMotionEstimate, factor: float, known: float
-) -> tuple[Recording, ToolMotionEstimate]:
+    recording: Recording, motion: MotionEstimate, factor: float, known: float
+) -> tuple[Recording, MotionEstimate]:
     """A recording and its motion whose time is in another unit: slower, and accelerating less, by its powers."""
     for name in ("q", "wrench"):
         signal = recording.signal(name)
         recording = recording.with_signal(name, time=factor * signal.time, values=signal.values)
     covariance = np.full((6, 3, 3), known**2) * np.eye(3)
-    return recording, ToolMotionEstimate(
+    return recording, MotionEstimate(
         factor * motion.time, motion.q, motion.dq / factor, motion.ddq / factor**2, covariance
     )
 
 
-def test_a_time_in_other_units_is_refused_or_told(
-    make_run: Callable[..., Recording], motion: ToolMotionEstimate
-) -> None:
+def test_a_time_in_other_units_is_refused_or_told(make_run: Callable[..., Recording], motion: MotionEstimate) -> None:
     """In ms 100 Hz are a sample every 10 s; in a unit that is less absurd, what comes out of it is."""
     recording, slow = slowed(make_run(), motion, 1e3, 1e-9)
     with pytest.raises(ContradictionError, match=r"a sample every 10 s: is its time in seconds\? In ms .* 100 Hz"):
@@ -138,7 +134,7 @@ def test_a_rest_in_which_the_arm_turns_is_none(ur5e: iparam.Robot, make_run: Cal
 
 
 def test_one_measurement_does_not_count_twice(
-    estimate: Estimate, make_run: Callable[..., Recording], motion: ToolMotionEstimate
+    estimate: Estimate, make_run: Callable[..., Recording], motion: MotionEstimate
 ) -> None:
     with pytest.raises(ContradictionError, match="results 1 and 2 are the same result"):
         fuse_estimates([estimate, dataclasses.replace(estimate, measurements=())])
@@ -154,7 +150,7 @@ def test_one_measurement_does_not_count_twice(
 
 
 def test_estimates_of_other_frames_are_not_fused_and_of_other_arms_only_with_a_word(
-    estimate: Estimate, make_run: Callable[..., Recording], motion: ToolMotionEstimate
+    estimate: Estimate, make_run: Callable[..., Recording], motion: MotionEstimate
 ) -> None:
     other = identify_payload(make_run(1), method="wls", motion=motion)
     with pytest.raises(ContradictionError, match="different frames, 'flange' and 'tool0'"):
@@ -165,7 +161,7 @@ def test_estimates_of_other_frames_are_not_fused_and_of_other_arms_only_with_a_w
 
 
 def test_a_load_is_taken_out_once(
-    estimate: Estimate, make_run: Callable[..., Recording], motion: ToolMotionEstimate, ur5e: iparam.Robot
+    estimate: Estimate, make_run: Callable[..., Recording], motion: MotionEstimate, ur5e: iparam.Robot
 ) -> None:
     source = KnownMotion(motion)
     clean = compensate_wrench(make_run(), ur5e, estimate, motion=source)
@@ -179,7 +175,7 @@ def test_a_load_is_taken_out_once(
 
 
 def test_a_load_that_is_not_in_the_wrench_is_told(
-    estimate: Estimate, make_run: Callable[..., Recording], motion: ToolMotionEstimate, ur5e: iparam.Robot
+    estimate: Estimate, make_run: Callable[..., Recording], motion: MotionEstimate, ur5e: iparam.Robot
 ) -> None:
     clean = compensate_wrench(make_run(), ur5e, estimate, motion=KnownMotion(motion))
     unmarked = dataclasses.replace(clean, metadata={})  # as a CSV loses it
@@ -188,7 +184,7 @@ def test_a_load_that_is_not_in_the_wrench_is_told(
 
 
 def test_a_load_of_another_arm_or_frame_is_not_taken_out(
-    estimate: Estimate, make_run: Callable[..., Recording], motion: ToolMotionEstimate, ur5e: iparam.Robot
+    estimate: Estimate, make_run: Callable[..., Recording], motion: MotionEstimate, ur5e: iparam.Robot
 ) -> None:
     with pytest.raises(ContradictionError, match="the result belongs to a ur10e, and ur5e is another arm"):
         compensate_wrench(make_run(), ur5e, dataclasses.replace(estimate, robot="ur10e"), motion=KnownMotion(motion))

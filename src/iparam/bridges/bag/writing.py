@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.bag import messages as encoding
+from iparam.bridges.bag import messages
 from iparam.bridges.bag.bag_files import METADATA
 from iparam.bridges.bag.messages import IntArray
 from iparam.bridges.bag.rosbags_backend import bag_writer, typestore
@@ -189,9 +189,9 @@ def write_bag(
     topics = [
         topic
         for topic in (
-            _topic(recording, joint_topic, JOINT_STATE, _JOINT_SIGNALS, origin, encoding.joint_state(arm.joint_names)),
-            _topic(recording, wrench_topic, WRENCH, ("wrench",), origin, encoding.wrench(wrench_frame)),
-            _topic(recording, imu_topic, IMU, _IMU_SIGNALS, origin, encoding.imu(arm.tool_frame)),
+            _topic(recording, joint_topic, JOINT_STATE, _JOINT_SIGNALS, origin, messages.joint_state(arm.joint_names)),
+            _topic(recording, wrench_topic, WRENCH, ("wrench",), origin, messages.wrench(wrench_frame)),
+            _topic(recording, imu_topic, IMU, _IMU_SIGNALS, origin, messages.imu(arm.tool_frame)),
         )
         if topic is not None
     ]
@@ -213,7 +213,7 @@ class _TopicData:
     stamps: IntArray  # (T,) [ns]
     rows: dict[str, IntArray]  # signal -> (T,) its sample of each message, -1 for none
     values: dict[str, FloatArray]
-    message: encoding.Message
+    message: messages.Message
 
 
 def _robot(recording: Recording, robot: Robot | str | None) -> tuple[Robot, str]:
@@ -250,7 +250,7 @@ def _stamps(name: str, signal: Signal, origin: int) -> IntArray:
 
 
 def _topic(
-    recording: Recording, topic: str, kind: str, names: tuple[str, ...], origin: int, message: encoding.Message
+    recording: Recording, topic: str, kind: str, names: tuple[str, ...], origin: int, message: messages.Message
 ) -> _TopicData | None:
     present = [name for name in names if recording.has(name)]
     if not present:

@@ -7,7 +7,8 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.bridges.ros2.stamped_buffer import CLOCK_JUMP, PeriodEstimate
 from iparam.motion.joint_process import JointProcess
-from iparam.motion.kalman import JointEstimate, JointKalmanFilter
+from iparam.motion.kalman import JointKalmanFilter
+from iparam.motion.motion import MotionSample
 
 SETTLING = 8.0
 """Time constants of the motion model, 1 / (2 pi bandwidth), after which its first state no longer matters."""
@@ -33,7 +34,7 @@ class JointMotionFilter:
         self._start = 0
         self._latest: int | None = None
 
-    def step(self, stamp: int, q: FloatArray) -> JointEstimate | None:
+    def step(self, stamp: int, q: FloatArray) -> MotionSample | None:
         """Take one sample in.
 
         Args:

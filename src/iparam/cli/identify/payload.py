@@ -154,14 +154,12 @@ class IdentifyPayload(RecordedRunOptions):
             raise InputError(f"--delay must be a time in s or 'estimate', got {self.delay!r}") from None
 
     def _source(self) -> MotionSource:
-        from iparam.motion import sources
-
         source: MotionSource = {
-            "kalman": sources.KalmanMotion,
-            "set-points": sources.SetPointMotion,
-            "accelerometer": sources.AccelerometerMotion,
-            "savitzky-golay": sources.SavitzkyGolayMotion,
-            "butterworth": sources.ButterworthMotion,
+            "kalman": iparam.motion.KalmanMotion,
+            "set-points": iparam.motion.SetPointMotion,
+            "accelerometer": iparam.motion.AccelerometerMotion,
+            "savitzky-golay": iparam.motion.SavitzkyGolayMotion,
+            "butterworth": iparam.motion.ButterworthMotion,
         }[self.motion]()
         return source
 

@@ -93,11 +93,11 @@ class Batch:
 
         document = iparam.recording.stated_in_parquet(self.input) or {"robot": "", "signals": {}}
         for name in ("q", "dq", "ddq"):
-            unit = document["signals"].get(name, {}).get("unit", "")
-            if unit not in ("", iparam.recording.default_unit(name)):
+            unit, needed = document["signals"].get(name, {}).get("unit", ""), iparam.recording.default_unit(name)
+            if unit not in ("", needed):
                 raise ContradictionError(
-                    f"{self.input}: {name} is in {unit!r}, and is needed in {iparam.recording.default_unit(name)!r}: convert it, e.g. "
-                    "with iparam.Recording.load(...).save(...)"
+                    f"{self.input}: {name} is in {unit!r}, and is needed in {needed!r}: convert it, e.g. with "
+                    "iparam.Recording.load(...).save(...)"
                 )
         return str(document["robot"])
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from iparam.errors import IparamError, UnknownNameError
 from iparam.estimation.estimate import Estimate
-from iparam.estimation.estimators.estimator import METHODS
+from iparam.estimation.estimators.estimator import METHODS, make_estimator
 from iparam.estimation.payload.identify import PayloadBias, identify_payload
-from iparam.estimation.payload.problem_of_recording import known_motion
-from iparam.motion.sources import KalmanMotion, MotionSource, ToolMotionEstimate
+from iparam.motion.motion import MotionEstimate
+from iparam.motion.sources import KalmanMotion, MotionSource, known_motion
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 
@@ -33,7 +33,7 @@ def compare_methods(
     robot: Robot,
     methods: Iterable[str] = METHODS,
     *,
-    motion: MotionSource | ToolMotionEstimate | None = None,
+    motion: MotionSource | MotionEstimate | None = None,
     bias: PayloadBias = "estimate",
     delay: float | None = 0.0,
 ) -> MethodComparison:
@@ -52,12 +52,12 @@ def compare_methods(
             raise UnknownNameError("method", name, METHODS)
     source = KalmanMotion() if motion is None else motion
     # Once for all methods. Instrumental variables want to know where it comes from.
-    moved = source if isinstance(source, ToolMotionEstimate) else known_motion(recording, robot, source)
+    moved = source if isinstance(source, MotionEstimate) else known_motion(recording, robot, source)
     estimates: dict[str, Estimate] = {}
     failures: dict[str, str] = {}
     for name in wanted:
         try:
-            given = source if name == "riv" else moved
+            given = source if make_estimator(name).needs_instruments else moved
             estimates[name] = identify_payload(recording, robot, name, motion=given, bias=bias, delay=delay)
         except IparamError as error:
             failures[name] = str(error)

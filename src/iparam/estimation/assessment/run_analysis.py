@@ -11,7 +11,8 @@ from iparam.arrays import FloatArray
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.problem import PayloadProblem
 from iparam.estimation.payload.problem_of_recording import problem_from_recording
-from iparam.motion.sources import KalmanMotion, ToolMotionEstimate
+from iparam.motion.motion import MotionEstimate
+from iparam.motion.sources import KalmanMotion
 from iparam.recording.noise_level import SpectralNoise, noise_beside, white_noise_level
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
@@ -33,7 +34,7 @@ class RunAnalysis:
         offset_fitted: whether the offset was fitted to this run, or is the estimate's own bias.
     """
 
-    motion: ToolMotionEstimate
+    motion: MotionEstimate
     problem: PayloadProblem
     predicted: FloatArray
     residual: FloatArray
@@ -75,7 +76,7 @@ def analyze_run(
     robot: Robot,
     estimate: Estimate,
     *,
-    motion: ToolMotionEstimate | None = None,
+    motion: MotionEstimate | None = None,
     delay: float = 0.0,
     fit_offset: bool = False,
 ) -> RunAnalysis:

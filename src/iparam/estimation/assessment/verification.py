@@ -14,7 +14,7 @@ from iparam.estimation.assessment.agreement import check_frame, comes_from, comp
 from iparam.estimation.assessment.run_analysis import AXIS_NAMES, RunAnalysis, analyze_run
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
-from iparam.motion.sources import ToolMotionEstimate
+from iparam.motion.motion import MotionEstimate
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 from iparam.sensing.measurement_noise import MeasurementNoise
@@ -131,7 +131,7 @@ def verify_estimate(
     threshold: float = DEFAULT_THRESHOLD,
     keep_bias: bool = False,
     wrench_noise: ArrayLike | None = None,
-    motion: ToolMotionEstimate | None = None,
+    motion: MotionEstimate | None = None,
     delay: float = 0.0,
 ) -> Verification:
     """Predict the wrench of a run that the estimate does not come from.

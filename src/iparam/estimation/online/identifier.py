@@ -23,7 +23,8 @@ from iparam.estimation.payload.regressor_uncertainty import (
     write_linear_acceleration,
 )
 from iparam.motion.joint_process import JointProcess
-from iparam.motion.lagged_filter import LaggedKalmanFilter, LaggedMotion
+from iparam.motion.lagged_filter import LaggedKalmanFilter
+from iparam.motion.motion import MotionSample
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
 from iparam.sensing.offset import resting_regressor
@@ -228,7 +229,7 @@ class OnlineIdentifier:
         self._present: FloatArray | None = None
         self._covariance: FloatArray | None = None
 
-    def _regressor(self, motion: LaggedMotion, acceleration: FloatArray | None) -> FloatArray:
+    def _regressor(self, motion: MotionSample, acceleration: FloatArray | None) -> FloatArray:
         from iparam.regressor.wrench import wrench_regressor
 
         state, settings = (motion.q, motion.dq, motion.ddq), self.settings

@@ -10,7 +10,7 @@ from iparam.errors import ContradictionError
 from iparam.estimation.assessment.agreement import check_frame, comes_from, compare_arm
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
-from iparam.estimation.payload.problem_of_recording import motion_at, within_motion
+from iparam.estimation.payload.problem_of_recording import within_motion
 from iparam.motion.sources import KalmanMotion, MotionSource
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
@@ -55,7 +55,7 @@ def compensate_wrench(
     rows, warnings = within_motion(whole, measured.time - delay)
     if not rows.any():
         raise IdentificationError("no wrench sample lies within the recorded motion")
-    at = motion_at(whole, measured.time[rows] - delay)
+    at = whole.at(measured.time[rows] - delay)
     matrices = at.regressor(robot, checked.gravity)
     if zeroed:
         matrices = offset_compensated_regressor(matrices, resting_regressor(robot, whole.q[0], checked.gravity))

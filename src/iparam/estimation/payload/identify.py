@@ -16,7 +16,8 @@ from iparam.estimation.estimators.estimator import DEFAULT_METHOD, Estimator, ma
 from iparam.estimation.payload.assembly import CORRELATED, condition_number
 from iparam.estimation.payload.problem import PayloadProblem
 from iparam.estimation.payload.problem_of_recording import problem_from_recording
-from iparam.motion.sources import MotionSource, ToolMotionEstimate
+from iparam.motion.motion import MotionEstimate
+from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
 from iparam.recording.statements import recorded_gravity
 from iparam.robot.model import Robot
@@ -39,7 +40,7 @@ def identify_payload(
     robot: Robot | str | None = None,
     method: str | Estimator = DEFAULT_METHOD,
     *,
-    motion: MotionSource | ToolMotionEstimate | None = None,
+    motion: MotionSource | MotionEstimate | None = None,
     wrench: WrenchSource | None = None,
     bias: PayloadBias = "estimate",
     delay: float | None = 0.0,

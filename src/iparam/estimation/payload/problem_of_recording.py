@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Literal
 
 import numpy as np
@@ -13,7 +12,8 @@ from iparam.errors import ContradictionError, InputError, UnknownNameError
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.regressor_uncertainty import regressor_uncertainty
-from iparam.motion.sources import KalmanMotion, MotionSource, SetPointMotion, ToolMotionEstimate
+from iparam.motion.motion import MotionEstimate
+from iparam.motion.sources import KalmanMotion, MotionSource, SetPointMotion, known_motion
 from iparam.recording.recording import Recording
 from iparam.recording.screening import GAP
 from iparam.recording.units import time_hint
@@ -54,7 +54,7 @@ def problem_from_recording(
     recording: Recording,
     robot: Robot,
     *,
-    motion: MotionSource | ToolMotionEstimate | None = None,
+    motion: MotionSource | MotionEstimate | None = None,
     wrench: WrenchSource | None = None,
     bias: Bias = "estimate",
     delay: float = 0.0,
@@ -93,7 +93,7 @@ def problem_from_recording(
     if hint := time_hint(measured.time):
         raise ContradictionError(f"the wrench has {hint}. No arm's motion can be followed like that")
     source = KalmanMotion() if motion is None else motion
-    whole = source if isinstance(source, ToolMotionEstimate) else known_motion(recording, robot, source)
+    whole = source if isinstance(source, MotionEstimate) else known_motion(recording, robot, source)
     inside, left_out = within_motion(whole, measured.time - delay)
     found = int(np.count_nonzero(inside))
     if found < LEAST_SAMPLES:
@@ -111,12 +111,12 @@ def problem_from_recording(
         pose = whole.q[0] if zero_pose is None else as_float_array(zero_pose, "zero_pose", (robot.num_joints,))
         offset = resting_regressor(robot, pose, checked.gravity)
 
-    def regressors(of: ToolMotionEstimate) -> FloatArray:
+    def regressors(of: MotionEstimate) -> FloatArray:
         """Their means (count, 6, 10)."""
         means, each = np.empty((count, 6, NUM_PARAMETERS)), max(1, _PART // size)
         for start in range(0, count, each):
             part = times[start : start + each]
-            matrices = motion_at(of, part.ravel() - delay).regressor(robot, checked.gravity)
+            matrices = of.at(part.ravel() - delay).regressor(robot, checked.gravity)
             means[start : start + each] = _means(matrices, size)
         found = means if offset is None else offset_compensated_regressor(means, offset)
         found.flags.writeable = False  # so that nobody needs a copy
@@ -155,7 +155,7 @@ def _means(values: FloatArray, size: int) -> FloatArray:
     return values if size == 1 else np.asarray(values.reshape(-1, size, *values.shape[1:]).mean(axis=1))
 
 
-def within_motion(motion: ToolMotionEstimate, times: FloatArray) -> tuple[NDArray[np.bool_], list[str]]:
+def within_motion(motion: MotionEstimate, times: FloatArray) -> tuple[NDArray[np.bool_], list[str]]:
     """Which of the wrench's times (N,) [s] a motion covers, and a sentence about each kind of those that it does not.
 
     It covers none in a gap of its own samples: what an arm did in there, no curve through its ends tells.
@@ -186,78 +186,7 @@ def within_motion(motion: ToolMotionEstimate, times: FloatArray) -> tuple[NDArra
     return inside, warnings
 
 
-def motion_at(motion: ToolMotionEstimate, times: FloatArray) -> ToolMotionEstimate:
-    """The motion at other times within it, or at its ends beyond it: Hermite curves through q, dq and ddq."""
-    if motion.time.shape == times.shape and (motion.time == times).all():
-        return motion
-    parts = [_part_at(motion, times[start : start + _PART]) for start in range(0, times.size, _PART)]
-    if len(parts) == 1:
-        return parts[0]
-    measured = [part.linear_acceleration_minus_gravity for part in parts]
-    return dataclasses.replace(
-        motion,
-        time=times,
-        q=np.concatenate([part.q for part in parts]),
-        dq=np.concatenate([part.dq for part in parts]),
-        ddq=np.concatenate([part.ddq for part in parts]),
-        linear_acceleration_minus_gravity=None
-        if motion.linear_acceleration_minus_gravity is None
-        else np.concatenate([part for part in measured if part is not None]),
-    )
-
-
-def _part_at(motion: ToolMotionEstimate, times: FloatArray) -> ToolMotionEstimate:
-    from scipy.interpolate import CubicHermiteSpline
-
-    inside = np.clip(times, motion.time[0], motion.time[-1])
-    near = _around(motion, float(inside[0]), float(inside[-1]))
-    middle = 0.5 * (near.time[1:] + near.time[:-1])
-    nearest = np.searchsorted(middle, inside)
-    if (near.time[nearest] == inside).all():
-        q, dq, ddq = near.q[nearest], near.dq[nearest], near.ddq[nearest]
-    else:
-        q = CubicHermiteSpline(near.time, near.q, near.dq)(inside)
-        dq = CubicHermiteSpline(near.time, near.dq, near.ddq)(inside)
-        ddq = CubicHermiteSpline(near.time, near.ddq, np.gradient(near.ddq, near.time, axis=0))(inside)
-    acceleration = near.linear_acceleration_minus_gravity
-    if acceleration is not None:  # measured values are not blended: that would change their noise
-        acceleration = acceleration[nearest]
-    return dataclasses.replace(motion, time=times, q=q, dq=dq, ddq=ddq, linear_acceleration_minus_gravity=acceleration)
-
-
-def _around(motion: ToolMotionEstimate, start: float, stop: float) -> ToolMotionEstimate:
-    """The samples of a motion from ``start`` to ``stop`` [s], and two on either side."""
-    first = max(0, int(np.searchsorted(motion.time, start)) - 2)
-    last = min(motion.num_samples, int(np.searchsorted(motion.time, stop, "right")) + 2)
-    if last - first == motion.num_samples:
-        return motion
-    part = slice(first, last)
-    acceleration = motion.linear_acceleration_minus_gravity
-    return dataclasses.replace(
-        motion,
-        time=motion.time[part],
-        q=motion.q[part],
-        dq=motion.dq[part],
-        ddq=motion.ddq[part],
-        linear_acceleration_minus_gravity=None if acceleration is None else acceleration[part],
-    )
-
-
-def known_motion(recording: Recording, robot: Robot, source: MotionSource) -> ToolMotionEstimate:
-    """The motion of a source, with how well it is known.
-
-    Where the source does not say that itself, its covariance is that of the difference to the Kalman smoother.
-    """
-    motion = source.motion(recording, robot)
-    if motion.covariance is not None or isinstance(source, KalmanMotion) or not recording.has("q"):
-        return motion
-    smooth = motion_at(KalmanMotion().motion(recording, robot), motion.time)
-    difference = np.stack([motion.q - smooth.q, motion.dq - smooth.dq, motion.ddq - smooth.ddq], axis=2)
-    covariance = np.einsum("tni,tnj->nij", difference, difference) / motion.num_samples
-    return dataclasses.replace(motion, covariance=covariance)
-
-
-def _second_motion(recording: Recording, robot: Robot, first: object) -> ToolMotionEstimate:
+def _second_motion(recording: Recording, robot: Robot, first: object) -> MotionEstimate:
     """A motion whose errors are not those of the first: the set points, or for these the smoothed angles."""
     if isinstance(first, SetPointMotion) and recording.has("q"):
         return KalmanMotion().motion(recording, robot)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
-from iparam.motion.sources import ToolMotionEstimate
+from iparam.motion.motion import MotionEstimate
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
 
@@ -80,7 +80,7 @@ class RegressorUncertainty:
 
 def regressor_uncertainty(
     robot: Robot,
-    motion: ToolMotionEstimate,
+    motion: MotionEstimate,
     gravity: ArrayLike = STANDARD_GRAVITY,
     times: FloatArray | None = None,
 ) -> RegressorUncertainty | None:
