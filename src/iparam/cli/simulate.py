@@ -86,7 +86,7 @@ class Simulate(PayloadOptions):
             robot = robot.with_armature(drives.rotor_inertia)
         simulator = iparam.MujocoSimulator(
             physics_rate=self.physics_rate,
-            rates=SensorRates.all_at(self.sensor_rate),
+            rates=iparam.simulation.SensorRates.all_at(self.sensor_rate),
             controller=iparam.simulation.ComputedTorque(payload_known=self.payload_known),
             friction=None if drives is None else drives.friction,
         )
