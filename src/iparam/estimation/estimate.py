@@ -97,7 +97,7 @@ class Estimate:
 
     def to_document(self) -> dict[str, Any]:
         """What `save` writes, as plain dictionaries and lists."""
-        spread, bias, rest = self.standard_deviation, self.sensor_bias, self.residual_rms
+        standard_deviation, bias, rest = self.standard_deviation, self.sensor_bias, self.residual_rms
         return {
             "format": FORMAT,
             "method": self.method,
@@ -108,10 +108,10 @@ class Estimate:
             "inertia_about_origin": self.inertia_about_origin.tolist(),
             "phi": self.phi.tolist(),
             "standard_deviation": {
-                "mass": spread.mass,
-                "center_of_mass": spread.center_of_mass.tolist(),
-                "inertia_about_com": spread.inertia_about_com.tolist(),
-                "phi": spread.phi.tolist(),
+                "mass": standard_deviation.mass,
+                "center_of_mass": standard_deviation.center_of_mass.tolist(),
+                "inertia_about_com": standard_deviation.inertia_about_com.tolist(),
+                "phi": standard_deviation.phi.tolist(),
             },
             "covariance_phi": self.covariance_phi.tolist(),
             "physically_consistent": self.physically_consistent,
@@ -142,7 +142,7 @@ class Estimate:
             raise document.error("format", "is that of --static, which has no inertia: identify the load from a motion")
         if stated != FORMAT:
             raise document.error("format", f"is {stated!r}; this version of iparam reads {FORMAT!r}")
-        spread = document.section("standard_deviation")
+        standard_deviation = document.section("standard_deviation")
         phi = _shaped(document, "phi", (10,))
         body = _shaped(document, "inertia_about_com", (3, 3)), _shaped(document, "inertia_about_origin", (3, 3))
         nothing = Wrench(frozen(np.zeros(3)), frozen(np.zeros(3)))
@@ -155,10 +155,10 @@ class Estimate:
             inertia_about_origin=body[1],
             phi=phi,
             standard_deviation=StandardDeviations(
-                spread.number("mass"),
-                _shaped(spread, "center_of_mass", (3,)),
-                _shaped(spread, "inertia_about_com", (3, 3)),
-                _shaped(spread, "phi", (10,)),
+                standard_deviation.number("mass"),
+                _shaped(standard_deviation, "center_of_mass", (3,)),
+                _shaped(standard_deviation, "inertia_about_com", (3, 3)),
+                _shaped(standard_deviation, "phi", (10,)),
             ),
             covariance_phi=_shaped(document, "covariance_phi", (10, 10)),
             physically_consistent=document.content.get("physically_consistent") is True,

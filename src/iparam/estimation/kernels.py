@@ -356,7 +356,7 @@ def weigh_innovation(whiten, A, y, parameters, covariance, rows, weighted):
         weighted: (6, p + 1) output, S^-1 [innovation, rows] with S = 1 + rows covariance rows'.
     """
     p, known = parameters.shape[0], A.shape[1]
-    spread, part = np.zeros((6, 6)), np.zeros(p)
+    innovation_root, part = np.zeros((6, 6)), np.zeros(p)
     for i in range(6):
         innovation = 0.0
         for j in range(p):
@@ -382,30 +382,30 @@ def weigh_innovation(whiten, A, y, parameters, covariance, rows, weighted):
             total = 1.0 if i == k else 0.0
             for j in range(p):
                 total += part[j] * rows[k, j]
-            spread[i, k] = total
+            innovation_root[i, k] = total
     square = 0.0
     for i in range(6):  # Cholesky's factor in place, and the forward substitution beside it
         for j in range(i):
-            total = spread[i, j]
+            total = innovation_root[i, j]
             for k in range(j):
-                total -= spread[i, k] * spread[j, k]
-            spread[i, j] = total / spread[j, j]
-        total = spread[i, i]
+                total -= innovation_root[i, k] * innovation_root[j, k]
+            innovation_root[i, j] = total / innovation_root[j, j]
+        total = innovation_root[i, i]
         for k in range(i):
-            total -= spread[i, k] * spread[i, k]
-        spread[i, i] = np.sqrt(total)
+            total -= innovation_root[i, k] * innovation_root[i, k]
+        innovation_root[i, i] = np.sqrt(total)
         for column in range(p + 1):
             total = weighted[i, column]
             for k in range(i):
-                total -= spread[i, k] * weighted[k, column]
-            weighted[i, column] = total / spread[i, i]
+                total -= innovation_root[i, k] * weighted[k, column]
+            weighted[i, column] = total / innovation_root[i, i]
         square += weighted[i, 0] * weighted[i, 0]
     for i in range(5, -1, -1):
         for column in range(p + 1):
             total = weighted[i, column]
             for k in range(i + 1, 6):
-                total -= spread[k, i] * weighted[k, column]
-            weighted[i, column] = total / spread[i, i]
+                total -= innovation_root[k, i] * weighted[k, column]
+            weighted[i, column] = total / innovation_root[i, i]
     return square / 6.0
 
 

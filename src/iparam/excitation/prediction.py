@@ -196,8 +196,8 @@ def predict_precision(
     size = rows.shape[2]
     inverse = _inverse_gram(weighed.reshape(-1, size).T @ rows.reshape(-1, size))[:10]
     # With weights that are not the noise's own, the inverse of the Gram matrix is not yet the covariance.
-    spread = (weighed * noise.wrench[:, None]).reshape(-1, size)
-    covariance = inverse @ (spread.T @ spread) @ inverse.T
+    noisy = (weighed * noise.wrench[:, None]).reshape(-1, size)
+    covariance = inverse @ (noisy.T @ noisy) @ inverse.T
     if noise.joint_angle > 0.0:
         models = expected_processes(motion.time, motion.q, noise.joint_angle) if processes is None else tuple(processes)
         if len(models) != robot.num_joints:

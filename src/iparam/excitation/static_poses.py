@@ -247,10 +247,10 @@ def _ordered(start: FloatArray, poses: FloatArray) -> FloatArray:
         tour = np.vstack([start, poses[list(order)], start])
         return float(np.abs(np.diff(tour, axis=0)).max(axis=1).sum())
 
-    left, order, here = list(range(len(poses))), [], start
-    while left:
-        nearest = min(left, key=lambda i: float(np.abs(poses[i] - here).max()))
-        left.remove(nearest)
+    remaining, order, here = list(range(len(poses))), [], start
+    while remaining:
+        nearest = min(remaining, key=lambda i: float(np.abs(poses[i] - here).max()))
+        remaining.remove(nearest)
         order.append(nearest)
         here = poses[nearest]
     improved = True

@@ -79,13 +79,13 @@ def estimate_delay(
         residual = (target - weighted @ solution).reshape(-1, 6)
         return float(np.sum(residual**2)), residual.std(axis=0) / weights
 
-    spread = np.maximum(observed.std(axis=0), 1e-9)
+    deviation = np.maximum(observed.std(axis=0), 1e-9)
     stride = max(1, rows.size // _COARSE_SAMPLES)
-    delay = _scan(partial(_squares, fit, 1.0 / spread, stride), max_delay)
+    delay = _scan(partial(_squares, fit, 1.0 / deviation, stride), max_delay)
     for _ in range(2):  # the second round weighs by the noise that the first one left
-        spread = np.maximum(fit(delay, 1.0 / spread)[1], 1e-9)
-        delay = _refine(partial(_squares, fit, 1.0 / spread, 1), delay)
-    weights = 1.0 / spread
+        deviation = np.maximum(fit(delay, 1.0 / deviation)[1], 1e-9)
+        delay = _refine(partial(_squares, fit, 1.0 / deviation, 1), delay)
+    weights = 1.0 / deviation
     step = _COARSE_STEP / 4.0
     lower, middle, upper = (fit(delay + shift, weights)[0] for shift in (-step, 0.0, step))
     curvature = (lower - 2.0 * middle + upper) / step**2

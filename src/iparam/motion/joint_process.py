@@ -141,8 +141,8 @@ def _smooth_stretch(
     for part, state in zip(reversed(series.parts), reversed(states), strict=True):
         passed = series.forward(part, state)
         if process.ends_at_rest and part.stop == size:
-            spread = state.p + REST_VARIANCE * np.eye(m)
-            information[1:, 1:] = np.linalg.inv(spread[1:, 1:])
+            variance = state.p + REST_VARIANCE * np.eye(m)
+            information[1:, 1:] = np.linalg.inv(variance[1:, 1:])
             adjoint[1:] = information[1:, 1:] @ state.x[1:]
         kernels.backward(
             series.steps(part),

@@ -81,9 +81,9 @@ class JointKalmanFilter:
         self._factorials = np.cumprod(np.maximum(powers, 1.0))
         self._lags = powers[None, :] - powers[:, None]
         self._pair = self._active[:, :, None] * self._active[:, None, :]
-        self._left = np.where(self._active > 0, orders[:, None] - 1 - powers, 0.0)
-        self._noise_factorials = self._factorials[self._left.astype(int)]
-        self._noise_powers = 1.0 + self._left[:, :, None] + self._left[:, None, :]
+        self._integrations = np.where(self._active > 0, orders[:, None] - 1 - powers, 0.0)
+        self._noise_factorials = self._factorials[self._integrations.astype(int)]
+        self._noise_powers = 1.0 + self._integrations[:, :, None] + self._integrations[:, None, :]
         self._intensities = self._omegas * period
         self._time: float | None = None
         self._step = -1.0
@@ -150,8 +150,8 @@ class JointKalmanFilter:
             lags = np.maximum(self._lags, 0)
             powers = np.where(self._lags >= 0, h**lags / self._factorials[lags], 0.0)
             self._kept_transition = powers * self._pair
-            spread = self._noise_factorials[:, :, None] * self._noise_factorials[:, None, :]
-            noise = h**self._noise_powers / (spread * self._noise_powers)
+            factorials = self._noise_factorials[:, :, None] * self._noise_factorials[:, None, :]
+            noise = h**self._noise_powers / (factorials * self._noise_powers)
             self._kept_noise = self._intensities[:, None, None] * noise * self._pair
             self._step = step
         return self._kept_transition, self._kept_noise

@@ -101,9 +101,9 @@ def _steady_gains(order: int, h: float, lag: int) -> tuple[FloatArray, FloatArra
     factorials = np.cumprod(np.maximum(powers, 1)).astype(float)
     lags = powers[None, :] - powers[:, None]
     F = np.where(lags >= 0, h ** np.maximum(lags, 0) / factorials[np.maximum(lags, 0)], 0.0)
-    left = order - 1 - powers
-    exponents = 1 + left[:, None] + left[None, :]
-    Q = h * h**exponents / (factorials[left][:, None] * factorials[left][None, :] * exponents)
+    integrations = order - 1 - powers
+    exponents = 1 + integrations[:, None] + integrations[None, :]
+    Q = h * h**exponents / (factorials[integrations][:, None] * factorials[integrations][None, :] * exponents)
     P = np.eye(order)
     for _ in range(MOST_STEPS):
         row = P[0]

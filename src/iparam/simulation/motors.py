@@ -108,12 +108,12 @@ def with_motor_currents(
     """
     torque = recording.signal("tau")
     gains = as_float_array(drive_gains, "drive_gains")
-    spread = as_float_array(noise, "noise")
+    deviation = as_float_array(noise, "noise")
     if gains.shape != (torque.width,) or (gains <= 0.0).any():
         raise InputError(f"drive_gains must be {torque.width} positive numbers, got {gains.tolist()}")
-    if spread.shape not in ((), (torque.width,)) or (spread < 0.0).any():
-        raise InputError(f"noise must be one number or {torque.width}, none negative, got {spread.tolist()}")
+    if deviation.shape not in ((), (torque.width,)) or (deviation < 0.0).any():
+        raise InputError(f"noise must be one number or {torque.width}, none negative, got {deviation.tolist()}")
     random = np.random.default_rng(seed).standard_normal(torque.values.shape)
     return recording.without_signal("tau").with_signal(
-        "current", time=torque.time, values=torque.values / gains + spread * random
+        "current", time=torque.time, values=torque.values / gains + deviation * random
     )

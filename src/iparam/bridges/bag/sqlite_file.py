@@ -205,15 +205,15 @@ def _openable(path: Path) -> Iterator[tuple[str, str]]:
 
     With such a file SQLite has to change the database before it can read it, so it gets a copy of both.
     """
-    left = [Path(f"{path}{suffix}") for suffix in _LEFT_BEHIND]
-    left = [extra for extra in left if extra.is_file() and extra.stat().st_size > 0]
-    if not left:
+    remains = [Path(f"{path}{suffix}") for suffix in _LEFT_BEHIND]
+    remains = [extra for extra in remains if extra.is_file() and extra.stat().st_size > 0]
+    if not remains:
         yield f"{path.absolute().as_uri()}?mode=ro&immutable=1", ""
         return
     with tempfile.TemporaryDirectory(prefix="iparam-bag-") as folder:
-        for original in (path, *left):
+        for original in (path, *remains):
             shutil.copyfile(original, Path(folder) / original.name)
-        yield (Path(folder) / path.name).as_uri(), left[0].name
+        yield (Path(folder) / path.name).as_uri(), remains[0].name
 
 
 def _check_end(path: Path) -> None:

@@ -125,11 +125,11 @@ def wrench_remarks(recording: Recording, robot: Robot, measures: Measures) -> li
     up = forward_kinematics(robot, samples["q"])[:, 2, :3]
     up = up - up.mean(axis=0)
     force = samples["wrench"][:, :3] - samples["wrench"][:, :3].mean(axis=0)
-    spread, size = float(np.mean(np.sum(up**2, axis=1))), float(np.mean(np.sum(force**2, axis=1)))
-    if spread < _TURNED or size == 0.0:
+    turning, size = float(np.mean(np.sum(up**2, axis=1))), float(np.mean(np.sum(force**2, axis=1)))
+    if turning < _TURNED or size == 0.0:
         return []
-    weight = float(np.mean(np.sum(up * force, axis=1))) / spread
-    correlation = weight * np.sqrt(spread / size)
+    weight = float(np.mean(np.sum(up * force, axis=1))) / turning
+    correlation = weight * np.sqrt(turning / size)
     mass = abs(weight) / 9.81
     if abs(correlation) < _CLEAR or mass < _LIGHTEST:
         return []

@@ -106,12 +106,12 @@ def progress_bar(title: str) -> Iterator[Callable[[float], None] | None]:
 
 def print_estimate(estimate: Estimate, output: Path | None) -> None:
     """The ten parameters with their standard deviations, and what they rest on."""
-    spread = estimate.standard_deviation
-    print_line(f"mass            {number(estimate.mass, 4)} +- {number(spread.mass, 4)} kg")
-    for axis, value, deviation in zip("xyz", estimate.center_of_mass, spread.center_of_mass, strict=True):
+    standard_deviation = estimate.standard_deviation
+    print_line(f"mass            {number(estimate.mass, 4)} +- {number(standard_deviation.mass, 4)} kg")
+    for axis, value, deviation in zip("xyz", estimate.center_of_mass, standard_deviation.center_of_mass, strict=True):
         print_line(f"centre of mass {axis} {1e3 * value:.3f} +- {1e3 * deviation:.3f} mm")
     for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
-        entry, deviation = estimate.inertia_about_com[i, j], spread.inertia_about_com[i, j]
+        entry, deviation = estimate.inertia_about_com[i, j], standard_deviation.inertia_about_com[i, j]
         print_line(f"inertia {'xyz'[i]}{'xyz'[j]}      {number(entry)} +- {number(deviation)} kg m^2 about it")
     if estimate.sensor_bias is not None:
         print_line(f"sensor bias     {wrench_text(estimate.sensor_bias)}")

@@ -157,7 +157,7 @@ def _display() -> Iterator[Callable[[Progress], None] | None]:
         def show(progress: Progress) -> None:
             best = f"best {progress.best:.4f}, valid" if progress.best < 1e300 else "nothing valid yet"
             running = ", ".join(f"#{index} {value:.2f}" for index, value in sorted(progress.running.items()))
-            left = "" if progress.time_left == float("inf") else f", {progress.time_left:.0f} s left"
-            live.update(Text(f"{progress.finished} starts done, {best}{left}; running {running}"))
+            remaining = "" if progress.time_left == float("inf") else f", {progress.time_left:.0f} s left"
+            live.update(Text(f"{progress.finished} starts done, {best}{remaining}; running {running}"))
 
         yield show

@@ -122,13 +122,15 @@ class IdentifyPayload(RecordedRunOptions):
         if self.json:
             print_json(estimate.to_document())
             return
-        spread, bias = estimate.standard_deviation, estimate.sensor_bias
-        rows = [("mass", estimate.mass, spread.mass, 4, "kg")]
-        for axis, value, deviation in zip("xyz", estimate.center_of_mass, spread.center_of_mass, strict=True):
+        standard_deviation, bias = estimate.standard_deviation, estimate.sensor_bias
+        rows = [("mass", estimate.mass, standard_deviation.mass, 4, "kg")]
+        for axis, value, deviation in zip(
+            "xyz", estimate.center_of_mass, standard_deviation.center_of_mass, strict=True
+        ):
             rows.append((f"centre of mass {axis}", 1e3 * value, 1e3 * deviation, 3, "mm"))
         for name, unit in (("force", "N"), ("torque", "N m")):
             for axis, value, deviation in zip(
-                "xyz", getattr(bias, name), getattr(spread.sensor_bias, name), strict=True
+                "xyz", getattr(bias, name), getattr(standard_deviation.sensor_bias, name), strict=True
             ):
                 rows.append((f"bias, {name} {axis}", value, deviation, 4, unit))
         lines = []
@@ -189,13 +191,13 @@ class IdentifyPayload(RecordedRunOptions):
             return
         rows = []
         for name, estimate in good.items():
-            spread, moments = estimate.standard_deviation, np.linalg.eigvalsh(estimate.inertia_about_com)
+            standard_deviation, moments = estimate.standard_deviation, np.linalg.eigvalsh(estimate.inertia_about_com)
             rows.append(
                 [
                     name,
-                    *numbers([estimate.mass, spread.mass], 4),
+                    *numbers([estimate.mass, standard_deviation.mass], 4),
                     " ".join(numbers(1e3 * estimate.center_of_mass, 1)),
-                    number(1e3 * float(np.max(spread.center_of_mass)), 2),
+                    number(1e3 * float(np.max(standard_deviation.center_of_mass)), 2),
                     " ".join(numbers(1e3 * moments, 2)),
                     "yes" if estimate.physically_consistent else "no",
                 ]

@@ -87,8 +87,8 @@ class IdentifyRobot(ControllerLogOptions):
             f"{found.robot.name}: {len(found.base_names)} parameters that the torques determine [kg, m, N, rad, s]",
             ["parameter", "estimate", "std. dev.", "consistent"],
             [
-                [name, *numbers([value, spread, consistent], 4)]
-                for name, value, spread, consistent in zip(
+                [name, *numbers([value, standard_deviation, consistent], 4)]
+                for name, value, standard_deviation, consistent in zip(
                     found.base_names, found.base_values, found.base_deviation, found.consistent_values, strict=True
                 )
             ],

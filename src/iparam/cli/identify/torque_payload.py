@@ -60,10 +60,10 @@ class IdentifyTorquePayload(ControllerLogOptions):
             self._report(found)
 
     def _report(self, found: TorquePayloadEstimate) -> None:
-        estimate, spread = found.estimate, found.estimate.standard_deviation
+        estimate, standard_deviation = found.estimate, found.estimate.standard_deviation
         low, high = found.mass_interval
         moments = np.linalg.eigvalsh(estimate.inertia_about_com)
-        center, scatter = 1e3 * estimate.center_of_mass, 1e3 * spread.center_of_mass
+        center, scatter = 1e3 * estimate.center_of_mass, 1e3 * standard_deviation.center_of_mass
         print_line(f"mass           {number(estimate.mass, 4)} kg, 95 % within {number(low, 3)}..{number(high, 3)}")
         print_line(f"centre of mass {' '.join(numbers(center, 1))} mm +- {' '.join(numbers(scatter, 1))}")
         print_line(f"inertia        {' '.join(numbers(moments, 4))} kg m^2, principal moments about the centre of mass")

@@ -80,11 +80,11 @@ class Record(HostOption):
         spill = iparam.bridges.ur.SpillFile(self.output)
         recorder = iparam.bridges.ur.ArmRecorder(settings, spill)
         try:
-            with interruption() as wished:
+            with interruption() as requested:
                 recorder.start()
                 note_older(spill)
                 try:
-                    self._watch(recorder, spill, wished)
+                    self._watch(recorder, spill, requested)
                 finally:
                     recorder.stop()
                 recording = recorder.recording()
@@ -104,11 +104,11 @@ class Record(HostOption):
             raise InputError(f"{self.host} does not say which arm it is: add --robot, e.g. --robot ur5e")
         return name
 
-    def _watch(self, recorder: ArmRecorder, spill: SpillFile, wished: StopRequest) -> None:
+    def _watch(self, recorder: ArmRecorder, spill: SpillFile, requested: StopRequest) -> None:
         line, lost = StatusLine(), 0
         unkept: str | None = None
         begun = time.monotonic()
-        while recorder.running and not wished.is_set():
+        while recorder.running and not requested.is_set():
             if self.duration is not None and time.monotonic() - begun >= self.duration:
                 break
             if recorder.connected:

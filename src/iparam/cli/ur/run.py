@@ -110,8 +110,8 @@ class Run(PlannedMotionOptions, HostOption):
                     recorder.stop()
                     spill.remove()  # nothing has moved: there is nothing to keep
                     raise
-                with interruption() as wished:
-                    self._play(plan, recorder, motion, spill, wished)
+                with interruption() as requested:
+                    self._play(plan, recorder, motion, spill, requested)
         finally:
             spill.close()
 
@@ -165,7 +165,7 @@ class Run(PlannedMotionOptions, HostOption):
         sys.stdout.flush()
 
     def _play(
-        self, plan: RunPlan, recorder: ArmRecorder, motion: ArmMotion, spill: SpillFile, wished: StopRequest
+        self, plan: RunPlan, recorder: ArmRecorder, motion: ArmMotion, spill: SpillFile, requested: StopRequest
     ) -> None:
         """Move; save whatever has been recorded, however it ends."""
         line = StatusLine()
@@ -174,11 +174,11 @@ class Run(PlannedMotionOptions, HostOption):
         unsaved: UnsavedRecordingError | None = None
         try:
             since = iparam.bridges.ur.play(
-                plan, recorder, motion, wished, lambda stage, done: line.show(f"{stage} {100 * done:.0f} %")
+                plan, recorder, motion, requested, lambda stage, done: line.show(f"{stage} {100 * done:.0f} %")
             )
             reason = ""
         except iparam.bridges.ur.InterruptedRunError as stopped:
-            error, reason = stopped, f"{stopped} ({wished.cause})"
+            error, reason = stopped, f"{stopped} ({requested.cause})"
         except IparamError as stopped:
             error, reason = stopped, str(stopped)
         finally:

@@ -42,8 +42,14 @@ class DerivedValues:
 
 def derived_values(estimate: Estimate) -> DerivedValues:
     """Those of an estimate."""
-    spread = estimate.standard_deviation
-    deviations = np.array([spread.mass, *spread.center_of_mass, *inertia_entries(spread.inertia_about_com)])
+    standard_deviation = estimate.standard_deviation
+    deviations = np.array(
+        [
+            standard_deviation.mass,
+            *standard_deviation.center_of_mass,
+            *inertia_entries(standard_deviation.inertia_about_com),
+        ]
+    )
     inertia = inertia_entries(estimate.inertia_about_com)
     return DerivedValues(np.array([estimate.mass, *estimate.center_of_mass, *inertia]), NORMAL_95 * deviations)
 

@@ -85,16 +85,18 @@ class LogCholesky(Estimator):
             weights = residual_weights(problem, residuals(problem, full), phi)
         constant = np.zeros(len(full))
         scores = Scores(problem.design, weights.weighted(residuals(problem, full)), constant)
-        spread = score_covariance(scores)
+        scores_covariance = score_covariance(scores)
         # The data's part of the covariance is that of the scores where they tell more than the curvature does.
-        sandwich = inverse @ spread.matrix @ inverse
+        sandwich = inverse @ scores_covariance.matrix @ inverse
         sandwich[:10, :10] += inverse[:10, :10] @ prior @ inverse[:10, :10]
         covariance = sandwich if inverse_prior is None else _larger(sandwich, inverse)
         share = None
         if inverse_prior is not None:
             marginal = np.linalg.inv(data + prior)
             share = np.diag(marginal @ data @ marginal) / np.diag(marginal)
-        return assemble_estimate("logchol", problem, full, covariance, inflation=spread.inflation, data_share=share)
+        return assemble_estimate(
+            "logchol", problem, full, covariance, inflation=scores_covariance.inflation, data_share=share
+        )
 
     def _minimise(self, start: FloatArray, data: FloatArray, inverse_prior: FloatArray | None) -> FloatArray:
         """Levenberg-Marquardt over theta of (phi - start)' data (phi - start) / 2 + d(J, J0) / spread^2."""

@@ -264,9 +264,9 @@ class OnlineIdentifier:
         if self._covariance is None:
             return None
         self._present, covariance = found, self._covariance
-        phi, spread = found[:NUM_PARAMETERS], covariance[:NUM_PARAMETERS, :NUM_PARAMETERS]
+        phi, phi_covariance = found[:NUM_PARAMETERS], covariance[:NUM_PARAMETERS, :NUM_PARAMETERS]
         bias = found[NUM_PARAMETERS:] if self.settings.bias == "estimate" else None
-        return OnlineEstimate(time, phi, spread, self._state.samples, self.restarts, bias)
+        return OnlineEstimate(time, phi, phi_covariance, self._state.samples, self.restarts, bias)
 
     def _zeroing_covariance(self, inverse: FloatArray) -> FloatArray:
         """(10, 10) what the noise of the zeroing, the same in all samples, makes of the estimate."""

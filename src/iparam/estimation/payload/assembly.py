@@ -56,21 +56,21 @@ def assemble_estimate(
     if not (np.isfinite(parameters).all() and np.isfinite(covariance).all()) or phi[0] == 0.0:
         raise IdentificationError(f"method {method} found no finite solution: the data do not determine the parameters")
     phi_covariance = covariance[:NUM_PARAMETERS, :NUM_PARAMETERS]
-    spread = np.sqrt(np.maximum(np.diag(phi_covariance), 0.0))
-    left = residuals(problem, parameters)
-    rms = np.sqrt(np.mean(left**2, axis=0))
-    found = [*problem.warnings, *warnings, *precision_warnings(phi, spread)]
+    standard_deviation = np.sqrt(np.maximum(np.diag(phi_covariance), 0.0))
+    residual = residuals(problem, parameters)
+    rms = np.sqrt(np.mean(residual**2, axis=0))
+    found = [*problem.warnings, *warnings, *precision_warnings(phi, standard_deviation)]
     report = check_consistency(phi)
     if not report:
         found.append(f"No rigid body has these parameters: {report.violations[0]} Method consistent avoids that.")
     if inflation > CORRELATED and (rms > VISIBLE * np.sqrt(np.mean(problem.y**2, axis=0))).any():
-        found.append(_correlation_warning(residual_structure(problem, left), inflation))
+        found.append(_correlation_warning(residual_structure(problem, residual), inflation))
     return estimate_of(
         method,
         phi,
         phi_covariance,
         condition_number=condition_number(problem.A),
-        residual_norm=float(np.linalg.norm(left)),
+        residual_norm=float(np.linalg.norm(residual)),
         residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),
         sensor_bias=Wrench(frozen(parameters[10:13]), frozen(parameters[13:16])) if problem.bias else None,
         samples=problem.num_samples * problem.averaged,
@@ -118,7 +118,7 @@ def estimate_of(
     """An `Estimate` from phi (10,) and its covariance (10, 10); the rest as in there, no wrench residual as zeros."""
     body = InertialParameters.from_phi(phi)
     derived = np.sqrt(np.maximum(np.diag(derived_covariance(phi, covariance)), 0.0))
-    spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    standard_deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     return Estimate(
         method=method,
         mass=float(phi[0]),
@@ -127,7 +127,7 @@ def estimate_of(
         inertia_about_origin=frozen(inertia_matrix(phi[4:])),
         phi=frozen(phi),
         standard_deviation=StandardDeviations(
-            float(derived[0]), frozen(derived[1:4]), frozen(inertia_matrix(derived[4:])), frozen(spread)
+            float(derived[0]), frozen(derived[1:4]), frozen(inertia_matrix(derived[4:])), frozen(standard_deviation)
         ),
         covariance_phi=frozen(0.5 * (covariance + covariance.T)),
         physically_consistent=check_consistency(phi).consistent,
@@ -152,7 +152,7 @@ def condition_number(A: FloatArray) -> float:
     return float(np.linalg.cond(np.linalg.qr(rows, mode="r")))  # a Gram matrix holds half the digits only
 
 
-def precision_warnings(phi: FloatArray, spread: FloatArray) -> list[str]:
+def precision_warnings(phi: FloatArray, standard_deviation: FloatArray) -> list[str]:
     """A sentence for each parameter that the data leave open.
 
     The mass is compared with itself, a first moment with the mass times the body's reach, an inertia with the largest
@@ -165,7 +165,7 @@ def precision_warnings(phi: FloatArray, spread: FloatArray) -> list[str]:
     meaning = ["of the estimate"] + ["of the mass times the load's radius of gyration"] * 3
     meaning += ["of the largest moment of inertia"] * 6
     found = []
-    for name, share, of in zip(PARAMETER_NAMES, spread / scales, meaning, strict=True):
+    for name, share, of in zip(PARAMETER_NAMES, standard_deviation / scales, meaning, strict=True):
         if share > POORLY_KNOWN:
             found.append(
                 f"{name} is not determined by this motion: its standard deviation is {100 * share:.0f} % {of}."

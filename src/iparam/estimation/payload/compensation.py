@@ -87,11 +87,11 @@ def _check_estimate(estimate: Estimate, recording: Recording, robot: Robot) -> N
 
 def _not_in_it(before: FloatArray, after: FloatArray) -> list[str]:
     """A sentence if the force (N, 3 of 6) changes more without the load than it did with it."""
-    was, left = (float(np.sqrt(np.mean(np.var(values[:, :3], axis=0)))) for values in (before, after))
-    if left <= WORSE * was:
+    was, remains = (float(np.sqrt(np.mean(np.var(values[:, :3], axis=0)))) for values in (before, after))
+    if remains <= WORSE * was:
         return []
     sentence = (
-        f"the force without the load changes more, by {left:.3g} N rms, than with it, {was:.3g} N: is this the load "
+        f"the force without the load changes more, by {remains:.3g} N rms, than with it, {was:.3g} N: is this the load "
         "that was carried, and is it still in this wrench?"
     )
     return [sentence]

@@ -84,10 +84,10 @@ def score_covariance(scores: Scores) -> ScoreCovariance:
     whitened = np.asarray(
         np.linalg.solve(root, sums.T).T, float
     )  # covariance of the sum is 1 where samples are independent
-    clustered, spread = _clustered(whitened)
+    clustered, deviation = _clustered(whitened)
     scatter = np.diag(clustered)
     average = float(scatter.mean())
-    if average < 1.0 + EVIDENCE * spread / np.sqrt(p) and scatter.max() < 1.0 + EVIDENCE_OF_ONE * spread:
+    if average < 1.0 + EVIDENCE * deviation / np.sqrt(p) and scatter.max() < 1.0 + EVIDENCE_OF_ONE * deviation:
         return ScoreCovariance(independent, 1.0)
     values, vectors = np.linalg.eigh(clustered)
     raised = root @ (vectors * np.maximum(values, 1.0)) @ vectors.T @ root.T

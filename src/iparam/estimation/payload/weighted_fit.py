@@ -94,5 +94,5 @@ def solve_weighted(
 
 def residuals(problem: PayloadProblem, parameters: FloatArray) -> FloatArray:
     """(N, 6) what a solution leaves unexplained [N, N m]."""
-    left = problem.y - problem.A @ parameters[:NUM_PARAMETERS]
-    return np.asarray(left - parameters[NUM_PARAMETERS:] if problem.bias else left)
+    residual = problem.y - problem.A @ parameters[:NUM_PARAMETERS]
+    return np.asarray(residual - parameters[NUM_PARAMETERS:] if problem.bias else residual)

@@ -68,8 +68,8 @@ def first_weights(problem: PayloadProblem) -> NoiseWeights:
     """Weights before anything is fitted: the covariance given, or the spread of the wrench itself."""
     if problem.wrench_covariance is not None:
         return constant_weights(problem.wrench_covariance)
-    spread = np.maximum(problem.y.std(axis=0), channel_floor(problem))
-    return constant_weights(np.diag(spread**2))
+    deviation = np.maximum(problem.y.std(axis=0), channel_floor(problem))
+    return constant_weights(np.diag(deviation**2))
 
 
 def residual_weights(problem: PayloadProblem, residual: FloatArray, phi: FloatArray) -> NoiseWeights:

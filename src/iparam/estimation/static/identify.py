@@ -90,7 +90,7 @@ class StaticEstimate:
 
     def to_document(self) -> dict[str, Any]:
         """What `save` writes, as plain dictionaries and lists."""
-        spread = self.standard_deviation
+        standard_deviation = self.standard_deviation
         return {
             "format": FORMAT,
             "method": "static",
@@ -99,10 +99,10 @@ class StaticEstimate:
             "center_of_mass": self.center_of_mass.tolist(),
             "inertia_about_com": None,
             "standard_deviation": {
-                "mass": spread.mass,
-                "center_of_mass": spread.center_of_mass.tolist(),
+                "mass": standard_deviation.mass,
+                "center_of_mass": standard_deviation.center_of_mass.tolist(),
                 "inertia_about_com": None,
-                "sensor_bias": _wrench_document(spread.sensor_bias),
+                "sensor_bias": _wrench_document(standard_deviation.sensor_bias),
             },
             "covariance_mass_first_moment_bias": self.covariance.tolist(),
             "interval_95_factor": self.interval_factor,
@@ -201,7 +201,7 @@ def _fit(rests: tuple[Rest, ...], regressors: FloatArray, num_poses: int, notes:
     if (np.ptp(wrenches, axis=0) == 0.0).all():
         raise IdentificationError("the wrench is the same in all rests: is the force/torque sensor connected?")
     warnings = list(notes)
-    values, covariance, left = np.zeros(10), np.zeros((10, 10)), np.empty_like(wrenches)
+    values, covariance, residual = np.zeros(10), np.zeros((10, 10)), np.empty_like(wrenches)
     degrees = 0
     for name, unit, rows, columns, bias in (
         ("forces", "N", slice(0, 3), slice(0, 1), slice(4, 7)),
@@ -217,15 +217,15 @@ def _fit(rests: tuple[Rest, ...], regressors: FloatArray, num_poses: int, notes:
         solution = np.linalg.lstsq(A, b, rcond=None)[0]
         rest = b - A @ solution
         degrees = b.size - unknowns.size
-        spread = float(rest @ rest) / degrees
-        values[unknowns], left[:, rows] = solution, rest.reshape(-1, 3) * noise
+        ratio = float(rest @ rest) / degrees
+        values[unknowns], residual[:, rows] = solution, rest.reshape(-1, 3) * noise
         # What scatters between the rests counts where it is more than what scatters within them.
-        covariance[np.ix_(unknowns, unknowns)] = max(1.0, spread) * np.linalg.inv(A.T @ A)
-        size = float(np.sqrt(np.mean(left[:, rows] ** 2)))
-        chance = fdtrc(degrees, 3 * len(rests) * (BATCHES - 1), spread)
+        covariance[np.ix_(unknowns, unknowns)] = max(1.0, ratio) * np.linalg.inv(A.T @ A)
+        size = float(np.sqrt(np.mean(residual[:, rows] ** 2)))
+        chance = fdtrc(degrees, 3 * len(rests) * (BATCHES - 1), ratio)
         if chance < 1e-3 and size > 1e-6 * float(np.abs(measured).max()):
             warnings.append(
-                f"The {name} of the rests disagree by {size:.2g} {unit} rms, {np.sqrt(spread):.1f} times what their "
+                f"The {name} of the rests disagree by {size:.2g} {unit} rms, {np.sqrt(ratio):.1f} times what their "
                 "noise explains; the standard deviations account for it. Was something touching the load, or does the "
                 "sensor drift?"
             )
@@ -243,7 +243,7 @@ def _fit(rests: tuple[Rest, ...], regressors: FloatArray, num_poses: int, notes:
     center = values[1:4] / mass
     by_phi = np.column_stack([-center, np.eye(3)]) / mass
     center_covariance = by_phi @ covariance[:4, :4] @ by_phi.T
-    rms = np.sqrt(np.mean(left**2, axis=0))
+    rms = np.sqrt(np.mean(residual**2, axis=0))
     return StaticEstimate(
         mass=mass,
         center_of_mass=frozen(center),

@@ -62,13 +62,13 @@ class DriveGains:
 
     def __post_init__(self) -> None:
         values = as_float_array(self.values, "drive gains")
-        spread = as_float_array(self.standard_deviation, "standard deviation of the drive gains")
-        if values.ndim != 1 or spread.shape != values.shape or (values <= 0.0).any() or (spread < 0.0).any():
+        deviation = as_float_array(self.standard_deviation, "standard deviation of the drive gains")
+        if values.ndim != 1 or deviation.shape != values.shape or (values <= 0.0).any() or (deviation < 0.0).any():
             raise InputError(f"drive gains must be positive numbers, one a joint, got {values.tolist()}")
         if not (np.isfinite(self.tolerance) and self.tolerance >= 0.0):
             raise InputError(f"tolerance must be at least 0, got {self.tolerance!r}")
         object.__setattr__(self, "values", frozen(values))
-        object.__setattr__(self, "standard_deviation", frozen(spread))
+        object.__setattr__(self, "standard_deviation", frozen(deviation))
 
     @property
     def relative_deviation(self) -> FloatArray:
@@ -102,19 +102,19 @@ def gains_from_targets(recordings: Sequence[Recording]) -> DriveGains:
     joint that moves too little for that is given the median of the others, with a deviation of `GUESS`.
     """
     estimates = [_from_targets(recording) for recording in recordings]
-    weights = np.array([1.0 / spread**2 for _, spread in estimates])  # 0 where nothing is known
-    values = np.array([np.where(np.isfinite(spread), gains, 0.0) for gains, spread in estimates])
+    weights = np.array([1.0 / deviation**2 for _, deviation in estimates])  # 0 where nothing is known
+    values = np.array([np.where(np.isfinite(deviation), gains, 0.0) for gains, deviation in estimates])
     told = weights.sum(axis=0) > 0.0
     total = np.where(told, weights.sum(axis=0), 1.0)
     mean = (weights * values).sum(axis=0) / total
-    spread = 1.0 / np.sqrt(total)
+    deviation = 1.0 / np.sqrt(total)
     # Runs that do not agree say more than each of them believes.
     counts = (weights > 0.0).sum(axis=0)
     squares = (weights * (values - mean) ** 2).sum(axis=0) / np.maximum(counts - 1, 1)
-    spread = np.where(counts > 1, spread * np.sqrt(np.maximum(squares, 1.0)), spread)
+    deviation = np.where(counts > 1, deviation * np.sqrt(np.maximum(squares, 1.0)), deviation)
     return _completed(
         mean,
-        np.where(told, spread, np.inf),
+        np.where(told, deviation, np.inf),
         TOLERANCE,
         "The drive gains follow from the controller's target torques and target currents.",
         "they hardly move, or their target current does not follow their target torque",
@@ -139,10 +139,10 @@ def _one_from_targets(torque: FloatArray, current: FloatArray, speed: FloatArray
     rows = np.column_stack([torque[moving], rows[:, np.abs(rows).sum(axis=0) > 1.0]])
     if len(rows) < 10 * rows.shape[1] or not torque[moving].any():
         return 0.0, np.inf
-    coefficients, spread = robust_line(rows, current[moving])
-    if coefficients[0] < LEAST_SIGNAL * spread[0]:
+    coefficients, deviations = robust_line(rows, current[moving])
+    if coefficients[0] < LEAST_SIGNAL * deviations[0]:
         return 0.0, np.inf
-    deviation = max(spread[0] / coefficients[0] ** 2, 1e-6 / coefficients[0])
+    deviation = max(deviations[0] / coefficients[0] ** 2, 1e-6 / coefficients[0])
     return 1.0 / coefficients[0], deviation
 
 
@@ -179,10 +179,10 @@ def gains_from_model(recording: Recording, robot: Robot) -> DriveGains:
 def _one_from_model(rows: FloatArray, current: FloatArray) -> tuple[float, float]:
     if len(rows) < 100 or not rows[:, 0].any():
         return 0.0, np.inf
-    slope, spread = robust_line(rows, current)
-    if slope[0] < LEAST_PRECISION * spread[0]:
+    slope, deviation = robust_line(rows, current)
+    if slope[0] < LEAST_PRECISION * deviation[0]:
         return 0.0, np.inf
-    return 1.0 / slope[0], spread[0] / slope[0] ** 2
+    return 1.0 / slope[0], deviation[0] / slope[0] ** 2
 
 
 def _completed(gains: FloatArray, spreads: FloatArray, tolerance: float, source: str, cause: str) -> DriveGains:
@@ -205,19 +205,19 @@ def robust_line(rows: FloatArray, values: FloatArray, blocks: int = 30) -> tuple
     coefficients = np.linalg.lstsq(scaled, values, rcond=1e-10)[0]
     weights = np.ones(len(values))
     for _ in range(50):
-        left = values - scaled @ coefficients
-        size = max(1.345 * 1.4826 * float(np.median(np.abs(left))), 1e-12)
-        weights = np.minimum(1.0, size / np.maximum(np.abs(left), 1e-300))
+        residual = values - scaled @ coefficients
+        size = max(1.345 * 1.4826 * float(np.median(np.abs(residual))), 1e-12)
+        weights = np.minimum(1.0, size / np.maximum(np.abs(residual), 1e-300))
         pulled = scaled * weights[:, None]
-        step = np.linalg.pinv(pulled.T @ scaled, hermitian=True) @ (pulled.T @ left)
+        step = np.linalg.pinv(pulled.T @ scaled, hermitian=True) @ (pulled.T @ residual)
         coefficients = coefficients + step
         if np.abs(step).max() <= 1e-8 * np.abs(coefficients).max():
             break
     scores = scaled * (weights * (values - scaled @ coefficients))[:, None]
     sums = np.array([part.sum(axis=0) for part in np.array_split(scores, blocks)])
     inverse = np.linalg.pinv((scaled * weights[:, None]).T @ scaled, hermitian=True)
-    spread = np.sqrt(np.maximum(np.diag(inverse @ (sums.T @ sums) @ inverse), 0.0))
-    return coefficients / scale, spread / scale
+    deviation = np.sqrt(np.maximum(np.diag(inverse @ (sums.T @ sums) @ inverse), 0.0))
+    return coefficients / scale, deviation / scale
 
 
 def _friction_curve(speed: FloatArray, slowest: float) -> FloatArray:

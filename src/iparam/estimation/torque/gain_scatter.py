@@ -41,10 +41,10 @@ def gain_scatter(fit: TorqueFit) -> float:
     deviations, covariance = gain_deviations(fit)
     count = deviations.size
     contrasts = np.linalg.svd(np.eye(count) - 1.0 / count)[0][:, : count - 1].T
-    found, spread = contrasts @ deviations, contrasts @ covariance @ contrasts.T
+    found, contrast_covariance = contrasts @ deviations, contrasts @ covariance @ contrasts.T
 
     def excess(variance: float) -> float:
-        total = spread + variance * np.eye(count - 1)
+        total = contrast_covariance + variance * np.eye(count - 1)
         return float(found @ np.linalg.solve(total, found)) - (count - 1)
 
     if excess(0.0) <= 0.0:

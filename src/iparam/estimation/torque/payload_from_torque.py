@@ -178,7 +178,7 @@ def _assemble(fit: TorqueFit, samples: int, warnings: list[str]) -> TorquePayloa
     if fit.gains.tolerance:
         share = fit.gains.tolerance
         data_warnings.append(f"{fit.gains.source} Each is taken to be within {100 * share:.2g} % (standard deviation).")
-    spread = np.sqrt(np.diag(covariance))
+    standard_deviation = np.sqrt(np.diag(covariance))
     estimate = estimate_of(
         METHOD,
         phi,
@@ -186,9 +186,9 @@ def _assemble(fit: TorqueFit, samples: int, warnings: list[str]) -> TorquePayloa
         condition_number=float(np.linalg.cond(solution.triangle[-NUM_LOAD:, -NUM_LOAD:])),
         residual_norm=float(np.sqrt(samples * np.sum(solution.rms**2))),
         samples=samples,
-        warnings=[*warnings, *data_warnings, *precision_warnings(phi, spread)],
+        warnings=[*warnings, *data_warnings, *precision_warnings(phi, standard_deviation)],
     )
-    reach = NORMAL_95 * float(spread[0])
+    reach = NORMAL_95 * float(standard_deviation[0])
     return TorquePayloadEstimate(
         estimate=estimate,
         unconstrained_phi=frozen(free),

@@ -99,8 +99,8 @@ class RobotEstimate:
             "format": FORMAT,
             "robot": self.robot.name,
             "base_parameters": [
-                {"name": name, "value": value, "standard_deviation": spread, "consistent": consistent}
-                for name, value, spread, consistent in zip(
+                {"name": name, "value": value, "standard_deviation": standard_deviation, "consistent": consistent}
+                for name, value, standard_deviation, consistent in zip(
                     self.base_names,
                     self.base_values.tolist(),
                     self.base_deviation.tolist(),
@@ -262,13 +262,13 @@ def _consistent(fit: TorqueFit) -> tuple[FloatArray, FloatArray]:
     parameters = consistent_parameters(
         ConsistentProblem(triangle, right, np.asarray(prior), np.array(positive, dtype=np.int64))
     )
-    spread = PRIOR_DEVIATION * link_units(np.asarray(prior)).ravel()
+    standard_deviation = PRIOR_DEVIATION * link_units(np.asarray(prior)).ravel()
     precision = triangle.T @ triangle
     before = np.zeros(model.size)
-    before[: 10 * count] = 1.0 / spread**2
+    before[: 10 * count] = 1.0 / standard_deviation**2
     before[10 * count :] = 1e-12 * np.maximum(np.diag(precision)[10 * count :], 1e-12)
     after = np.diag(np.linalg.inv(precision + np.diag(before)))[: 10 * count]
-    return parameters, np.clip(1.0 - after / spread**2, 0.0, 1.0)
+    return parameters, np.clip(1.0 - after / standard_deviation**2, 0.0, 1.0)
 
 
 def _maker(fit: TorqueFit) -> tuple[TorqueModel, FloatArray]:

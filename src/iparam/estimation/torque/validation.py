@@ -49,11 +49,11 @@ def predict_torques(
     samples = 0
     for data, directions in with_directions(model, source):
         torque = data.effort * scale
-        left = torque - model.torques(data, 0, directions, parameters)
-        squares += (left**2).sum(axis=0)
+        residual = torque - model.torques(data, 0, directions, parameters)
+        squares += (residual**2).sum(axis=0)
         total += (torque**2).sum(axis=0)
         low, high = np.minimum(low, data.q.min(axis=0)), np.maximum(high, data.q.max(axis=0))
-        samples += len(left)
+        samples += len(residual)
     return TorquePrediction(
         np.sqrt(squares / samples), np.sqrt(squares / np.maximum(total, 1e-300)), high - low > MOVES, samples
     )

@@ -203,8 +203,8 @@ def _noise(parts: Sequence[Part], rows: Sequence[FloatArray], solution: FloatArr
     squares: dict[RowClass, float] = {}
     counts: dict[RowClass, int] = {}
     for part, part_rows in zip(parts, rows, strict=True):
-        left = part_rows[:, -1] - part_rows[:, :-1] @ solution
-        squares[part.noise_class] = squares.get(part.noise_class, 0.0) + float(left @ left)
+        residual = part_rows[:, -1] - part_rows[:, :-1] @ solution
+        squares[part.noise_class] = squares.get(part.noise_class, 0.0) + float(residual @ residual)
         counts[part.noise_class] = counts.get(part.noise_class, 0) + part.num_rows
     return {key: max(float(np.sqrt(squares[key] / counts[key])), 1e-9) for key in squares}
 
@@ -212,8 +212,8 @@ def _noise(parts: Sequence[Part], rows: Sequence[FloatArray], solution: FloatArr
 def _joint_rms(parts: Sequence[Part], rows: Sequence[FloatArray], solution: FloatArray, joints: int) -> FloatArray:
     squares, counts = np.zeros(joints), np.zeros(joints)
     for part, part_rows in zip(parts, rows, strict=True):
-        left = part_rows[:, -1] - part_rows[:, :-1] @ solution
-        squares[part.joint] += float(left @ left)
+        residual = part_rows[:, -1] - part_rows[:, :-1] @ solution
+        squares[part.joint] += float(residual @ residual)
         counts[part.joint] += part.num_rows
     return np.sqrt(squares / np.maximum(counts, 1.0))
 
@@ -250,15 +250,15 @@ def _score_scatter(
                 joint = key[0]
                 part = Part(where[key], joint, key, scaled(factor.triangle, scale[joint]), factor.num_rows)
                 part_rows = rows_in(part, place, count)
-                left = part_rows[:, -1] - part_rows[:, :-1] @ solution
-                total += part_rows[:, :-1].T @ left / noise[key] ** 2
+                residual = part_rows[:, -1] - part_rows[:, :-1] @ solution
+                total += part_rows[:, :-1].T @ residual / noise[key] ** 2
         sums = sums @ half
         scatter += block_sum_scatter(sums)
         blocks += len(sums)
     scatter *= blocks / max(blocks - 1, 1)
-    spread = np.sqrt(2.0 * (1.0 + 2.0 * LAGS / 3.0) / max(blocks, 1))
+    deviation = np.sqrt(2.0 * (1.0 + 2.0 * LAGS / 3.0) / max(blocks, 1))
     each = np.diag(scatter)
-    if each.mean() < 1.0 + EVIDENCE * spread / np.sqrt(count) and each.max() < 1.0 + EVIDENCE_OF_ONE * spread:
+    if each.mean() < 1.0 + EVIDENCE * deviation / np.sqrt(count) and each.max() < 1.0 + EVIDENCE_OF_ONE * deviation:
         return np.eye(count), blocks
     values, vectors = np.linalg.eigh(scatter)
     return (vectors * np.maximum(values, 1.0)) @ vectors.T, blocks

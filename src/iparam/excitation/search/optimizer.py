@@ -168,8 +168,8 @@ class _Search:
             if self.progress is not None and self.began and time.monotonic() - last > 0.2:
                 last = time.monotonic()
                 seconds = last - self.began
-                left = np.inf if self.time_budget is None else max(0.0, self.time_budget - seconds)
-                self.progress(Progress(len(self.results), dict(self.running), self.best, seconds, left))
+                remaining = np.inf if self.time_budget is None else max(0.0, self.time_budget - seconds)
+                self.progress(Progress(len(self.results), dict(self.running), self.best, seconds, remaining))
 
     def _answer(self, channel: Connection) -> bool:
         """Take a worker's message, and give it the next start if it asks for one; whether there is none."""
@@ -194,12 +194,12 @@ class _Search:
             self.running.pop(self.tasks.pop(channel, -1), None)
 
     def _next_task(self, channel: Connection) -> tuple[int, float, float] | None:
-        left = 1e9 if self.time_budget is None else self.time_budget - (time.monotonic() - self.began)
-        if left <= 0 or (self.starts is not None and self.given >= self.starts) or len(self.failures) > 20:
+        remaining = 1e9 if self.time_budget is None else self.time_budget - (time.monotonic() - self.began)
+        if remaining <= 0 or (self.starts is not None and self.given >= self.starts) or len(self.failures) > 20:
             return None
         # With a fixed number of starts, every one is polished: what another start found must not matter.
         best = np.inf if self.starts is not None else self.best
-        task = (self.given, best, left)
+        task = (self.given, best, remaining)
         self.tasks[channel] = self.given
         self.given += 1
         return task

@@ -123,8 +123,8 @@ class CompensationNode(Node):
 
     def _process(self, received: int) -> None:
         for done in self._live.process():
-            left = self._wrench_reader.from_tool(done.wrench)
-            write_wrench(self._message, done.stamp, self._input.wrench_frame, left)
+            contact = self._wrench_reader.from_tool(done.wrench)
+            write_wrench(self._message, done.stamp, self._input.wrench_frame, contact)
             self._publisher.publish(self._message)
             self._diagnostics.processed(received)
 

@@ -197,8 +197,8 @@ class RtdeStream:
         self._socket.settimeout(timeout)
         self._socket.sendall(request.encoded())
         deadline = time.monotonic() + timeout
-        while (left := deadline - time.monotonic()) > 0.0:
-            self._socket.settimeout(left)
+        while (remaining := deadline - time.monotonic()) > 0.0:
+            self._socket.settimeout(remaining)
             try:
                 chunk = self._socket.recv(_CHUNK)
             except TimeoutError:

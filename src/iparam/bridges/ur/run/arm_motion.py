@@ -71,7 +71,7 @@ class ArmMotion:
             text=True,
             start_new_session=True,  # the terminal's Ctrl-C does not reach it
         )
-        self._threads = [threading.Thread(target=target, daemon=True) for target in (self._listen, self._overhear)]
+        self._threads = [threading.Thread(target=target, daemon=True) for target in (self._listen, self._read_errors)]
         for thread in self._threads:
             thread.start()
 
@@ -185,10 +185,10 @@ class ArmMotion:
         deadline = time.monotonic() + timeout
         with self._change:
             while event not in self._happened and self.fault is None:
-                left = deadline - time.monotonic()
-                if left <= 0.0:
+                remaining = deadline - time.monotonic()
+                if remaining <= 0.0:
                     return False
-                self._change.wait(left)
+                self._change.wait(remaining)
             return event in self._happened
 
     def _listen(self) -> None:
@@ -211,7 +211,7 @@ class ArmMotion:
             said = f": {self._words[-1]}" if self._words else ""
             self._note_fault(f"the process that commands the arm ended with code {code}{said}")
 
-    def _overhear(self) -> None:
+    def _read_errors(self) -> None:
         for line in self._process.stderr:  # type: ignore[union-attr]
             if line.strip():
                 self._words.append(line.strip())

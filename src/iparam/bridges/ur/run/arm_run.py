@@ -89,14 +89,16 @@ class RunPlan:
         return np.concatenate([moving, np.repeat(end, round(HOLD * self.rate), axis=0)])
 
 
-class Say(Protocol):
+class Report(Protocol):
     """Tells the user what happens."""
 
     def __call__(self, stage: str, done: float) -> None:
         """A stage of the run, and how much of it is done, 0 to 1."""
 
 
-def play(plan: RunPlan, recorder: ArmRecorder, motion: ArmMotion, interrupted: threading.Event, say: Say) -> float:
+def play(
+    plan: RunPlan, recorder: ArmRecorder, motion: ArmMotion, interrupted: threading.Event, report: Report
+) -> float:
     """Move the arm to the start, rest, play the motion, rest.
 
     Args:
@@ -104,7 +106,7 @@ def play(plan: RunPlan, recorder: ArmRecorder, motion: ArmMotion, interrupted: t
         recorder: running; the guard looks at its samples.
         motion: connected, with the plan's set points loaded.
         interrupted: set when the user wants to stop.
-        say: is told what happens.
+        report: is told what happens.
 
     Returns:
         When the first rest began, on the recording's axis [s].
@@ -117,12 +119,12 @@ def play(plan: RunPlan, recorder: ArmRecorder, motion: ArmMotion, interrupted: t
     motion.watch(plan.limits.silence)
     guard = RunGuard(plan.limits, plan.robot.joint_names)
     watch = _Watch(recorder, motion, guard, interrupted, DeadMansSwitch(plan.limits.silence, now()))
-    _approach(plan, watch, start, say)
+    _approach(plan, watch, start, report)
     begun = watch.recorder.duration
-    say("at rest at the start", 0.0)
+    report("at rest at the start", 0.0)
     watch.rest(REST, OnLine(start, start))
-    _play_table(plan, watch, table, say)
-    say("at rest at the end", 1.0)
+    _play_table(plan, watch, table, report)
+    report("at rest at the end", 1.0)
     watch.rest(REST, OnLine(end, end))
     return begun
 
@@ -182,7 +184,7 @@ class _Watch:
             self.look(expected)
 
 
-def _approach(plan: RunPlan, watch: _Watch, start: FloatArray, say: Say) -> None:
+def _approach(plan: RunPlan, watch: _Watch, start: FloatArray, report: Report) -> None:
     present = plan.present
     line = OnLine(present, start)
     watch.look(line)  # it has not been moved since
@@ -195,17 +197,17 @@ def _approach(plan: RunPlan, watch: _Watch, start: FloatArray, say: Say) -> None
     while True:
         watch.look(line)
         now = watch.recorder.first_sample()
-        left = float(np.abs(now.q - start).max())
-        say("moving to the start", 1.0 - left / distance)
+        distance_left = float(np.abs(now.q - start).max())
+        report("moving to the start", 1.0 - distance_left / distance)
         set_speed, speed = now.field("target_qd"), now.field("actual_qd")
         slowest = speed if set_speed is None else set_speed  # set points have no noise
-        if left < _ARRIVED and slowest is not None and float(np.abs(slowest).max()) < _ARRIVED_SPEED:
+        if distance_left < _ARRIVED and slowest is not None and float(np.abs(slowest).max()) < _ARRIVED_SPEED:
             return
         if time.monotonic() > latest:
-            raise RunStoppedError(f"the arm did not reach the start: {left:.3g} rad are left")
+            raise RunStoppedError(f"the arm did not reach the start: {distance_left:.3g} rad are left")
 
 
-def _play_table(plan: RunPlan, watch: _Watch, table: FloatArray, say: Say) -> None:
+def _play_table(plan: RunPlan, watch: _Watch, table: FloatArray, report: Report) -> None:
     motion, lag = watch.motion, round(plan.limits.lag * plan.rate)
     motion.servo()
     latest = time.monotonic() + _START_TIME
@@ -219,4 +221,4 @@ def _play_table(plan: RunPlan, watch: _Watch, table: FloatArray, say: Say) -> No
         # Since the report at most this many more have been sent; the arm may trail behind by the lag.
         ahead = round((now() - reported) * plan.rate) + 1
         watch.look(OnTable(table, index - lag, index + ahead))
-        say("playing the motion", min(1.0, index / len(table)))
+        report("playing the motion", min(1.0, index / len(table)))

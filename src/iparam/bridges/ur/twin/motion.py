@@ -115,15 +115,15 @@ class MoveJ(Motion):
     def advance(self, now: SetPoint, step: float) -> SetPoint:
         """The next set point."""
         self._time += step
-        left = self._duration - self._time
-        if left <= 0.0:
+        remaining = self._duration - self._time
+        if remaining <= 0.0:
             self.done = True
             return SetPoint.at_rest(self._start + self._way)
         a, ramp = self._acceleration, self._ramp
         if self._time < ramp:
             part, rate, change = 0.5 * a * self._time**2, a * self._time, a
-        elif left < ramp:
-            part, rate, change = 1.0 - 0.5 * a * left**2, a * left, -a
+        elif remaining < ramp:
+            part, rate, change = 1.0 - 0.5 * a * remaining**2, a * remaining, -a
         else:
             part, rate, change = a * ramp * (self._time - 0.5 * ramp), a * ramp, 0.0
         return SetPoint(self._start + part * self._way, rate * self._way, change * self._way)
@@ -141,15 +141,15 @@ class ServoJ(Motion):
     def __init__(self, target: FloatArray, lookahead_time: float, gain: float) -> None:
         self.target, self.lookahead_time, self.gain = target, lookahead_time, gain
         self._ddq = np.zeros_like(target)
-        self._left = 0.0  # of the period [s]
+        self._remaining = 0.0  # of the period [s]
 
     def advance(self, now: SetPoint, step: float) -> SetPoint:
         """The next set point."""
-        if self._left < 0.5 * step:
+        if self._remaining < 0.5 * step:
             wanted = self.gain * (self.target - now.q - self.lookahead_time * now.dq)
             self._ddq = np.clip(wanted, -LARGEST_ACCELERATION, LARGEST_ACCELERATION)
-            self._left = PERIOD
-        self._left -= step
+            self._remaining = PERIOD
+        self._remaining -= step
         dq = now.dq + step * self._ddq
         return SetPoint(now.q + 0.5 * step * (now.dq + dq), dq, self._ddq)
 
