@@ -90,6 +90,20 @@ def _plain(value: Any) -> Any:
 
 
 @contextmanager
+def live_line(first: str) -> Iterator[Callable[[str], None] | None]:
+    """A line on standard error that says how a search goes, ``first`` at first; nothing where nobody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(Text(first), console=Console(stderr=True), refresh_per_second=5, transient=True) as live:
+        yield lambda line: live.update(Text(printable(line)))
+
+
+@contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[float], None] | None]:
     """A bar on standard error if that is a terminal; takes the fraction that is done."""
     if not sys.stderr.isatty():

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import note, number, print_json, print_line, print_table
+from iparam.cli.console.printing import live_line, note, number, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlanningOptions
 from iparam.errors import InputError
@@ -70,14 +67,14 @@ class Optimize(PlanningOptions):
             criterion=iparam.excitation.Criterion(self.criterion),
             information=self._information(robot),
         )
-        with _display() as progress:
+        with live_line("starting the workers") as show:
             result = iparam.optimize_excitation(
                 problem,
                 seed=self.seed,
                 starts=self.starts,
                 time_budget=self.time_budget,
                 workers=self.workers,
-                progress=progress,
+                progress=None if show is None else lambda progress: show(_line(progress)),
             )
         checked = iparam.excitation.validate(result.trajectory, problem.constraints)
         iparam.save_trajectory(
@@ -141,23 +138,9 @@ class Optimize(PlanningOptions):
         print_line(f"written           {self.output}")
 
 
-@contextmanager
-def _display() -> Iterator[Callable[[Progress], None] | None]:
-    """A line on standard error that says how the search goes; nothing where nobody watches."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.live import Live
-    from rich.text import Text
-
-    console = Console(stderr=True)
-    with Live(Text("starting the workers"), console=console, refresh_per_second=5, transient=True) as live:
-
-        def show(progress: Progress) -> None:
-            best = f"best {progress.best:.4f}, valid" if progress.best < 1e300 else "nothing valid yet"
-            running = ", ".join(f"#{index} {value:.2f}" for index, value in sorted(progress.running.items()))
-            remaining = "" if progress.time_left == float("inf") else f", {progress.time_left:.0f} s left"
-            live.update(Text(f"{progress.finished} starts done, {best}{remaining}; running {running}"))
-
-        yield show
+def _line(progress: Progress) -> str:
+    """How the search goes."""
+    best = f"best {progress.best:.4f}, valid" if progress.best < 1e300 else "nothing valid yet"
+    running = ", ".join(f"#{index} {value:.2f}" for index, value in sorted(progress.running.items()))
+    remaining = "" if progress.time_left == float("inf") else f", {progress.time_left:.0f} s left"
+    return f"{progress.finished} starts done, {best}{remaining}; running {running}"

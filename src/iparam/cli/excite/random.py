@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,12 +10,11 @@ import numpy as np
 from tyro.conf import Suppress, arg
 
 import iparam
-from iparam.cli.console.printing import print_json, print_line, print_table
+from iparam.cli.console.printing import live_line, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import exact_count
 from iparam.cli.options.planning import PlanningOptions
 from iparam.files.kind import FileKind
-from iparam.printable import printable
 
 if TYPE_CHECKING:
     from iparam.excitation.search.random_search import RandomSearchResult, SearchProgress
@@ -57,7 +53,7 @@ class Random(PlanningOptions):
         """Search and write."""
         robot = self.robot_model()
         problem = self.problem(robot)
-        with _progress() as progress:
+        with live_line("building the model") as show:
             result = iparam.excitation.random_search(
                 problem.q0,
                 self.duration,
@@ -67,7 +63,7 @@ class Random(PlanningOptions):
                 num_harmonics=self.harmonics,
                 amplitude=self.amplitude,
                 max_attempts=self.max_attempts,
-                progress=progress,
+                progress=None if show is None else lambda progress: show(_line(progress)),
             )
         checked = iparam.excitation.validate(result.trajectory, problem.constraints)
         gram = problem.information.gram(iparam.excitation.motion_arrays(result.trajectory, problem.criterion_times))
@@ -118,25 +114,7 @@ class Random(PlanningOptions):
         print_line(f"written           {self.output}")
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[SearchProgress], None] | None]:
-    """A line on standard error that says how the search goes; nothing where nobody watches."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.live import Live
-    from rich.text import Text
-
-    with Live(Text("building the model"), console=Console(stderr=True), transient=True) as live:
-
-        def show(progress: SearchProgress) -> None:
-            last = progress.reason or "accepted"
-            live.update(
-                Text(
-                    f"motion {progress.attempts} of {progress.max_attempts}, {progress.amplitude:.3g} rad/s: "
-                    f"{printable(last)}"
-                )
-            )
-
-        yield show
+def _line(progress: SearchProgress) -> str:
+    """How the search goes."""
+    last = progress.reason or "accepted"
+    return f"motion {progress.attempts} of {progress.max_attempts}, {progress.amplitude:.3g} rad/s: {last}"
