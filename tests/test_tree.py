@@ -1,0 +1,81 @@
+"""The tree explains itself: small folders, tests where what they test stands, imports at the top."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import iparam
+
+SOURCE = Path(iparam.__file__).resolve().parent
+TESTS = Path(__file__).resolve().parent
+MOST_FILES = 14
+MOST_MODULES = 300
+MOST_INNER_IMPORTS = 120
+
+OF_THE_WHOLE = {"attack", "laws", "recovery", "reference"}
+"""Folders of tests that belong to no one module."""
+
+PAGES = {"test_real_robot_page", "test_ament_package"}
+"""Tests of a page of the documentation and of the ament package, which stand with the fixtures that they need."""
+
+MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if path.name != "__init__.py"]
+FOLDERS = sorted({path.parent for path in SOURCE.rglob("__init__.py")})
+MIRRORED = [
+    path
+    for path in sorted(TESTS.rglob("test_*.py"))
+    if path.parent != TESTS and path.relative_to(TESTS).parts[0] not in OF_THE_WHOLE and path.stem not in PAGES
+]
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(SOURCE if path.is_relative_to(SOURCE) else TESTS))
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=name)
+def test_a_folder_can_be_overlooked_and_says_what_it_holds(folder: Path) -> None:
+    assert len(list(folder.glob("*.py"))) <= MOST_FILES
+    assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+
+
+def test_modules_are_not_cut_too_fine() -> None:
+    assert len(MODULES) <= MOST_MODULES
+
+
+@pytest.mark.parametrize("path", MIRRORED, ids=name)
+def test_a_test_stands_where_what_it_tests_stands(path: Path) -> None:
+    folder = SOURCE / path.parent.relative_to(TESTS)
+    words = path.stem.removeprefix("test_").split("_")
+    names = {"_".join(words[:count]) for count in range(1, len(words) + 1)}
+    assert any((folder / f"{name}.py").is_file() or (folder / name).is_dir() for name in names)
+
+
+def test_imports_stand_at_the_top() -> None:
+    """Those inside functions keep heavy packages out of what does without them; they are the exception."""
+    inner: Counter[str] = Counter()
+    for path in SOURCE.rglob("*.py"):
+        functions = [
+            node
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        ]
+        lines = {
+            node.lineno
+            for function in functions
+            for node in ast.walk(function)
+            if isinstance(node, ast.Import | ast.ImportFrom)
+        }
+        inner[name(path)] = len(lines)
+    assert inner.total() < MOST_INNER_IMPORTS, inner.most_common(10)
+
+
+@pytest.mark.parametrize("stub", sorted(SOURCE.rglob("__init__.pyi")), ids=name)
+def test_every_public_name_is_there(stub: Path) -> None:
+    package = iparam
+    for part in stub.parent.relative_to(SOURCE).parts:
+        package = getattr(__import__(package.__name__, fromlist=[part]), part)
+    for public in dir(package):
+        assert getattr(package, public) is not None
