@@ -26,7 +26,6 @@ from iparam.spatial.parameters import InertialParameters
 if TYPE_CHECKING:
     from iparam.estimation.assessment.method_comparison import MethodComparison
     from iparam.estimation.estimate import Estimate
-    from iparam.motion.motion import MotionEstimate
     from iparam.recording.recording import Recording
     from iparam.robot.model import Robot
     from iparam.spatial.parameters import InertialParameters
@@ -139,10 +138,9 @@ class Demo:
         began = time.perf_counter()
         robot = self._plan()
         recording, truth = self._simulate(robot)
-        motion = iparam.motion.KalmanMotion().motion(recording, robot)
-        estimate, comparison = self._identify(recording, robot, motion)
+        estimate, comparison = self._identify(recording, robot)
         if not self.no_report:
-            self._write_report(recording, robot, motion, truth, estimate, comparison)
+            self._write_report(recording, robot, truth, estimate, comparison)
         if self.json:
             print_json({**demo_summary(comparison, truth), "files": [str(path) for path in self._files]})
             return
@@ -192,11 +190,9 @@ class Demo:
             note(warning)
         return recording, result.truth.payload
 
-    def _identify(
-        self, recording: Recording, robot: Robot, motion: MotionEstimate
-    ) -> tuple[Estimate, MethodComparison]:
+    def _identify(self, recording: Recording, robot: Robot) -> tuple[Estimate, MethodComparison]:
         say("3/4 identifying the load from the recording alone, with all methods ...")
-        comparison = iparam.estimation.compare_methods(recording, robot, motion=motion)
+        comparison = iparam.estimation.compare_methods(recording, robot)
         if iparam.estimation.DEFAULT_METHOD not in comparison.estimates:
             raise IparamError(
                 f"method {iparam.estimation.DEFAULT_METHOD}: {comparison.failures[iparam.estimation.DEFAULT_METHOD]}"
@@ -213,7 +209,6 @@ class Demo:
         self,
         recording: Recording,
         robot: Robot,
-        motion: MotionEstimate,
         truth: InertialParameters,
         estimate: Estimate,
         comparison: MethodComparison,
@@ -225,7 +220,6 @@ class Demo:
                 estimate=estimate,
                 robot=robot,
                 recording=recording,
-                motion=motion,
                 trajectory=iparam.load_trajectory(self.output_dir / "trajectory.json"),
                 truth=truth,
                 comparison=comparison,

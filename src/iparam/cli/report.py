@@ -19,7 +19,6 @@ from iparam.files.kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.estimation.assessment.method_comparison import MethodComparison
-    from iparam.motion.motion import MotionEstimate
     from iparam.recording.recording import Recording
     from iparam.robot.model import Robot
     from iparam.trajectory import TrajectoryFile
@@ -66,16 +65,14 @@ class Report(RecordedRunOptions):
         planned = None if self.trajectory is None else iparam.load_trajectory(self.trajectory)
         truth = None if self.truth is None else iparam.simulation.GroundTruth.load(self.truth)
         recording, robot = (None, self._robot(planned)) if self.recording is None else self.load_run(self.recording)
-        motion = _motion(recording, robot)
         given = {"result": self.result, "recording": self.recording, "trajectory": self.trajectory, "truth": self.truth}
         content = iparam.report.ReportInput(
             estimate=estimate,
             robot=robot,
             recording=recording,
-            motion=motion,
             trajectory=planned,
             truth=None if truth is None else truth.payload,
-            comparison=self._comparison(recording, robot, motion),
+            comparison=self._comparison(recording, robot),
             delay=self.delay,
             title=self.title,
             sources={name: path.name for name, path in given.items() if path is not None},
@@ -95,19 +92,9 @@ class Report(RecordedRunOptions):
             note(f"{self.trajectory} does not say which robot it belongs to: add --robot to show the motion")
         return None
 
-    def _comparison(
-        self, recording: Recording | None, robot: Robot | None, motion: MotionEstimate | None
-    ) -> MethodComparison | None:
+    def _comparison(self, recording: Recording | None, robot: Robot | None) -> MethodComparison | None:
         if not self.methods or recording is None or robot is None:
             return None
 
         names = iparam.estimation.METHODS if "all" in self.methods else self.methods
-        return iparam.estimation.compare_methods(recording, robot, names, motion=motion, delay=self.delay)
-
-
-def _motion(recording: Recording | None, robot: Robot | None) -> MotionEstimate | None:
-    """The recorded motion, once for all parts of the page."""
-    if recording is None or robot is None:
-        return None
-
-    return iparam.motion.KalmanMotion().motion(recording, robot)
+        return iparam.estimation.compare_methods(recording, robot, names, delay=self.delay)

@@ -11,24 +11,11 @@ from iparam.arrays import FloatArray
 from iparam.estimation.assessment.derived_values import DerivedValues, derived_of, derived_values
 from iparam.estimation.assessment.run_analysis import RunAnalysis, analyze_run
 from iparam.estimation.estimate import Estimate
+from iparam.motion.motion import MotionEstimate
+from iparam.motion.sources import KalmanMotion
 from iparam.report.figures.equivalent_body import EquivalentBody, equivalent_body
 from iparam.report.input import ReportInput
-
-
-@dataclass(frozen=True, eq=False)
-class ShownMotion:
-    """The motion that is shown: T samples.
-
-    Attributes:
-        time: (T,) [s].
-        q, dq: (T, n) positions and velocities of the joints.
-        origin: where it comes from, a few words.
-    """
-
-    time: FloatArray
-    q: FloatArray
-    dq: FloatArray
-    origin: str
+from iparam.trajectory.trajectory import JointMotion
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,21 +49,29 @@ class ReportContext:
         given = self.given
         if given.recording is None or given.robot is None or not given.recording.has("wrench"):
             return None
-        return analyze_run(given.recording, given.robot, given.estimate, motion=given.motion, delay=given.delay)
+        return analyze_run(given.recording, given.robot, given.estimate, motion=self._recorded, delay=given.delay)
 
     @cached_property
-    def motion(self) -> ShownMotion | None:
+    def motion(self) -> MotionEstimate | JointMotion | None:
         """The recorded motion, or the planned one."""
         if self.run is not None:
-            found = self.run.motion
-            return ShownMotion(found.time, found.q, found.dq, "as recorded, smoothed")
-        if self.given.motion is not None:
-            found = self.given.motion
-            return ShownMotion(found.time, found.q, found.dq, "as recorded, smoothed")
-        if self.given.trajectory is not None:
-            planned = self.given.trajectory.trajectory.sample(min(self.given.trajectory.fps, 500.0))
-            return ShownMotion(planned.time, planned.q, planned.dq, "as planned")
-        return None
+            return self.run.motion
+        if self._recorded is not None or self.given.trajectory is None:
+            return self._recorded
+        return self.given.trajectory.trajectory.sample(min(self.given.trajectory.fps, 500.0))
+
+    @property
+    def motion_origin(self) -> str:
+        """Where the motion comes from, a few words."""
+        return "as planned" if isinstance(self.motion, JointMotion) else "as recorded, smoothed"
+
+    @cached_property
+    def _recorded(self) -> MotionEstimate | None:
+        """Once for all parts of the page."""
+        given = self.given
+        if given.motion is not None or given.recording is None or given.robot is None or not given.recording.has("q"):
+            return given.motion
+        return KalmanMotion().motion(given.recording, given.robot)
 
     @cached_property
     def body(self) -> EquivalentBody | None:

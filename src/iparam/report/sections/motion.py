@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from iparam.report.context import ReportContext, ShownMotion
+from iparam.motion.motion import MotionEstimate
+from iparam.report.context import ReportContext
 from iparam.report.figures.arm import arm_picture, telling_poses
 from iparam.report.figures.matplotlib_backend import new_figure, side_label, stacked_axes
 from iparam.report.figures.svg import BLUE, GREEN, GREY, VERMILLION, figure_card
@@ -16,6 +17,7 @@ from iparam.report.markup import Missing, Section, cards, paragraph, plain, tabl
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import JointKind, Robot
 from iparam.rounding import fixed, significant
+from iparam.trajectory.trajectory import JointMotion
 
 POINTS = 400
 
@@ -27,7 +29,7 @@ def motion_section(context: ReportContext) -> Section | Missing:
         return Missing("The motion", "add --recording or --trajectory, and --robot if neither names the arm")
     duration = motion.time[-1] - motion.time[0]
     parts = [
-        paragraph(f"{plain(robot.name)}, {fixed(duration, 1)} s, {motion.origin}."),
+        paragraph(f"{plain(robot.name)}, {fixed(duration, 1)} s, {context.motion_origin}."),
         cards(_pictures(context, robot, motion)),
         "<h3>Joints and their limits</h3>",
         cards(_joint_card(robot, motion, joint) for joint in range(robot.num_joints)),
@@ -36,7 +38,7 @@ def motion_section(context: ReportContext) -> Section | Missing:
     return Section("motion", "The motion", "\n".join(parts))
 
 
-def _pictures(context: ReportContext, robot: Robot, motion: ShownMotion) -> list[str]:
+def _pictures(context: ReportContext, robot: Robot, motion: MotionEstimate | JointMotion) -> list[str]:
     poses = telling_poses(robot, motion.q)
     path = forward_kinematics(robot, motion.q)[:, :3, 3]
     shown = "The first pose is solid, others of the motion are faint; the line is the path of the tool."
@@ -54,7 +56,7 @@ def _pictures(context: ReportContext, robot: Robot, motion: ShownMotion) -> list
     return [*found, figure_card(figure, "tool-path", "Path of the tool.", words)]
 
 
-def _joint_card(robot: Robot, motion: ShownMotion, joint: int) -> str:
+def _joint_card(robot: Robot, motion: MotionEstimate | JointMotion, joint: int) -> str:
     limits, revolute = robot.limits, robot.moving_joints[joint].kind is JointKind.REVOLUTE
     unit, rate = ("°", "°/s") if revolute else ("m", "m/s")
     scale = np.degrees(1.0) if revolute else 1.0
