@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import note, number, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, note, number, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
-from iparam.cli.options.joint_state import robot_of
+from iparam.cli.options.joint_state import Tip, robot_of
 from iparam.cli.options.recorded_run import RecordedRunOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
@@ -41,8 +41,7 @@ class BagImport:
     overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the bag's, if iparam's)")] = None
     """A name from 'iparam robots', or the path of a URDF file."""
-    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
-    """The frame taken as the tool: a link of the URDF, or 'flange'."""
+    tip: Tip = None
     joint_topic: Annotated[str | None, arg(metavar="TOPIC", help_behavior_hint="(default: the only one)")] = None
     """Topic of the sensor_msgs/JointState."""
     wrench_topic: Annotated[str | None, arg(metavar="TOPIC", help_behavior_hint="(default: the only one)")] = None
@@ -69,8 +68,7 @@ class BagImport:
     """Other units: force=mN, torque=Nmm, acceleration=g, gyro=deg/s; SI ones take the numbers as they are."""
     stamps: Literal["header", "log"] = "header"
     """The time that counts: of the messages' headers, or of recording."""
-    json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Print one JSON object, SI units, all digits."""
+    json: AsJson = False
 
     def run(self) -> None:
         """Read, check, write and report."""

@@ -10,7 +10,7 @@ import numpy as np
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import numbers, print_json, print_line
+from iparam.cli.console.printing import AsJson, numbers, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.recorded_run import RecordedRunOptions, note_further
 from iparam.files.kind import FileKind
@@ -37,8 +37,7 @@ class Compensate(RecordedRunOptions):
     """By how much the wrench lags behind the joint angles [s]."""
     zeroed: Annotated[bool, arg(help_behavior_hint="")] = False
     """The sensor was zeroed with the load on it, in the first pose of the recording."""
-    json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Print one JSON object, SI units, all digits."""
+    json: AsJson = False
 
     def run(self) -> None:
         """Compensate, write and report."""

@@ -13,7 +13,7 @@ import numpy as np
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import note, number, numbers, print_json, print_line, print_table, say
+from iparam.cli.console.printing import AsJson, note, number, numbers, print_json, print_line, print_table, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.errors import InputError, IparamError
 from iparam.estimation.assessment.accuracy import accuracy
@@ -119,8 +119,7 @@ class Demo:
     overwrite: Overwrite = False
     no_report: Annotated[bool, arg(help_behavior_hint="")] = False
     """Write no report.html (then matplotlib is not needed)."""
-    json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Print one JSON object, SI units, all digits."""
+    json: AsJson = False
 
     def run(self) -> None:
         """Do it all."""

@@ -9,7 +9,7 @@ import numpy as np
 from tyro.conf import Positional, arg
 
 from iparam.arrays import FloatArray
-from iparam.cli.console.printing import number, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, number, print_json, print_line, print_table
 from iparam.cli.options.joint_state import robot_of
 from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.robot.model import JointKind, Robot
@@ -28,8 +28,7 @@ class Robots:
     """A name from the list, or the path of a URDF file."""
     tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
     """The frame taken as the tool."""
-    json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Print one JSON object, SI units, all digits."""
+    json: AsJson = False
 
     def run(self) -> None:
         """Print."""

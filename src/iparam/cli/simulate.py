@@ -11,9 +11,9 @@ import numpy as np
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import note, number, numbers, print_json, print_line, progress_bar
+from iparam.cli.console.printing import AsJson, note, number, numbers, print_json, print_line, progress_bar
 from iparam.cli.console.written_files import Overwrite, Writes
-from iparam.cli.options.joint_state import note_other_arm, robot_of
+from iparam.cli.options.joint_state import Tip, note_other_arm, robot_of
 from iparam.cli.options.payload import PayloadOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
@@ -49,8 +49,7 @@ class Simulate(PayloadOptions):
     overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the trajectory's)")] = None
     """A name from 'iparam robots', or the path of a URDF file."""
-    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
-    """The frame taken as the tool: a link of the URDF, or 'flange'."""
+    tip: Tip = None
     noise: Annotated[str, arg(metavar="PRESET")] = "ideal"
     """Noise of the sensors: ideal, ur5e or harsh."""
     seed: Annotated[int, arg(metavar="N")] = 0
@@ -63,8 +62,7 @@ class Simulate(PayloadOptions):
     """Friction, rotors and currents of a real arm's motors: ur10e. Records currents, not torques."""
     payload_known: Annotated[bool, arg(help_behavior_hint="")] = False
     """The arm's controller knows the payload, and follows more closely."""
-    json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Print one JSON object, SI units, all digits."""
+    json: AsJson = False
 
     def run(self) -> None:
         """Simulate and write."""

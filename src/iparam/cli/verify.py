@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import number, numbers, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, number, numbers, print_json, print_line, print_table
 from iparam.cli.options.recorded_run import RecordedRunOptions, note_further
 from iparam.errors import IparamError
 
@@ -38,8 +38,7 @@ class Verify(RecordedRunOptions):
     """Use the result's sensor bias. By default six offsets are fitted: a bias changes."""
     delay: Annotated[float, arg(metavar="S")] = 0.0
     """By how much the wrench lags behind the joint angles [s]."""
-    json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Print one JSON object, SI units, all digits."""
+    json: AsJson = False
 
     def run(self) -> None:
         """Compare and print."""

@@ -9,14 +9,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from tyro.conf import arg
 
 from iparam.printable import printable
 
 if TYPE_CHECKING:
     from iparam.estimation.estimate import Estimate, Wrench
+
+AsJson = Annotated[bool, arg(help="Print one JSON object, SI units, all digits.", help_behavior_hint="")]
+"""The type of the option ``json`` of the commands that print numbers."""
 
 
 def note(text: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import live_line, note, number, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, live_line, note, number, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlanningOptions
 from iparam.errors import InputError
@@ -56,8 +56,7 @@ class Optimize(PlanningOptions):
     """Time to search [s]."""
     workers: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: all cores)")] = None
     """Processes that search at the same time."""
-    json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Print one JSON object, SI units, all digits."""
+    json: AsJson = False
 
     def run(self) -> None:
         """Plan and write."""

@@ -10,7 +10,7 @@ import numpy as np
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import note, number, numbers, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, note, number, numbers, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlanningOptions
 from iparam.files.kind import FileKind
@@ -39,8 +39,7 @@ class Poses(PlanningOptions):
     """How many poses, at least 4."""
     seed: Annotated[int, arg(metavar="N")] = 0
     """Of the random poses to choose from."""
-    json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Print one JSON object, SI units, all digits."""
+    json: AsJson = False
 
     def run(self) -> None:
         """Choose, write and print."""

@@ -10,7 +10,7 @@ import numpy as np
 from tyro.conf import Suppress, arg
 
 import iparam
-from iparam.cli.console.printing import live_line, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, live_line, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import exact_count
 from iparam.cli.options.planning import PlanningOptions
@@ -42,8 +42,7 @@ class Random(PlanningOptions):
     """Bound of the first random coefficients."""
     max_attempts: Annotated[int, arg(metavar="N")] = 200
     """Motions to try."""
-    json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Print one JSON object, SI units, all digits."""
+    json: AsJson = False
     # The base frequency is one over the duration, the start pose stays, and a preset has its own motion.
     base_freq: Annotated[float | None, Suppress] = None
     free_start: Annotated[bool, Suppress] = False

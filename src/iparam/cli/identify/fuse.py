@@ -9,7 +9,7 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import note, print_estimate, print_json
+from iparam.cli.console.printing import AsJson, note, print_estimate, print_json
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.files.kind import FileKind
 
@@ -31,8 +31,7 @@ class IdentifyFuse:
     ] = None
     """File for the result: .json. Replaced if it exists."""
     overwrite: Overwrite = False
-    json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Print one JSON object, SI units, all digits."""
+    json: AsJson = False
 
     def run(self) -> None:
         """Fuse, print and write."""

@@ -12,6 +12,7 @@ from tyro.conf import Positional, arg
 
 import iparam
 from iparam.cli.console.printing import (
+    AsJson,
     note,
     number,
     numbers,
@@ -65,8 +66,7 @@ class IdentifyPayload(RecordedRunOptions):
     ] = None
     """File for the result: .json. Replaced if it exists."""
     overwrite: Overwrite = False
-    json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Print one JSON object, SI units, all digits."""
+    json: AsJson = False
 
     @property
     def written_kind(self) -> FileKind:

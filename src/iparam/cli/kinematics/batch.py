@@ -18,7 +18,7 @@ from iparam.cli.console.printing import note, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.kinematics.sample_files import SampleBlock, is_trajectory_file, read_table
 from iparam.cli.kinematics.state_files import StatesHeader, writer_type
-from iparam.cli.options.joint_state import note_other_arm, robot_of
+from iparam.cli.options.joint_state import Tip, note_other_arm, robot_of
 from iparam.errors import ContradictionError, InputError
 from iparam.files.atomic import atomic_file
 from iparam.files.kind import FileKind
@@ -51,8 +51,7 @@ class Batch:
     """A name from 'iparam robots', or the path of a URDF file. A table needs it."""
     fps: Annotated[float | None, arg(metavar="HZ", help_behavior_hint="(default: the trajectory's)")] = None
     """Samples a second taken from a trajectory."""
-    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
-    """The frame taken as the tool: a link of the URDF, or 'flange'."""
+    tip: Tip = None
     frame: Literal["tool", "base"] = "tool"
     """Axes of the velocities and accelerations. The pose is always in the base."""
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import note
-from iparam.cli.options.joint_state import exact_count, robot_of
+from iparam.cli.console.printing import AsJson, note
+from iparam.cli.options.joint_state import Tip, exact_count, robot_of
 
 if TYPE_CHECKING:
     from iparam.arrays import FloatArray
@@ -23,8 +23,7 @@ class ControllerLogOptions:
 
     robot: Annotated[str, arg(metavar="ROBOT")]
     """A name from 'iparam robots', or the path of a URDF file."""
-    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
-    """The frame taken as the tool: a link of the URDF, or 'flange'."""
+    tip: Tip = None
     columns: Annotated[str | None, arg(metavar="NAMES", help_behavior_hint="(default: the file's header)")] = None
     """Columns of a log without a header, e.g. time,q,dq,current: a group takes one column a joint."""
     angles: Annotated[Literal["radians", "degrees"] | None, arg(help_behavior_hint="(default: radians, checked)")] = (
@@ -33,8 +32,7 @@ class ControllerLogOptions:
     """Unit of the joint angles in the files."""
     drive_gains: Annotated[tuple[float, ...], arg(metavar="K0 K1 ..", help_behavior_hint="(default: estimated)")] = ()
     """Torque that an ampere makes at each joint [N m/A]."""
-    json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Print one JSON object, SI units, all digits."""
+    json: AsJson = False
 
     def load_robot(self) -> Robot:
         """The robot."""

@@ -11,11 +11,21 @@ from tyro.conf import arg
 
 import iparam
 from iparam.arrays import FloatArray, as_float_array
-from iparam.cli.console.printing import note
+from iparam.cli.console.printing import AsJson, note
 from iparam.errors import InputError
 from iparam.robot.loading import load_robot
 from iparam.robot.model import JointKind, Robot
 from iparam.robot.scale import fast_joints
+
+Tip = Annotated[
+    str | None,
+    arg(
+        metavar="FRAME",
+        help="The frame taken as the tool: a link of the URDF, or 'flange'.",
+        help_behavior_hint="(default: the robot's own)",
+    ),
+]
+"""The type of the option ``tip`` that goes with ``robot``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +51,8 @@ class JointStateOptions:
     """Joint accelerations [rad/s^2]."""
     degrees: Annotated[bool, arg(help_behavior_hint="")] = False
     """q, dq and ddq of revolute joints are in degrees. Results stay in radians."""
-    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
-    """The frame taken as the tool: a link of the URDF, or 'flange'."""
-    json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Print one JSON object, SI units, all digits."""
+    tip: Tip = None
+    json: AsJson = False
 
     def load_robot(self) -> Robot:
         """The robot, with a note about what its description leaves out."""

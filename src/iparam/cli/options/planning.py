@@ -13,8 +13,8 @@ import numpy as np
 from tyro.conf import Positional, Suppress, arg
 
 import iparam
-from iparam.cli.console.printing import note
-from iparam.cli.options.joint_state import exact_count, note_other_arm, robot_of
+from iparam.cli.console.printing import AsJson, note
+from iparam.cli.options.joint_state import Tip, exact_count, note_other_arm, robot_of
 from iparam.errors import InputError
 from iparam.robot.scale import check_angles
 
@@ -31,8 +31,7 @@ class PlanningOptions:
 
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="")] = None
     """A name from 'iparam robots', or the path of a URDF file."""
-    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
-    """The frame taken as the tool: a link of the URDF, or 'flange'."""
+    tip: Tip = None
     preset: Annotated[Literal["reference"] | None, arg(help_behavior_hint="")] = None
     """A ready-made problem: 'reference' is that of document 000 (UR5e, spheres)."""
     payload_size: Annotated[tuple[float, ...], arg(metavar="X Y Z", help_behavior_hint="(default: no payload)")] = ()
@@ -142,8 +141,7 @@ class PlannedMotionOptions(PlanningOptions):
     harmonics: Annotated[int, Suppress] = 5
     base_freq: Annotated[float | None, Suppress] = None
     free_start: Annotated[bool, Suppress] = False
-    json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Print one JSON object, SI units, all digits."""
+    json: AsJson = False
 
     def load(self) -> tuple[TrajectoryFile, Robot]:
         """The motion and the robot: that of --robot, else the file's."""

@@ -11,7 +11,7 @@ from tyro.conf import arg
 
 import iparam
 from iparam.cli.console.interruption import StopRequest, interruption
-from iparam.cli.console.printing import note, print_json, print_line
+from iparam.cli.console.printing import AsJson, note, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
 from iparam.cli.ur.options import HostOption, StatusLine, check_recording_file, note_older, save_and_clean
@@ -56,8 +56,7 @@ class Record(HostOption):
     """Port of RTDE."""
     give_up_after: Annotated[float | None, arg(metavar="S", help_behavior_hint="(default: never)")] = None
     """End if there is no connection for so long [s]; what was recorded is saved."""
-    json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Print one JSON object, SI units, all digits."""
+    json: AsJson = False
 
     def run(self) -> None:
         """Record, print and write."""

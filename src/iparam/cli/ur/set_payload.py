@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import note, numbers, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, note, numbers, print_json, print_line, print_table
 from iparam.cli.ur.options import HostOption, confirm, require_somebody_to_ask
 from iparam.errors import InputError, IparamError
 
@@ -41,8 +41,7 @@ class SetPayload(HostOption):
     """Send a result whose warnings discredit it: you know better, and why."""
     yes: Annotated[bool, arg(help_behavior_hint="")] = False
     """Send without asking first. Needed where there is no terminal."""
-    json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Print one JSON object, SI units, all digits."""
+    json: AsJson = False
 
     def run(self) -> None:
         """Check, send, read back and print."""
