@@ -15,8 +15,8 @@ from iparam.bridges.ur.record.sample_times import SampleTimes
 from iparam.cli.main import main
 from iparam.estimation import PayloadProblem
 from iparam.estimation.estimators.consistent import ConsistentLeastSquares
-from iparam.estimation.payload.assembly import precision_warnings
 from iparam.estimation.payload.bias_drift import BiasDrift
+from iparam.estimation.payload.fitted_estimate import precision_warnings
 from iparam.export import IdentifiedLoad, StaticLoad
 from iparam.export.discrediting import discrediting
 from iparam.recording.screening import find_faults

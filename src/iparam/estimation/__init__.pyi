@@ -34,12 +34,12 @@ from .online.identifier import OnlineIdentifier as OnlineIdentifier
 from .online.identifier import OnlineSettings as OnlineSettings
 from .payload.compensation import compensate_wrench as compensate_wrench
 from .payload.fusion import fuse_estimates as fuse_estimates
-from .payload.identifiability import problem_identifiability as problem_identifiability
 from .payload.identify import identify_payload as identify_payload
 from .payload.problem import PayloadProblem as PayloadProblem
 from .payload.problem_of_recording import problem_from_recording as problem_from_recording
 from .payload.regressor_uncertainty import RegressorUncertainty as RegressorUncertainty
 from .payload.regressor_uncertainty import regressor_uncertainty as regressor_uncertainty
+from .payload.weighted_fit import problem_identifiability as problem_identifiability
 from .static.identify import identify_static as identify_static
 from .torque.payload_from_torque import identify_payload_from_torque as identify_payload_from_torque
 from .torque.robot_identification import identify_robot as identify_robot

@@ -8,11 +8,10 @@ import numpy as np
 
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.estimator import Estimator
-from iparam.estimation.payload.assembly import assemble_estimate
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
-from iparam.estimation.payload.identifiability import require_identifiable
+from iparam.estimation.payload.fitted_estimate import assemble_estimate
 from iparam.estimation.payload.problem import PayloadProblem
-from iparam.estimation.payload.weighted_fit import residuals, solve_weighted, weighted_fit
+from iparam.estimation.payload.weighted_fit import require_identifiable, residuals, solve_weighted, weighted_fit
 from iparam.estimation.payload.weighting import constant_weights
 
 

@@ -13,12 +13,11 @@ from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.estimation.estimators.estimator import Estimator
-from iparam.estimation.payload.assembly import assemble_estimate
 from iparam.estimation.payload.covariance import Scores, score_covariance
-from iparam.estimation.payload.identifiability import check_wrench
+from iparam.estimation.payload.fitted_estimate import assemble_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
-from iparam.estimation.payload.weighted_fit import WeightedFit, residuals, weighted_fit
-from iparam.estimation.payload.weighting import first_weights, residual_weights, triangular_factor
+from iparam.estimation.payload.weighted_fit import WeightedFit, check_wrench, residuals, triangular_factor, weighted_fit
+from iparam.estimation.payload.weighting import first_weights, residual_weights
 from iparam.spatial.consistency import is_physically_consistent
 from iparam.spatial.log_cholesky import log_cholesky_from_phi, log_cholesky_jacobian, phi_from_log_cholesky
 from iparam.spatial.parameters import InertialParameters

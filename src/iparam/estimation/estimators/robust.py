@@ -10,11 +10,10 @@ from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.estimator import Estimator
-from iparam.estimation.payload.assembly import assemble_estimate
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
-from iparam.estimation.payload.identifiability import require_identifiable
+from iparam.estimation.payload.fitted_estimate import assemble_estimate
 from iparam.estimation.payload.problem import PayloadProblem
-from iparam.estimation.payload.weighted_fit import residuals, solve_weighted
+from iparam.estimation.payload.weighted_fit import require_identifiable, residuals, solve_weighted
 from iparam.estimation.payload.weighting import channel_floor, first_weights
 
 ROUNDS = 100

@@ -13,11 +13,11 @@ from iparam.estimation import kernels
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.estimator import Estimator
-from iparam.estimation.payload.assembly import assemble_estimate
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
+from iparam.estimation.payload.fitted_estimate import assemble_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
-from iparam.estimation.payload.weighted_fit import residuals, weighted_fit
-from iparam.estimation.payload.weighting import NoiseWeights, triangular_factor
+from iparam.estimation.payload.weighted_fit import residuals, triangular_factor, weighted_fit
+from iparam.estimation.payload.weighting import NoiseWeights
 
 Errors = Literal["known", "equal"]
 

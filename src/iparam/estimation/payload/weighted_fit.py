@@ -1,4 +1,6 @@
-"""The weighted linear fit that several estimators share, with the correction for errors of the regressor."""
+"""The weighted linear fit that estimators share: the triangular factor of a problem, all that they need to know of it
+in at most 17 x 17 numbers; what it determines; and the solution, with the correction for errors of the regressor.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +9,141 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.arrays import FloatArray
+from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
-from iparam.estimation.payload.identifiability import require_identifiable
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
-from iparam.estimation.payload.weighting import (
-    NoiseWeights,
-    first_weights,
-    residual_weights,
-    solve_triangle,
-    triangular_factor,
-)
-from iparam.regressor.identifiability import IdentifiabilityReport
+from iparam.estimation.payload.weighting import NoiseWeights, first_weights, residual_weights
+from iparam.recording.units import USUAL_RATES, time_hint
+from iparam.regressor.identifiability import PARAMETER_NAMES, IdentifiabilityReport, payload_identifiability
+
+SAMPLES_A_BLOCK = 20_000
+
+WELL_CONDITIONED = 1e-2
+"""Least part of a column, relative, that the columns before it leave, for the faster factorisation."""
+
+
+def triangular_factor(problem: PayloadProblem, weights: NoiseWeights, bias_first: bool = False) -> FloatArray:
+    """R (p + 1, p + 1), upper triangular, with R' R the Gram matrix of the whitened [design, y].
+
+    Args:
+        problem: the data.
+        weights: what they are whitened with.
+        bias_first: put the bias before phi: the trailing block is then that of the data with the bias projected out.
+    """
+    size = problem.num_unknowns + 1
+    factor = np.zeros((0, size))
+    for start in range(0, problem.num_samples, SAMPLES_A_BLOCK):
+        part = slice(start, min(start + SAMPLES_A_BLOCK, problem.num_samples))
+        whiten = weights.whiten if weights.constant else weights.whiten[part]
+        count = part.stop - part.start
+        rows = np.empty((count, 6, size))
+        first = 6 if bias_first and problem.bias else 0
+        rows[:, :, first : first + 10] = whiten @ problem.A[part]
+        if problem.bias:
+            place = slice(0, 6) if bias_first else slice(10, 16)
+            rows[:, :, place] = whiten
+        rows[:, :, -1] = (whiten @ problem.y[part, :, None])[..., 0]
+        factor = _factor(np.concatenate([factor, rows.reshape(-1, size)]) if len(factor) else rows.reshape(-1, size))
+    padded = np.zeros((size, size))
+    padded[: len(factor)] = factor
+    return padded
+
+
+def _factor(rows: FloatArray) -> FloatArray:
+    """The triangular factor of rows: by Cholesky where that keeps ten digits, otherwise by reflections."""
+    gram = rows.T @ rows
+    scale = np.sqrt(np.diag(gram))
+    if (scale > 0.0).all():
+        try:
+            root = np.linalg.cholesky(gram / np.outer(scale, scale))
+        except np.linalg.LinAlgError:
+            return np.asarray(np.linalg.qr(rows, mode="r"))
+        if root.diagonal().min() > WELL_CONDITIONED:
+            return np.asarray(root.T * scale)
+    return np.asarray(np.linalg.qr(rows, mode="r"))
+
+
+def solve_triangle(factor: FloatArray) -> FloatArray:
+    """The least-squares solution (p,) of a triangular factor (p + 1, p + 1)."""
+    from scipy.linalg import solve_triangular
+
+    return np.asarray(solve_triangular(factor[:-1, :-1], factor[:-1, -1]))
+
+
+MOSTLY_NOISE = 0.5
+"""Share of errors in the regressor's power from which a direction counts as not excited."""
+
+LEAST_SIGNAL = 1e-9
+"""Share of a channel's size below which its changes count as none."""
+
+
+def problem_identifiability(problem: PayloadProblem, weights: NoiseWeights | None = None) -> IdentifiabilityReport:
+    """What the motion of a problem determines about phi, beside the bias where that is estimated too.
+
+    A direction counts as determined if the regressor moves along it by more than rounding, and by more than the errors
+    of the motion alone would make it seem to.
+    """
+    chosen = first_weights(problem) if weights is None else weights
+    rows = without_bias(problem, chosen)
+    report = payload_identifiability(rows)
+    if report.rank < NUM_PARAMETERS or problem.uncertainty is None:
+        return report
+    noise = problem.uncertainty.gram(chosen.precision)
+    inverse = np.linalg.inv(rows)
+    share, directions = np.linalg.eigh(inverse.T @ noise @ inverse)
+    blind = share > MOSTLY_NOISE
+    if not blind.any():
+        return report
+    lost = inverse @ directions[:, blind] * np.linalg.norm(rows, axis=0)[:, None]
+    involved = np.abs(lost).max(axis=1) > 0.05 * np.abs(lost).max()
+    names = tuple(name for name, part in zip(PARAMETER_NAMES, involved, strict=True) if part)
+    return IdentifiabilityReport(NUM_PARAMETERS - int(blind.sum()), report.singular_values, np.inf, names)
+
+
+def require_identifiable(problem: PayloadProblem, weights: NoiseWeights | None = None) -> IdentifiabilityReport:
+    """The report, or an error that names what cannot be told."""
+    check_wrench(problem)
+    report = problem_identifiability(problem, weights)
+    if report.rank < NUM_PARAMETERS:
+        names = ", ".join(report.undetermined) or "some combinations of parameters"
+        raise NotIdentifiableError(
+            f"this motion determines only {report.rank} of the 10 parameters: {names} cannot be told. "
+            f"{_advice(problem)}",
+            report.undetermined,
+        )
+    return report
+
+
+def _advice(problem: PayloadProblem) -> str:
+    """What would help; with few samples a second, that is first of all the right unit of time."""
+    advice = (
+        "Move all wrist joints, faster, through more orientations (see iparam excite optimize), or give a prior "
+        "(--method logchol)"
+    )
+    hint = time_hint(problem.time, slowest=USUAL_RATES[0])
+    if not hint:
+        return advice
+    return f"The wrench has {hint}. If it is in seconds: {advice}"
+
+
+def check_wrench(problem: PayloadProblem) -> None:
+    """Refuse a wrench that does not come from a working sensor."""
+    size = float(np.abs(problem.y).max())
+    if size == 0.0:
+        raise IdentificationError("the wrench is zero in all samples: is the force/torque sensor connected?")
+    still = np.ptp(problem.y, axis=0) <= LEAST_SIGNAL * np.abs(problem.y).max(axis=0)
+    if problem.num_samples > 1 and still.all():
+        raise IdentificationError(
+            "the wrench is the same in all samples: either the sensor is stuck or nothing moved, and a load that is "
+            "moved cannot exert a constant wrench"
+        )
+
+
+def without_bias(problem: PayloadProblem, weights: NoiseWeights) -> FloatArray:
+    """(10, 10) triangular rows whose Gram matrix is that of the whitened regressors with the bias projected out."""
+    start = 6 * problem.bias
+    return triangular_factor(problem, weights, bias_first=True)[start : start + NUM_PARAMETERS, start:-1]
+
 
 ROUNDS = 2
 
