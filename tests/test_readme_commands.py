@@ -24,6 +24,8 @@ from pathlib import Path
 
 import pytest
 
+from iparam.cli.main import main
+
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -72,15 +74,12 @@ def missing_line(expected: str, output: str) -> str | None:
     return None
 
 
-def run(arguments: list[str], folder: Path, expected: str) -> None:
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, timeout=300, check=False
-    )
-    report = f"\n{done.stdout}{done.stderr}"
-    assert done.returncode == 0, f"exit code {done.returncode}{report}"
-    assert "Traceback" not in done.stderr, report
-    assert "Warning" not in done.stderr, report
-    missing = missing_line(expected, done.stdout)
+def check(code: int, expected: str, printed: str, errors: str) -> None:
+    report = f"\n{printed}{errors}"
+    assert code == 0, f"exit code {code}{report}"
+    assert "Traceback" not in errors, report
+    assert "Warning" not in errors, report
+    missing = missing_line(expected, printed)
     assert missing is None, f"the output lacks {missing!r}{report}"
 
 
@@ -96,17 +95,39 @@ def sample_files(tmp_path: Path) -> None:
         shutil.copy(ROOT / "tests" / "data" / f"sample_{name}", tmp_path / name)
 
 
+PLANNED: dict[str, tuple[str, bytes]] = {}
+"""What searches of a fixed time printed and wrote, by their command: several pages begin with the same one."""
+
+
 @pytest.mark.parametrize("block", CONSOLE, ids=str)
-def test_commands_run(block: Block, tmp_path: Path) -> None:
+def test_commands_run(
+    block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In this process: a new one for each would spend most of the time on imports."""
+    monkeypatch.chdir(tmp_path)
     for command, expected in commands_of(block):
-        run(["-m", *shlex.split(command, comments=True)], tmp_path, expected)
+        arguments = shlex.split(command, comments=True)[1:]
+        output = tmp_path / arguments[-1]
+        if command in PLANNED:
+            printed, plan = PLANNED[command]
+            output.write_bytes(plan)
+            check(0, expected, printed, "")
+            continue
+        code = main(arguments)
+        captured = capfd.readouterr()
+        check(code, expected, captured.out, captured.err)
+        if "--time-budget" in arguments and arguments[-2] == "--output":
+            PLANNED[command] = captured.out, output.read_bytes()
 
 
 @pytest.mark.parametrize("block", PYTHON, ids=str)
 def test_python_blocks_run(block: Block, tmp_path: Path) -> None:
     script = tmp_path / "block.py"
     script.write_text(block.text, encoding="utf-8")
-    run([str(script)], tmp_path, block.output)
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
+    check(done.returncode, block.output, done.stdout, done.stderr)
 
 
 def test_readme_has_blocks_to_run() -> None:
