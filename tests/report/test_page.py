@@ -14,10 +14,11 @@ import pytest
 import iparam
 from iparam.errors import InputError, MissingExtraError
 from iparam.estimation import compare_methods
-from iparam.report import ReportInput, report_page, write_report
+from iparam.report import ReportInput, report_page, require_plot_extra, write_report
 from iparam.robot.model import JointLimits
 
 pytest.importorskip("matplotlib")
+pytest.importorskip("jinja2")
 
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)> $\\frac$ </title></style>\0\u202e'
 
@@ -203,7 +204,9 @@ def test_bad_inputs_are_refused(run: Any, tmp_path: Path) -> None:
         write_report(tmp_path / "report.pdf", ReportInput(estimate=run.estimate))
 
 
-def test_without_matplotlib_the_error_names_the_extra(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"iparam\[plot\]"):
-        report_page(ReportInput(estimate=run.estimate))
+@pytest.mark.parametrize("package", ["matplotlib", "jinja2"])
+def test_without_a_package_the_error_names_the_extra(package: str, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, package, None)
+    for make in (lambda: report_page(ReportInput(estimate=run.estimate)), require_plot_extra):
+        with pytest.raises(MissingExtraError, match=rf"{package}.*iparam\[plot\]"):
+            make()

@@ -129,7 +129,7 @@ class Demo:
             raise InputError(f"--seed must be at least 0, got {self.seed}")
         iparam.simulation.require_mujoco()
         if not self.no_report:
-            iparam.report.require_matplotlib()
+            iparam.report.require_plot_extra()
         try:
             self.output_dir.mkdir(parents=True, exist_ok=True)
         except OSError as error:

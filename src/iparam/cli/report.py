@@ -59,7 +59,7 @@ class Report(RecordedRunOptions):
         if self.methods and self.recording is None:
             raise InputError("--methods needs the run to compare them on: add --recording")
 
-        iparam.report.require_matplotlib()
+        iparam.report.require_plot_extra()
 
         estimate = iparam.Estimate.load(self.result)
         planned = None if self.trajectory is None else iparam.load_trajectory(self.trajectory)

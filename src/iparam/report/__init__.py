@@ -1,6 +1,6 @@
 """Reports for people: one self-contained page about an identification, and the check against a run that was not used.
 
-matplotlib is imported when a page is drawn (extra ``plot``); everything else here does without it.
+matplotlib and jinja2 are imported when a page is made (extra ``plot``); everything else here does without them.
 """
 
 import lazy_loader

@@ -6,10 +6,11 @@ import os
 
 from iparam.errors import InputError
 from iparam.files.atomic import write_atomically
+from iparam.report.content import BulletList, Missing, Section
 from iparam.report.context import ReportContext
-from iparam.report.figures.matplotlib_backend import plot_style
+from iparam.report.figures.matplotlib_backend import plot_style, require_matplotlib
 from iparam.report.input import ReportInput
-from iparam.report.markup import Missing, Section, bullet_list, text
+from iparam.report.rendering import page_environment
 from iparam.report.sections.convergence import convergence_section
 from iparam.report.sections.excitation import excitation_section
 from iparam.report.sections.load import load_section
@@ -18,7 +19,6 @@ from iparam.report.sections.motion import motion_section
 from iparam.report.sections.provenance import provenance_section
 from iparam.report.sections.summary import summary_section
 from iparam.report.sections.wrench import wrench_section
-from iparam.report.stylesheet import STYLESHEET
 
 _SECTIONS = (
     summary_section,
@@ -31,8 +31,15 @@ _SECTIONS = (
     provenance_section,
 )
 
-# Nothing may be loaded or run, whatever a file had in it.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+def require_plot_extra() -> None:
+    """Check that a report can be made, before the work that leads to one.
+
+    Raises:
+        MissingExtraError: matplotlib or jinja2 is not installed.
+    """
+    require_matplotlib()
+    page_environment()
 
 
 def write_report(path: str | os.PathLike[str], given: ReportInput) -> None:
@@ -43,7 +50,7 @@ def write_report(path: str | os.PathLike[str], given: ReportInput) -> None:
         given: the estimate, and what else is known.
 
     Raises:
-        MissingExtraError: matplotlib is not installed.
+        MissingExtraError: matplotlib or jinja2 is not installed.
     """
     if not os.fspath(path).lower().endswith((".html", ".htm")):
         raise InputError(f"a report is an HTML file: give a path that ends in .html, not {os.fspath(path)!r}")
@@ -52,38 +59,14 @@ def write_report(path: str | os.PathLike[str], given: ReportInput) -> None:
 
 def report_page(given: ReportInput) -> str:
     """The page as text."""
-    context = ReportContext(given)
+    template, context = page_environment().get_template("page.html"), ReportContext(given)
     with plot_style():
         parts = [make(context) for make in _SECTIONS]
     sections = [part for part in parts if isinstance(part, Section)]
     missing = [f"{part.title}: {part.needed}." for part in parts if isinstance(part, Missing)]
     if missing:
-        left_out = Section("left-out", "Left out", bullet_list(missing, "missing"))
-        sections.insert(len(sections) - 1, left_out)
-    links = "".join(f'<li><a href="#{section.slug}">{text(section.title)}</a></li>' for section in sections)
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{text(given.title)}</title>",
-            '<link rel="icon" href="data:,">',
-            f"<style>{STYLESHEET}</style>",
-            "</head>",
-            "<body>",
-            f"<header><h1>{text(given.title)}</h1><p>{text(_subtitle(given))}</p></header>",
-            f'<nav aria-label="Sections"><ul>{links}</ul></nav>',
-            "<main>",
-            *(section.markup for section in sections),
-            "</main>",
-            "</body>",
-            "</html>",
-            "",
-        ]
-    )
+        sections.insert(len(sections) - 1, Section("left-out", "Left out", [BulletList(missing, "missing")]))
+    return template.render(title=given.title, subtitle=_subtitle(given), sections=sections)
 
 
 def _subtitle(given: ReportInput) -> str:

@@ -8,8 +8,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.report.figures.equivalent_body import EquivalentBody
-from iparam.report.figures.matplotlib_backend import WIDTH, new_figure
-from iparam.report.figures.svg import BLUE, INK, ORANGE, PALE, VERMILLION
+from iparam.report.figures.matplotlib_backend import BLUE, INK, ORANGE, PALE, VERMILLION, WIDTH, new_figure
 from iparam.report.figures.view import View, box_faces, stadium
 from iparam.robot.capsules import link_capsules
 from iparam.robot.kinematics import forward_kinematics, frame_poses

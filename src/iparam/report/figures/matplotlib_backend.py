@@ -1,13 +1,32 @@
-"""The one place that imports matplotlib: figures without its global state, and their style."""
+"""The one place that imports matplotlib: figures without its global state, their style, and what they are as SVG."""
 
 from __future__ import annotations
 
+import io
+import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from iparam.errors import MissingExtraError
-from iparam.report.figures.svg import GREY, INK, PALE
+from iparam.report.content import Card
+
+# Colours that people with any colour vision tell apart (Okabe & Ito 2008).
+INK = "#1a1a1a"
+GREY = "#6b6b6b"
+PALE = "#d9d9d9"
+BLUE = "#0072b2"
+ORANGE = "#e69f00"
+GREEN = "#009e73"
+VERMILLION = "#d55e00"
+SKY = "#56b4e9"
+
+AXES = (VERMILLION, GREEN, BLUE)
+"""Of x, y and z."""
+
+MARKERS = ("o", "s", "^")
+"""Of what AXES or other triples colour."""
 
 WIDTH = 4.4
 """Of all figures: at this size their text is readable on a phone and on a desk [inch]."""
@@ -44,6 +63,12 @@ _STYLE = {
     "legend.borderpad": 0.1,
     "lines.linewidth": 1.3,
 }
+
+_FONT = re.compile(r"font: ([^;\"]*?)'DejaVu Sans'[^;\"]*")
+_CLUTTER = re.compile(r"\s*(?:<!--.*?-->|<metadata>.*?</metadata>|<style type=\"text/css\">.*?</style>)", re.DOTALL)
+_ID = re.compile(r'\sid="([^"]*)"')
+_REFERENCE = re.compile(r'(url\(#|href="#)([^")]*)')
+_DRAWING = re.compile(r"<svg[^>]*?viewBox=\"([^\"]*)\"[^>]*>(.*)</svg>", re.DOTALL)
 
 
 def require_matplotlib() -> Any:
@@ -102,3 +127,23 @@ def plain_log_ticks(axis: Any) -> None:
     axis.set_major_locator(LogLocator(numticks=6))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
+
+
+def figure_card(figure: Any, slug: str, title: str, description: str) -> Card:
+    """A figure with its caption; its SVG fills its place, has no ids that others have, and asks for no fonts.
+
+    Args:
+        figure: a ``matplotlib.figure.Figure``.
+        slug, title, description: of the `Card`.
+    """
+    buffer = io.StringIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # the browser has its own fonts
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
+    _, view_box, shapes, _ = _DRAWING.split(buffer.getvalue(), maxsplit=1)
+    shapes = _CLUTTER.sub("", shapes)
+    used = {match[2] for match in _REFERENCE.finditer(shapes)}
+    shapes = _ID.sub(lambda match: f' id="{slug}-{match[1]}"' if match[1] in used else "", shapes)
+    shapes = _REFERENCE.sub(lambda match: f"{match[1]}{slug}-{match[2]}", shapes)
+    shapes = _FONT.sub(r"font: \1'DejaVu Sans', Verdana, sans-serif", shapes)
+    return Card(slug, title, description, view_box, shapes)

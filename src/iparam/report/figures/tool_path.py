@@ -1,4 +1,4 @@
-"""The path of the tool in space, in a cage with a scale."""
+"""The path of the tool in space, in a bounding box with a scale."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.report.figures.matplotlib_backend import new_figure
-from iparam.report.figures.svg import GREY, INK, PALE
+from iparam.report.figures.matplotlib_backend import GREY, INK, PALE, new_figure
 from iparam.report.figures.view import View
 from iparam.rounding import fixed
 
 VIEW = View(-55.0, 24.0)
 SEGMENTS = 160
 LEAST_SIZE = 0.05
-"""Edge length of the cage below which a path is a point [m]."""
+"""Edge length of the box below which a path is a point [m]."""
 
 LEAST_SHARE = 0.6
-"""Of a side of the cage, in longest sides: room for the numbers along it."""
+"""Of a side of the box, in longest sides: room for the numbers along it."""
 
 MOST_STEPS = 5.0
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, *(10.0**k for k in range(2, 12)))
@@ -36,8 +35,8 @@ def tool_path_figure(time: FloatArray, points: FloatArray, frame: str) -> Any:
 
     figure = new_figure(3.6)
     axes = figure.add_axes((0.03, 0.17, 0.94, 0.82))
-    ticks = cage_ticks(points)
-    _cage(axes, ticks)
+    ticks = bounding_box_ticks(points)
+    _bounding_box(axes, ticks)
     floor = points.copy()
     floor[:, 2] = ticks[2][0]
     thin = slice(None, None, max(1, len(points) // 400))
@@ -64,7 +63,7 @@ def tool_path_figure(time: FloatArray, points: FloatArray, frame: str) -> Any:
     return figure
 
 
-def cage_ticks(points: FloatArray) -> list[FloatArray]:
+def bounding_box_ticks(points: FloatArray) -> list[FloatArray]:
     """Ticks along x, y and z with one step, around points (T, 3); no side is much shorter than the longest [m]."""
     low, high = points.min(axis=0), points.max(axis=0)
     longest = max(float((high - low).max()), LEAST_SIZE)
@@ -77,7 +76,7 @@ def cage_ticks(points: FloatArray) -> list[FloatArray]:
     return found
 
 
-def _cage(axes: Any, ticks: list[FloatArray]) -> None:
+def _bounding_box(axes: Any, ticks: list[FloatArray]) -> None:
     """The walls behind the path with their grid, and the scales along the edges in front."""
     toward = VIEW.axes[2]
     back = [t[0] if toward[i] > 0 else t[-1] for i, t in enumerate(ticks)]

@@ -10,10 +10,18 @@ from iparam.arrays import FloatArray
 from iparam.errors import IparamError
 from iparam.estimation.assessment.convergence import Convergence, recursive_convergence
 from iparam.estimation.assessment.derived_values import parameter_scales
+from iparam.report.content import Card, Cards, Missing, Paragraph, Section
 from iparam.report.context import ReportContext
-from iparam.report.figures.matplotlib_backend import new_figure, side_label, stacked_axes
-from iparam.report.figures.svg import BLUE, INK, SKY, VERMILLION, figure_card
-from iparam.report.markup import Missing, Section, cards, paragraph
+from iparam.report.figures.matplotlib_backend import (
+    BLUE,
+    INK,
+    SKY,
+    VERMILLION,
+    figure_card,
+    new_figure,
+    side_label,
+    stacked_axes,
+)
 
 HEIGHT = 4.9
 SETTLED = 0.25
@@ -49,7 +57,7 @@ def convergence_section(context: ReportContext) -> Section | Missing:
     )
     if context.true_values is not None:
         words += " Dotted: the truth."
-    return Section("convergence", title, "\n".join([paragraph(words), cards(figures)]))
+    return Section("convergence", title, (Paragraph(words), Cards(figures)))
 
 
 def _card(
@@ -59,7 +67,7 @@ def _card(
     slug: str,
     title: str,
     panels: tuple[tuple[int, str], ...],
-) -> str:
+) -> Card:
     figure = new_figure(HEIGHT)
     rows = stacked_axes(figure, (1.0,) * len(panels), top=0.3)
     limits = parameter_scales(context.estimate.parameters)

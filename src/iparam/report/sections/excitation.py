@@ -12,10 +12,18 @@ from iparam.estimation.assessment.derived_values import NAMES, SCALES, UNITS, pa
 from iparam.estimation.assessment.run_analysis import RunAnalysis
 from iparam.excitation.prediction import Prediction, predict_precision
 from iparam.recording.noise_level import white_noise_level
+from iparam.report.content import Block, Card, Cards, Heading, Missing, Paragraph, Section, Table
 from iparam.report.context import ReportContext
-from iparam.report.figures.matplotlib_backend import new_figure, plain_log_ticks
-from iparam.report.figures.svg import BLUE, GREY, INK, SKY, VERMILLION, figure_card
-from iparam.report.markup import Missing, Section, beside, cards, paragraph, table
+from iparam.report.figures.matplotlib_backend import (
+    BLUE,
+    GREY,
+    INK,
+    SKY,
+    VERMILLION,
+    figure_card,
+    new_figure,
+    plain_log_ticks,
+)
 from iparam.rounding import NORMAL_95, significant
 from iparam.sensing.measurement_noise import MeasurementNoise
 
@@ -35,12 +43,13 @@ def excitation_section(context: ReportContext) -> Section | Missing:
         sentence += f"; {significant(planned.condition_number)} was planned"
     prediction = _prediction(context, context.run)
     singular, over_time = _singular_card(context.singular_values), _condition_card(context.run)
-    parts = [paragraph(sentence + "."), cards([singular, over_time, _precision_card(context, prediction)])]
+    figures = Cards([singular, over_time, _precision_card(context, prediction)])
+    blocks: list[Block] = [Paragraph(sentence + "."), figures]
     if prediction is not None:
-        parts += ["<h3>Predicted against obtained precision</h3>", _precision_table(context, prediction)]
+        blocks += [Heading("Predicted against obtained precision"), _precision_table(context, prediction)]
     else:
-        parts.append(paragraph("Left out: the predicted precision. Add --trajectory, the plan of this run.", "missing"))
-    return Section("excitation", "Excitation quality", "\n".join(parts))
+        blocks += [Paragraph("Left out: the predicted precision. Add --trajectory, the plan of this run.", "missing")]
+    return Section("excitation", "Excitation quality", blocks)
 
 
 def _prediction(context: ReportContext, run: RunAnalysis) -> Prediction | None:
@@ -66,7 +75,7 @@ def _prediction(context: ReportContext, run: RunAnalysis) -> Prediction | None:
         return None
 
 
-def _singular_card(values: FloatArray) -> str:
+def _singular_card(values: FloatArray) -> Card:
     figure = new_figure(HEIGHT)
     axes = figure.add_axes((0.135, 0.135, 0.84, 0.82))
     axes.bar(np.arange(1, 11), values, color=SKY, edgecolor=BLUE, linewidth=0.8)
@@ -87,7 +96,7 @@ def _singular_card(values: FloatArray) -> str:
     return figure_card(figure, "singular-values", "Singular values.", words)
 
 
-def _condition_card(run: RunAnalysis) -> str:
+def _condition_card(run: RunAnalysis) -> Card:
     A, time = run.problem.A, run.problem.time - run.problem.time[0]
     ends = np.unique(np.linspace(0, len(A), INSTANTS + 1).astype(int))[1:]
     starts = np.concatenate([[0], ends[:-1]])
@@ -105,12 +114,11 @@ def _condition_card(run: RunAnalysis) -> str:
     axes.set_xlim(0.0, float(time[-1]))
     axes.set_xlabel("time [s]")
     axes.set_ylabel("condition number")
-    return figure_card(
-        figure, "condition", "Condition number over time.", "Of all samples so far; 1 cannot be bettered."
-    )
+    words = "Of all samples so far; 1 cannot be bettered."
+    return figure_card(figure, "condition", "Condition number over time.", words)
 
 
-def _precision_card(context: ReportContext, prediction: Prediction | None) -> str:
+def _precision_card(context: ReportContext, prediction: Prediction | None) -> Card:
     scales, places = 100.0 / parameter_scales(context.estimate.parameters), np.arange(10)
     figure = new_figure(HEIGHT)
     axes = figure.add_axes((0.155, 0.135, 0.82, 0.75))
@@ -137,7 +145,7 @@ def _precision_card(context: ReportContext, prediction: Prediction | None) -> st
     return figure_card(figure, "precision", "Precision.", words)
 
 
-def _precision_table(context: ReportContext, prediction: Prediction) -> str:
+def _precision_table(context: ReportContext, prediction: Prediction) -> Table:
     predicted = NORMAL_95 * np.sqrt(np.diag(prediction.covariance_derived)) * SCALES
     obtained = context.derived.half_widths * SCALES
     truth = context.true_values
@@ -153,4 +161,4 @@ def _precision_table(context: ReportContext, prediction: Prediction) -> str:
         "The prediction is that of weighted least squares on the planned motion, with white noise of the size seen in "
         "this run; it knows nothing of what else may be wrong."
     )
-    return beside(table(header, rows, "Predicted against obtained precision"), paragraph(words, "small"))
+    return Table(header, rows, "Predicted against obtained precision", notes=words)

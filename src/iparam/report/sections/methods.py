@@ -9,10 +9,10 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.assessment.derived_values import derived_values, parameter_scales
 from iparam.estimation.estimate import Estimate
+from iparam.report.content import Block, BulletList, Card, Cards, Missing, Paragraph, Section, Table
 from iparam.report.context import ReportContext
-from iparam.report.figures.matplotlib_backend import new_figure
-from iparam.report.figures.svg import AXES, INK, MARKERS, figure_card
-from iparam.report.markup import Missing, Section, bullet_list, cards, paragraph, plain, table
+from iparam.report.figures.matplotlib_backend import AXES, INK, MARKERS, figure_card, new_figure
+from iparam.report.rendering import plain
 from iparam.rounding import fixed, significant, with_interval
 
 _PANELS = (
@@ -28,21 +28,24 @@ def methods_section(context: ReportContext) -> Section | Missing:
     comparison = context.given.comparison
     if comparison is None:
         return Missing(title, "add --methods all, with --recording")
-    parts = []
+    blocks: list[Block] = []
     if comparison.estimates:
         of = "the truth" if context.true_values is not None else f"the estimate by {plain(context.estimate.method, 30)}"
         reference = context.derived.values if context.true_values is None else context.true_values
         scales = np.array([1e3, *[1e3] * 3, *[100.0] * 6])
         scales[4:] /= parameter_scales(context.estimate.parameters)[4:]
-        parts += [
-            paragraph(f"Differences to {of}, with 95 % intervals. All methods had the same run."),
-            cards(_card(comparison.estimates, reference, scales, *panel) for panel in _PANELS),
+        words = "The inertia error is the largest of the six entries about the centre of mass, in per cent of the "
+        words += "largest principal moment."
+        blocks += [
+            Paragraph(f"Differences to {of}, with 95 % intervals. All methods had the same run."),
+            Cards([_card(comparison.estimates, reference, scales, *panel) for panel in _PANELS]),
             _method_table(context, comparison.estimates),
+            Paragraph(words, "small"),
         ]
     if comparison.failures:
         reasons = [f"{name}: {reason}" for name, reason in comparison.failures.items()]
-        parts += [paragraph("No answer from:"), bullet_list(reasons)]
-    return Section("methods", title, "\n".join(parts))
+        blocks += [Paragraph("No answer from:"), BulletList(reasons)]
+    return Section("methods", title, blocks)
 
 
 def _card(
@@ -54,7 +57,7 @@ def _card(
     unit: str,
     indices: tuple[int, ...],
     names: tuple[str, ...],
-) -> str:
+) -> Card:
     figure = new_figure(0.85 + 0.29 * len(estimates))
     height = figure.get_figheight()
     axes = figure.add_axes((0.21, 0.42 / height, 0.765, 1.0 - 0.74 / height))
@@ -86,7 +89,7 @@ def _card(
     return figure_card(figure, f"methods-{slug}", title, "By method, with 95 % intervals.")
 
 
-def _method_table(context: ReportContext, estimates: Any) -> str:
+def _method_table(context: ReportContext, estimates: Any) -> Table:
     truth = context.true_values
     header = ["method", "mass [kg]", "centre of mass [mm]", "± [mm]", "moments [g m²]", "consistent"]
     if truth is not None:
@@ -105,8 +108,7 @@ def _method_table(context: ReportContext, estimates: Any) -> str:
                 f"{int(derived_values(estimate).holds(truth).sum())} of 10",
             ]
         rows.append(row)
-    words = "The inertia error is the largest of the six entries about the centre of mass, in per cent of the largest "
-    return table(header, rows, "Methods compared") + paragraph(words + "principal moment.", "small")
+    return Table(header, rows, "Methods compared")
 
 
 def _basic_row(name: str, estimate: Estimate) -> list[str]:

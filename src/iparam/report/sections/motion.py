@@ -7,13 +7,22 @@ from typing import Any
 import numpy as np
 
 from iparam.motion.motion import MotionEstimate
+from iparam.report.content import Block, Card, Cards, Heading, Missing, Paragraph, Section, Table
 from iparam.report.context import ReportContext
 from iparam.report.figures.arm import arm_picture, telling_poses
-from iparam.report.figures.matplotlib_backend import new_figure, side_label, stacked_axes
-from iparam.report.figures.svg import BLUE, GREEN, GREY, VERMILLION, figure_card
+from iparam.report.figures.matplotlib_backend import (
+    BLUE,
+    GREEN,
+    GREY,
+    VERMILLION,
+    figure_card,
+    new_figure,
+    side_label,
+    stacked_axes,
+)
 from iparam.report.figures.tool_path import tool_path_figure
 from iparam.report.figures.view import View
-from iparam.report.markup import Missing, Section, cards, paragraph, plain, table
+from iparam.report.rendering import plain
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import JointKind, Robot
 from iparam.rounding import fixed, significant
@@ -28,17 +37,17 @@ def motion_section(context: ReportContext) -> Section | Missing:
     if robot is None or motion is None:
         return Missing("The motion", "add --recording or --trajectory, and --robot if neither names the arm")
     duration = motion.time[-1] - motion.time[0]
-    parts = [
-        paragraph(f"{plain(robot.name)}, {fixed(duration, 1)} s, {context.motion_origin}."),
-        cards(_pictures(context, robot, motion)),
-        "<h3>Joints and their limits</h3>",
-        cards(_joint_card(robot, motion, joint) for joint in range(robot.num_joints)),
+    blocks: list[Block] = [
+        Paragraph(f"{plain(robot.name)}, {fixed(duration, 1)} s, {context.motion_origin}."),
+        Cards(_pictures(context, robot, motion)),
+        Heading("Joints and their limits"),
+        Cards([_joint_card(robot, motion, joint) for joint in range(robot.num_joints)]),
         *_planned_margins(context),
     ]
-    return Section("motion", "The motion", "\n".join(parts))
+    return Section("motion", "The motion", blocks)
 
 
-def _pictures(context: ReportContext, robot: Robot, motion: MotionEstimate | JointMotion) -> list[str]:
+def _pictures(context: ReportContext, robot: Robot, motion: MotionEstimate | JointMotion) -> list[Card]:
     poses = telling_poses(robot, motion.q)
     path = forward_kinematics(robot, motion.q)[:, :3, 3]
     shown = "The first pose is solid, others of the motion are faint; the line is the path of the tool."
@@ -56,7 +65,7 @@ def _pictures(context: ReportContext, robot: Robot, motion: MotionEstimate | Joi
     return [*found, figure_card(figure, "tool-path", "Path of the tool.", words)]
 
 
-def _joint_card(robot: Robot, motion: MotionEstimate | JointMotion, joint: int) -> str:
+def _joint_card(robot: Robot, motion: MotionEstimate | JointMotion, joint: int) -> Card:
     limits, revolute = robot.limits, robot.moving_joints[joint].kind is JointKind.REVOLUTE
     unit, rate = ("°", "°/s") if revolute else ("m", "m/s")
     scale = np.degrees(1.0) if revolute else 1.0
@@ -97,7 +106,7 @@ def _degree_ticks(axes: Any) -> None:
     axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 1.8, 3.6, 4.5, 9, 10]))
 
 
-def _planned_margins(context: ReportContext) -> list[str]:
+def _planned_margins(context: ReportContext) -> list[Block]:
     planned = context.given.trajectory
     if planned is None or planned.validation is None:
         return []
@@ -109,7 +118,7 @@ def _planned_margins(context: ReportContext) -> list[str]:
         if isinstance(entry, dict) and isinstance(entry.get("margin"), float):
             margin = f"{significant(entry['margin'])} {plain(entry.get('unit', ''), 20)}"
             rows.append([plain(name, 60), margin, plain(entry.get("label", ""), 80)])
-    parts = ["<h3>As planned</h3>", paragraph(verdict)]
+    blocks: list[Block] = [Heading("As planned"), Paragraph(verdict)]
     if rows:
-        parts.append(table(["limit", "least margin", "where"], rows, "Margins of the planned motion", "words"))
-    return parts
+        blocks.append(Table(["limit", "least margin", "where"], rows, "Margins of the planned motion", "words"))
+    return blocks

@@ -6,8 +6,9 @@ import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
+from iparam.report.content import Block, BulletList, Heading, Section, Table
 from iparam.report.context import ReportContext
-from iparam.report.markup import Section, bullet_list, plain, table
+from iparam.report.rendering import plain
 from iparam.rounding import fixed, significant
 
 
@@ -32,10 +33,10 @@ def provenance_section(context: ReportContext) -> Section:
     rows.append(["truth", "from a file of its own" if given.truth is not None else "not known"])
     versions = [f"{name} {_version(name)}" for name in ("iparam", "numpy", "scipy", "matplotlib")]
     rows.append(["versions", ", ".join([*versions, f"Python {platform.python_version()}"])])
-    parts = [table((), rows, "Provenance", "words")]
+    blocks: list[Block] = [Table((), rows, "Provenance", "words")]
     if given.recording is not None and given.recording.warnings:
-        parts += ["<h3>About the recording</h3>", bullet_list(given.recording.warnings)]
-    return Section("provenance", "Provenance", "\n".join(parts))
+        blocks += [Heading("About the recording"), BulletList(given.recording.warnings)]
+    return Section("provenance", "Provenance", blocks)
 
 
 def _shown(value: object) -> str:

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from iparam.estimation.assessment.derived_values import NAMES, SCALES, UNITS, parameter_scales
 from iparam.estimation.assessment.verdict import verdict_on
+from iparam.report.content import Banner, Block, BulletList, Heading, Section, Table, Tiles
 from iparam.report.context import ReportContext
-from iparam.report.markup import Section, beside, bullet_list, paragraph, table, text
 from iparam.rounding import decimals_for, fixed, significant, with_interval
-
-_SYMBOLS = {"good": "✔", "caution": "⚠", "poor": "✘"}
 
 
 def summary_section(context: ReportContext) -> Section:
     """What was found."""
-    estimate, verdict = context.estimate, verdict_on(context.estimate)
-    heading = f"<b>{_SYMBOLS[verdict.level]} {text(verdict.heading)}.</b>"
-    banner = f'<div class="verdict {verdict.level}"><p>{heading} {text(verdict.sentence)}</p></div>'
-    parts = [banner, _tiles(context)]
-    warnings = tuple(dict.fromkeys((*context.given.remarks, *estimate.warnings)))
+    blocks: list[Block] = [Banner(verdict_on(context.estimate)), _tiles(context)]
+    warnings = tuple(dict.fromkeys((*context.given.remarks, *context.estimate.warnings)))
     if warnings:
-        parts += ["<h3>Warnings</h3>", bullet_list(warnings, "warnings")]
-    notes = paragraph(_explanation(context), "small")
-    parts += ["<h3>The estimate</h3>", beside(estimate_table(context), notes)]
-    return Section("summary", "Summary", "\n".join(parts))
+        blocks += [Heading("Warnings"), BulletList(warnings, "warnings")]
+    return Section("summary", "Summary", [*blocks, Heading("The estimate"), _estimate_table(context)])
 
 
-def estimate_table(context: ReportContext) -> str:
+def _estimate_table(context: ReportContext) -> Table:
     """The ten numbers with their 95 % intervals, and the truth where it is known."""
     derived, truth, scales = context.derived, context.true_values, parameter_scales(context.estimate.parameters)
     header = ["parameter", "estimate ± 95 %"]
@@ -39,20 +32,19 @@ def estimate_table(context: ReportContext) -> str:
             row += [fixed(true, decimals), fixed(value - true, decimals), "yes" if abs(value - true) <= half else "no"]
         rows.append([*row, f"{significant(100 * derived.half_widths[i] / scales[i], 2)} %"])
     header.append("± of scale")
-    return table(header, rows, "Estimated inertial parameters")
+    return Table(header, rows, "Estimated inertial parameters", notes=_explanation(context))
 
 
-def _tiles(context: ReportContext) -> str:
+def _tiles(context: ReportContext) -> Tiles:
     estimate, derived = context.estimate, context.derived
     center = " · ".join(fixed(1e3 * value, 1) for value in estimate.center_of_mass)
-    shown = [
+    shown = (
         ("mass", with_interval(derived.values[0], derived.half_widths[0], "kg")),
         ("centre of mass x · y · z", f"{center} mm"),
         ("condition number", significant(estimate.condition_number)),
         ("samples", f"{estimate.samples}"),
-    ]
-    cells = "".join(f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in shown)
-    return f'<dl class="tiles">{cells}</dl>'
+    )
+    return Tiles(shown)
 
 
 def _explanation(context: ReportContext) -> str:

@@ -6,10 +6,18 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.estimation.assessment.run_analysis import AXIS_NAMES, AXIS_UNITS, RunAnalysis
+from iparam.report.content import Card, Cards, Missing, Section, Table
 from iparam.report.context import ReportContext
-from iparam.report.figures.matplotlib_backend import new_figure, side_label, stacked_axes
-from iparam.report.figures.svg import GREY, INK, SKY, VERMILLION, figure_card
-from iparam.report.markup import Missing, Section, beside, cards, paragraph, table
+from iparam.report.figures.matplotlib_backend import (
+    GREY,
+    INK,
+    SKY,
+    VERMILLION,
+    figure_card,
+    new_figure,
+    side_label,
+    stacked_axes,
+)
 from iparam.rounding import fixed, significant
 
 BINS = 220
@@ -38,14 +46,12 @@ def wrench_section(context: ReportContext) -> Section | Missing:
         "The white noise is that of the second differences; a residual that is not larger has nothing left to explain. "
         f"The signal is counted about its mean. The offset is {origin}."
     )
-    parts = [
-        cards(_axis_card(run, axis) for axis in range(6)),
-        beside(table(header, rows, "Residuals of the wrench"), paragraph(words, "small")),
-    ]
-    return Section("wrench", "Measured and predicted wrench", "\n".join(parts))
+    figures = Cards([_axis_card(run, axis) for axis in range(6)])
+    residuals = Table(header, rows, "Residuals of the wrench", notes=words)
+    return Section("wrench", "Measured and predicted wrench", (figures, residuals))
 
 
-def _axis_card(run: RunAnalysis, axis: int) -> str:
+def _axis_card(run: RunAnalysis, axis: int) -> Card:
     figure = new_figure(2.9)
     upper, lower = stacked_axes(figure, (1.8, 1.0), top=0.28)
     time = run.problem.time - run.problem.time[0]

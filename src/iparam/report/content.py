@@ -1,0 +1,163 @@
+"""What a section of the page is made of, as values: `templates/blocks.html` has a macro for each kind of block."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iparam.estimation.assessment.verdict import Verdict
+
+_UNIT = re.compile(r"\[[^\]]*\]| %")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The heading of what follows in a section.
+
+    Attributes:
+        text: a few words.
+    """
+
+    macro: ClassVar[str] = "heading"
+    text: str
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph of plain text.
+
+    Attributes:
+        text: its sentences.
+        style: a CSS class, or "".
+    """
+
+    macro: ClassVar[str] = "paragraph"
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class BulletList:
+    """A list of plain texts.
+
+    Attributes:
+        items: one sentence each.
+        style: a CSS class, or "".
+    """
+
+    macro: ClassVar[str] = "bullet_list"
+    items: Sequence[str]
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of plain texts: the first column names the row, the others are numbers.
+
+    Attributes:
+        header: of the columns; () for none.
+        rows: each as long as the header.
+        label: what the table shows, for readers who do not see it.
+        style: a CSS class: "words" aligns all columns to the left.
+        notes: what to know about it, beside it where there is room; "" for nothing.
+    """
+
+    macro: ClassVar[str] = "table"
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    label: str
+    style: str = ""
+    notes: str = ""
+
+    @property
+    def columns(self) -> list[str]:
+        """The header with units that stay in one line."""
+        return [_UNIT.sub(lambda unit: unit[0].replace(" ", "\N{NO-BREAK SPACE}"), name) for name in self.header]
+
+
+@dataclass(frozen=True)
+class Card:
+    """A figure with its caption.
+
+    Attributes:
+        slug: unique on the page.
+        title: a few words, above the figure.
+        description: what it shows, one or two sentences; also what is read aloud.
+        view_box: of the SVG element.
+        shapes: what is in it, as SVG.
+    """
+
+    slug: str
+    title: str
+    description: str
+    view_box: str
+    shapes: str
+
+
+@dataclass(frozen=True)
+class Cards:
+    """Figures side by side, as many as the width allows.
+
+    Attributes:
+        cards: the figures.
+    """
+
+    macro: ClassVar[str] = "cards"
+    cards: Sequence[Card]
+
+
+@dataclass(frozen=True)
+class Banner:
+    """What to make of the estimate, in a colour that says the same.
+
+    Attributes:
+        verdict: level, heading and sentence.
+    """
+
+    macro: ClassVar[str] = "banner"
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """The numbers to see first.
+
+    Attributes:
+        tiles: name and value of each.
+    """
+
+    macro: ClassVar[str] = "tiles"
+    tiles: Sequence[tuple[str, str]]
+
+
+Block = Heading | Paragraph | BulletList | Table | Cards | Banner | Tiles
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page.
+
+    Attributes:
+        slug: its anchor.
+        title: its heading.
+        blocks: what it shows, from top to bottom.
+    """
+
+    slug: str
+    title: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A part that had to be left out.
+
+    Attributes:
+        title: what it would have been.
+        needed: what to add, one sentence.
+    """
+
+    title: str
+    needed: str
