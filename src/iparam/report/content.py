@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from iparam.estimation.assessment.verdict import Verdict
 
@@ -13,41 +12,32 @@ _UNIT = re.compile(r"\[[^\]]*\]| %")
 
 
 @dataclass(frozen=True)
+class Headline:
+    """What to make of the estimate, and the numbers to see first: name and value of each."""
+
+    verdict: Verdict
+    tiles: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
 class Heading:
-    """The heading of what follows in a section.
+    """The heading of what follows in a section."""
 
-    Attributes:
-        text: a few words.
-    """
-
-    macro: ClassVar[str] = "heading"
     text: str
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph of plain text.
+    """Sentences, with a CSS class if given."""
 
-    Attributes:
-        text: its sentences.
-        style: a CSS class, or "".
-    """
-
-    macro: ClassVar[str] = "paragraph"
     text: str
     style: str = ""
 
 
 @dataclass(frozen=True)
 class BulletList:
-    """A list of plain texts.
+    """A list of sentences, with a CSS class if given."""
 
-    Attributes:
-        items: one sentence each.
-        style: a CSS class, or "".
-    """
-
-    macro: ClassVar[str] = "bullet_list"
     items: Sequence[str]
     style: str = ""
 
@@ -64,7 +54,6 @@ class Table:
         notes: what to know about it, beside it where there is room; "" for nothing.
     """
 
-    macro: ClassVar[str] = "table"
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     label: str
@@ -98,52 +87,17 @@ class Card:
 
 @dataclass(frozen=True)
 class Cards:
-    """Figures side by side, as many as the width allows.
+    """Figures side by side, as many as the width allows."""
 
-    Attributes:
-        cards: the figures.
-    """
-
-    macro: ClassVar[str] = "cards"
     cards: Sequence[Card]
 
 
-@dataclass(frozen=True)
-class Banner:
-    """What to make of the estimate, in a colour that says the same.
-
-    Attributes:
-        verdict: level, heading and sentence.
-    """
-
-    macro: ClassVar[str] = "banner"
-    verdict: Verdict
-
-
-@dataclass(frozen=True)
-class Tiles:
-    """The numbers to see first.
-
-    Attributes:
-        tiles: name and value of each.
-    """
-
-    macro: ClassVar[str] = "tiles"
-    tiles: Sequence[tuple[str, str]]
-
-
-Block = Heading | Paragraph | BulletList | Table | Cards | Banner | Tiles
+Block = Headline | Heading | Paragraph | BulletList | Table | Cards
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page.
-
-    Attributes:
-        slug: its anchor.
-        title: its heading.
-        blocks: what it shows, from top to bottom.
-    """
+    """A part of the page: its anchor, its heading, and what it shows from top to bottom."""
 
     slug: str
     title: str
@@ -152,12 +106,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Missing:
-    """A part that had to be left out.
-
-    Attributes:
-        title: what it would have been.
-        needed: what to add, one sentence.
-    """
+    """A part that had to be left out: what it would have been, and what to add, one sentence."""
 
     title: str
     needed: str
+
+
+def missing_wrench(title: str) -> Missing:
+    """A part that needs a run with a wrench."""
+    return Missing(title, "add --recording with the joint angles q and the wrench")

@@ -10,7 +10,7 @@ from iparam.arrays import FloatArray
 from iparam.errors import IparamError
 from iparam.estimation.assessment.convergence import Convergence, recursive_convergence
 from iparam.estimation.assessment.derived_values import parameter_scales
-from iparam.report.content import Card, Cards, Missing, Paragraph, Section
+from iparam.report.content import Card, Cards, Missing, Paragraph, Section, missing_wrench
 from iparam.report.context import ReportContext
 from iparam.report.figures.matplotlib_backend import (
     BLUE,
@@ -39,7 +39,7 @@ def convergence_section(context: ReportContext) -> Section | Missing:
     """How the recursive estimators settle."""
     title = "Convergence over time"
     if context.run is None:
-        return Missing(title, "add --recording with the joint angles q and the wrench")
+        return missing_wrench(title)
     try:
         found = recursive_convergence(context.run.problem)
     except IparamError as error:

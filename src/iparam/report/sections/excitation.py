@@ -12,7 +12,7 @@ from iparam.estimation.assessment.derived_values import NAMES, SCALES, UNITS, pa
 from iparam.estimation.assessment.run_analysis import RunAnalysis
 from iparam.excitation.prediction import Prediction, predict_precision
 from iparam.recording.noise_level import white_noise_level
-from iparam.report.content import Block, Card, Cards, Heading, Missing, Paragraph, Section, Table
+from iparam.report.content import Block, Card, Cards, Heading, Missing, Paragraph, Section, Table, missing_wrench
 from iparam.report.context import ReportContext
 from iparam.report.figures.matplotlib_backend import (
     BLUE,
@@ -35,7 +35,7 @@ SHORT_NAMES = ("mass", "CoM x", "CoM y", "CoM z", "Ixx", "Ixy", "Ixz", "Iyy", "I
 def excitation_section(context: ReportContext) -> Section | Missing:
     """How well the motion excites the load."""
     if context.run is None or context.singular_values is None:
-        return Missing("Excitation quality", "add --recording with the joint angles q and the wrench")
+        return missing_wrench("Excitation quality")
     condition = context.singular_values[0] / context.singular_values[-1]
     planned = context.given.trajectory
     sentence = f"The condition number of the stacked regressor is {significant(condition)}"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from iparam.estimation.assessment.derived_values import NAMES, SCALES, UNITS, parameter_scales
 from iparam.estimation.assessment.verdict import verdict_on
-from iparam.report.content import Banner, Block, BulletList, Heading, Section, Table, Tiles
+from iparam.report.content import Block, BulletList, Heading, Headline, Section, Table
 from iparam.report.context import ReportContext
 from iparam.rounding import decimals_for, fixed, significant, with_interval
 
 
 def summary_section(context: ReportContext) -> Section:
     """What was found."""
-    blocks: list[Block] = [Banner(verdict_on(context.estimate)), _tiles(context)]
+    blocks: list[Block] = [Headline(verdict_on(context.estimate), _tiles(context))]
     warnings = tuple(dict.fromkeys((*context.given.remarks, *context.estimate.warnings)))
     if warnings:
         blocks += [Heading("Warnings"), BulletList(warnings, "warnings")]
@@ -35,16 +35,15 @@ def _estimate_table(context: ReportContext) -> Table:
     return Table(header, rows, "Estimated inertial parameters", notes=_explanation(context))
 
 
-def _tiles(context: ReportContext) -> Tiles:
+def _tiles(context: ReportContext) -> list[tuple[str, str]]:
     estimate, derived = context.estimate, context.derived
     center = " · ".join(fixed(1e3 * value, 1) for value in estimate.center_of_mass)
-    shown = (
+    return [
         ("mass", with_interval(derived.values[0], derived.half_widths[0], "kg")),
         ("centre of mass x · y · z", f"{center} mm"),
         ("condition number", significant(estimate.condition_number)),
         ("samples", f"{estimate.samples}"),
-    )
-    return Tiles(shown)
+    ]
 
 
 def _explanation(context: ReportContext) -> str:

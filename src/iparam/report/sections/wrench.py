@@ -1,12 +1,13 @@
-"""The part of the page about the wrench: measured, predicted, and what is left."""
+"""The part of the page about the wrench: measured, predicted, and the residual."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
 from iparam.estimation.assessment.run_analysis import AXIS_NAMES, AXIS_UNITS, RunAnalysis
-from iparam.report.content import Card, Cards, Missing, Section, Table
+from iparam.report.content import Card, Cards, Missing, Section, Table, missing_wrench
 from iparam.report.context import ReportContext
 from iparam.report.figures.matplotlib_backend import (
     GREY,
@@ -27,7 +28,7 @@ def wrench_section(context: ReportContext) -> Section | Missing:
     """Measured against predicted wrench."""
     run = context.run
     if run is None:
-        return Missing("Measured and predicted wrench", "add --recording with the joint angles q and the wrench")
+        return missing_wrench("Measured and predicted wrench")
     rows = []
     for i, (axis, unit) in enumerate(zip(AXIS_NAMES, AXIS_UNITS, strict=True)):
         rows.append(
@@ -59,7 +60,9 @@ def _axis_card(run: RunAnalysis, axis: int) -> Card:
     picked = np.unique(np.linspace(0, len(time) - 1, 2 * BINS).astype(int))
     upper.plot(time[picked], run.predicted[picked, axis], color=VERMILLION, linestyle="-", label="predicted")
     lower.fill_between(*envelope(time, run.residual[:, axis]), color=GREY, alpha=0.55, linewidth=0.0)
-    lower.plot(*_moving_mean(time, run.residual[:, axis]), color=INK, linewidth=1.0)
+    starts = _bin_starts(len(time), 50)
+    means = _bin_means(time, starts), _bin_means(run.residual[:, axis], starts)
+    lower.plot(*means, color=INK, linewidth=1.0)  # what is systematic in the residual
     side_label(upper, f"[{AXIS_UNITS[axis]}]")
     side_label(lower, "residual")
     lower.set_xlabel("time [s]")
@@ -73,14 +76,13 @@ def _axis_card(run: RunAnalysis, axis: int) -> Card:
 
 def envelope(time: FloatArray, values: FloatArray, bins: int = BINS) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Times, least and largest values (B,) of a signal (T,) in bins: what a drawing of all its samples would cover."""
-    starts = np.unique(np.linspace(0, len(time), min(bins, len(time)) + 1).astype(int))[:-1]
-    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
-    counts = np.diff(np.append(starts, len(time)))
-    return np.add.reduceat(time, starts) / counts, low, high
+    starts = _bin_starts(len(time), bins)
+    return _bin_means(time, starts), np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
 
 
-def _moving_mean(time: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Means over fiftieths of the run: what is systematic in a residual."""
-    starts = np.unique(np.linspace(0, len(time), min(50, len(time)) + 1).astype(int))[:-1]
-    counts = np.diff(np.append(starts, len(time)))
-    return np.add.reduceat(time, starts) / counts, np.add.reduceat(values, starts) / counts
+def _bin_starts(count: int, bins: int) -> NDArray[np.int64]:
+    return np.unique(np.linspace(0, count, min(bins, count) + 1).astype(int))[:-1]
+
+
+def _bin_means(values: FloatArray, starts: NDArray[np.int64]) -> FloatArray:
+    return np.asarray(np.add.reduceat(values, starts) / np.diff(np.append(starts, len(values))))
