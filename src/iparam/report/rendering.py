@@ -28,7 +28,7 @@ def page_environment() -> Environment:
         loader=PackageLoader("iparam.report"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=lambda value: value if hasattr(value, "__html__") else plain(value),
+        finalize=lambda value: value if hasattr(value, "__html__") else plain(value),  # markup is done already
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
