@@ -149,7 +149,7 @@ def test_cells_are_read_from_files_and_bad_ones_refused(tmp_path: Path) -> None:
     assert isinstance(cell.planes[0], Plane)
     for content, message in (
         ("{", "not JSON"),
-        ("[]", "not a work cell"),
+        ("[]", "must hold a JSON object"),
         (json.dumps({**CELL, "format": "iparam-cell/9"}), "not a work cell"),
         (json.dumps({**CELL, "walls": []}), "unknown key 'walls'"),
         (json.dumps({**CELL, "boxes": [{"center": [0, 0, 0]}]}), "'size' is missing"),
@@ -157,24 +157,25 @@ def test_cells_are_read_from_files_and_bad_ones_refused(tmp_path: Path) -> None:
         (json.dumps({**CELL, "boxes": [{"center": [0, 0, 0], "size": [1, -1, 1]}]}), "positive"),
         (json.dumps({**CELL, "boxes": 3}), "list of objects"),
         (json.dumps({**CELL, "ground_height": "low"}), "ground_height"),
-        (json.dumps(CELL) + " " * 1_000_000, "larger than 1000 kB"),
+        (json.dumps(CELL) + " " * 1_000_000, "larger than 1 MB"),
         (json.dumps({**CELL, "ground_height": -1e308}), "ground_height must stay within"),
         (json.dumps({**CELL, "boxes": [{"center": [0, 0, 1e308], "size": [1, 1, 1]}]}), "must stay within"),
         (json.dumps({**CELL, "planes": [{"point": [0, 0, 0], "normal": [1e308] * 3}]}), "must stay within"),
-        ("[" * 100_000, "not JSON"),
-        ('{"format": "iparam-cell/1", "boxes": ' + "[" * 100_000, "not JSON"),
-        (json.dumps(CELL) + " " * 1_000_000, "larger than 1000 kB"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"format": "iparam-cell/1", "boxes": ' + "[" * 100_000, "nested too deeply"),
+        (json.dumps(CELL)[:-1] + ', "boxes": []}', "the key 'boxes' is there more than once"),
+        (json.dumps(CELL) + " " * 1_000_000, "larger than 1 MB"),
     ):
         path.write_text(content, encoding="utf-8")
         with pytest.raises(iparam.FileFormatError, match=message):
             load_cell(path)
-    with pytest.raises(iparam.FileFormatError, match="cannot be read"):
+    with pytest.raises(iparam.FileFormatError, match="does not exist"):
         load_cell(tmp_path / "none.json")
-    with pytest.raises(iparam.FileFormatError, match="is a folder"):
+    with pytest.raises(iparam.FileFormatError, match="is a directory"):
         load_cell(tmp_path)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a device that gives zeros for ever")
 def test_a_cell_is_not_read_from_a_device() -> None:
-    with pytest.raises(iparam.FileFormatError, match="is a device"):
+    with pytest.raises(iparam.FileFormatError, match="is no file"):
         load_cell("/dev/zero")

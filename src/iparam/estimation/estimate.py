@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +10,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import FileFormatError
-from iparam.files.atomic import write_atomically
-from iparam.files.json import JsonSection, read_json
+from iparam.files.json import JsonSection, read_json, write_json
 from iparam.spatial.parameters import InertialParameters
 
 FORMAT = "iparam-result/1"
@@ -129,7 +127,7 @@ class Estimate:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as JSON in the format ``iparam-result/1``, replacing the file in one step."""
-        write_atomically(path, json.dumps(self.to_document(), indent=1, allow_nan=False) + "\n")
+        write_json(path, self.to_document())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Estimate:

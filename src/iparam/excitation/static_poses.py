@@ -5,7 +5,6 @@ At rest, only the direction of gravity in tool axes matters, so the wrist alone 
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable
@@ -18,7 +17,7 @@ from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError
 from iparam.excitation.constraints.constraint import InfeasibleError, MotionArrays, WorstMargin, worst_margin
 from iparam.excitation.search.problem import ExcitationProblem
-from iparam.files.atomic import write_atomically
+from iparam.files.json import write_json
 from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
@@ -74,7 +73,7 @@ class StaticPoses:
             "poses": self.poses.tolist(),
             "condition_number": self.condition_number,
         }
-        write_atomically(path, json.dumps(document, indent=1, allow_nan=False) + "\n")
+        write_json(path, document)
 
 
 def choose_poses(problem: ExcitationProblem, count: int = 6, seed: int = 0) -> StaticPoses:

@@ -1,5 +1,5 @@
-"""JSON documents: read with suspicion, so that an error names the file, the key and what was expected there; written
-with every digit, and so that people can read them too.
+"""JSON documents, in files of their own and within other files: read with suspicion, so that an error names the file,
+the key and what was expected there; written with every digit, and so that people can read them too.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError
+from iparam.files.atomic import write_atomically
 
 MAX_BYTES = 50_000_000
 LARGEST = 1e50
@@ -96,16 +97,38 @@ class JsonSection:
         return self.content[key]
 
 
-def read_json(path: str | os.PathLike[str]) -> JsonSection:
-    """The JSON object in the file at ``path``: at most MAX_BYTES, no repeated keys, no NaN or Infinity."""
+def read_json(
+    path: str | os.PathLike[str], max_bytes: int = MAX_BYTES, hint: str = "", finite: bool = True
+) -> JsonSection:
+    """The JSON object in the file at ``path``.
+
+    Args:
+        path: of the file.
+        max_bytes: the most that is read.
+        hint: the way out for a larger file, at the end of the error's sentence.
+        finite: see `parse_json`.
+    """
     name = _shown(path, quoted=False)
-    data = _read_bounded(path, name)
+    document = parse_json(_read_bounded(path, name, max_bytes, hint), name, finite)
+    if not isinstance(document, dict):
+        raise FileFormatError(f"{name} must hold a JSON object, got {_shown(document)}")
+    return JsonSection(name, "", document)
+
+
+def parse_json(data: bytes | str, name: str, finite: bool = True) -> Any:
+    """The value that a JSON text holds; repeated keys, NaN and Infinity are refused.
+
+    Args:
+        data: the text; bytes are UTF-8, with or without a byte order mark.
+        name: of the text, for messages.
+        finite: False lets NaN and infinite numbers through, for a table whose reader can say where they stand.
+    """
     try:
-        document = json.loads(
-            data.decode("utf-8-sig"),
+        return json.loads(
+            data if isinstance(data, str) else data.decode("utf-8-sig"),
             object_pairs_hook=_without_repetition,
-            parse_float=_finite,
-            parse_constant=_refuse_constant,
+            parse_float=_finite if finite else None,
+            parse_constant=_refuse_constant if finite else None,
         )
     except UnicodeDecodeError:
         raise FileFormatError(f"{name} is not UTF-8 text, so it is no JSON") from None
@@ -113,12 +136,9 @@ def read_json(path: str | os.PathLike[str]) -> JsonSection:
         raise FileFormatError(f"{name} is nested too deeply") from None
     except ValueError as error:
         raise FileFormatError(f"{name} is not JSON that can be read: {error}") from None
-    if not isinstance(document, dict):
-        raise FileFormatError(f"{name} must hold a JSON object, got {_shown(document)}")
-    return JsonSection(name, "", document)
 
 
-def _read_bounded(path: str | os.PathLike[str], name: str) -> bytes:
+def _read_bounded(path: str | os.PathLike[str], name: str, max_bytes: int, hint: str) -> bytes:
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"a file to read must be given as a path, got {type(path).__name__}")
     try:
@@ -127,12 +147,13 @@ def _read_bounded(path: str | os.PathLike[str], name: str) -> bytes:
             what = "is a directory" if place.is_dir() else "is no file" if place.exists() else "does not exist"
             raise FileFormatError(f"{name} {what}; give the path of a JSON file")
         with place.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+            data = stream.read(max_bytes + 1)
     except (OSError, TypeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise FileFormatError(f"cannot read {name}: {reason}") from None
-    if len(data) > MAX_BYTES:
-        raise FileFormatError(f"{name} is larger than {MAX_BYTES // 10**6} MB, the most that is read")
+    if len(data) > max_bytes:
+        way_out = f": {hint}" if hint else ""
+        raise FileFormatError(f"{name} is larger than {max_bytes // 10**6} MB, the most that is read{way_out}")
     return data
 
 
@@ -176,8 +197,18 @@ def _shown(value: object, quoted: bool = True) -> str:
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
+def write_json(path: str | os.PathLike[str], document: Mapping[str, Any]) -> None:
+    """Write ``document`` to a file of its own, in ASCII with escapes; an existing one is replaced in one step."""
+    write_atomically(path, json.dumps(document, indent=1, allow_nan=False) + "\n")
+
+
+def json_line(document: Mapping[str, Any]) -> str:
+    """``document`` on one line, in ASCII with escapes, to stand within another file."""
+    return json.dumps(document, allow_nan=False)
+
+
 def json_text(document: Mapping[str, Any]) -> str:
-    """``document`` as JSON, with a newline at its end."""
+    """``document`` for other programs and their users: a list of numbers on one line, a newline at the end."""
     return _text(document, "") + "\n"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from numpy.typing import ArrayLike
 
 from iparam.errors import InputError, UnknownNameError
+from iparam.files.json import json_line, parse_json
 from iparam.recording.channels import check_name, column_names, default_frame, default_unit
 from iparam.recording.signal import Signal
 from iparam.recording.statements import check_stated_units
@@ -177,7 +177,7 @@ class Recording:
 
 def _json_copy(metadata: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        copy = json.loads(json.dumps(dict(metadata), allow_nan=False))
+        copy = parse_json(json_line(dict(metadata)), "it")
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"metadata must be what JSON can hold: {error}") from None
     if any(not isinstance(key, str) for key in metadata):

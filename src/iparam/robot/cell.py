@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from iparam.arrays import FloatArray, as_bounded_array, as_float_array, frozen
 from iparam.errors import FileFormatError, InputError, IparamError
+from iparam.files.json import read_json
 from iparam.spatial.transforms import is_rotation, rotation_from_rpy
 
 
@@ -113,16 +112,9 @@ def load_cell(path: str | os.PathLike[str]) -> WorkCell:
     "rpy": [3]}], "planes": [{"name", "point": [3], "normal": [3]}]}``, lengths in m and angles in rad, in the robot's
     base frame. ``ground_height`` may be null for no ground; names and ``rpy`` may be left out.
     """
-    where = Path(path)
-    try:
-        content = json.loads(_read_bounded(where).decode("utf-8"))
-    except OSError as error:
-        raise FileFormatError(f"{where}: cannot be read: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, FileFormatError):
-            raise
-        raise FileFormatError(f"{where}: not JSON that can be read: {error}") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    document = read_json(path, MAX_BYTES)
+    where, content = document.file, document.content
+    if content.get("format") != FORMAT:
         raise FileFormatError(f'{where}: not a work cell: expected an object with "format": "{FORMAT}"')
     unknown = set(content) - {"format", "ground_height", "boxes", "planes"}
     if unknown:
@@ -137,17 +129,6 @@ def load_cell(path: str | os.PathLike[str]) -> WorkCell:
         ) from None
     except IparamError as error:
         raise FileFormatError(f"{where}: {error}") from None
-
-
-def _read_bounded(where: Path) -> bytes:
-    """A file's contents, as long as it is one: a device may have no end, and a pipe nobody who writes to it."""
-    if where.exists() and not where.is_file():
-        raise FileFormatError(f"{where}: is a {'folder' if where.is_dir() else 'device'}, not a file with a work cell")
-    with where.open("rb") as stream:
-        data = stream.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise FileFormatError(f"{where}: larger than {MAX_BYTES // 1000} kB, the most that is read as a work cell")
-    return data
 
 
 def _list(content: dict[str, Any], key: str) -> list[dict[str, Any]]:

@@ -5,7 +5,6 @@ a file of its own.
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,8 +15,7 @@ from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError, IparamError
-from iparam.files.atomic import write_atomically
-from iparam.files.json import read_json
+from iparam.files.json import read_json, write_json
 from iparam.recording import Recording
 from iparam.robot.cell import WorkCell
 from iparam.robot.model import Robot
@@ -73,7 +71,7 @@ class GroundTruth:
             "inertia_about_origin": body.inertia_about_origin.tolist(),
             "phi": body.phi.tolist(),
         }
-        write_atomically(path, json.dumps(document, indent=1, allow_nan=False) + "\n")
+        write_json(path, document)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> GroundTruth:

@@ -5,7 +5,6 @@ family of trajectories has a name in it.
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -15,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from iparam.errors import FileFormatError, InputError, UnknownNameError
-from iparam.files.atomic import write_atomically
-from iparam.files.json import JsonSection, read_json
+from iparam.files.json import JsonSection, read_json, write_json
 from iparam.trajectory.blend import BlendedTrajectory
 from iparam.trajectory.checks import positive_number
 from iparam.trajectory.fourier import FourierTrajectory, WindowedFourierTrajectory
@@ -190,7 +188,7 @@ def save_trajectory(
     }
     if not isinstance(document["condition_number"], int | float | None) or isinstance(condition_number, bool):
         raise InputError(f"condition_number must be a number or None, got {condition_number!r}")
-    write_atomically(path, json.dumps(document, indent=1, allow_nan=False) + "\n")
+    write_json(path, document)
 
 
 def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFile:

@@ -182,7 +182,7 @@ def test_fps_and_robot_override_the_trajectory_file(trajectory: Path, tmp_path: 
         (["--input", "in.csv", "--output", "o.csv", "--robot", "ur5e", "--fps", "5"], 2, "--fps is for trajectory"),
         (["--input", "in.csv", "--output", "o.csv", "--robot", "ur7"], 2, "unknown robot 'ur7'"),
         (["--input", "none.csv", "--output", "o.csv", "--robot", "ur5e"], 1, "cannot read none.csv: No such file"),
-        (["--input", "none.json", "--output", "o.csv", "--robot", "ur5e"], 1, "cannot read none.json: No such file"),
+        (["--input", "none.json", "--output", "o.csv", "--robot", "ur5e"], 1, "none.json does not exist"),
         (["--input", "none.parquet", "--output", "o.csv", "--robot", "ur5e"], 1, "cannot read none.parquet:"),
         (["--input", "in.csv", "--output", "none/o.csv", "--robot", "ur5e"], 2, "none/o.csv: the folder none does not"),
         (["--input", "in.csv", "--output", "folder.csv", "--robot", "ur5e"], 2, "folder.csv is a folder, not a file"),

@@ -196,7 +196,7 @@ def rewritten(path: Path, change: object) -> None:
         (lambda d: {**d, "signals": []}, "'signals' is not a dict"),
         (lambda d: {**d, "signals": {"q": {"unit": 3}}}, "signal 'q' lacks unit"),
         (lambda d: b"{", "metadata is damaged"),
-        (lambda d: {**d, "metadata": {"a": float("nan")}}, "metadata is damaged: it holds NaN"),
+        (lambda d: {**d, "metadata": {"a": float("nan")}}, "metadata is damaged: .*it holds NaN"),
         (lambda d: b"[" * 100_000, "metadata is damaged"),
     ],
 )

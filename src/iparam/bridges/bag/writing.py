@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import secrets
 import shutil
@@ -21,7 +20,8 @@ from iparam.bridges.bag.bag_files import METADATA
 from iparam.bridges.bag.messages import IntArray
 from iparam.bridges.bag.rosbags_backend import bag_writer, typestore
 from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH
-from iparam.errors import InputError, UnknownNameError
+from iparam.errors import FileFormatError, InputError, UnknownNameError
+from iparam.files.json import json_line, parse_json
 from iparam.recording.channels import default_frame
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
@@ -45,14 +45,14 @@ class Provenance:
 
     def to_custom(self) -> str:
         """As text for the bag's metadata."""
-        return json.dumps({"robot": self.robot, "time_origin_ns": self.time_origin})
+        return json_line({"robot": self.robot, "time_origin_ns": self.time_origin})
 
     @classmethod
     def from_custom(cls, custom: Mapping[str, str]) -> Provenance:
         """From the bag's metadata; what is not there or odd is unknown."""
         try:
-            document = json.loads(custom.get(KEY, "{}"))
-        except (ValueError, RecursionError):
+            document = parse_json(custom.get(KEY, "{}"), KEY)
+        except FileFormatError:
             return cls()
         if not isinstance(document, dict):
             return cls()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -72,7 +71,7 @@ class IdentifyRobot(ControllerLogOptions):
         if predictions:
             document["validation"] = {name: _plain(one) for name, one in predictions.items()}
         if self.output is not None:
-            iparam.files.write_atomically(self.output, json.dumps(document, indent=1, allow_nan=False) + "\n")
+            iparam.files.write_json(self.output, document)
         if self.urdf is not None:
             dynamics = {"damping": found.friction["viscous"], "friction": found.friction["coulomb"]}
             iparam.files.write_atomically(self.urdf, iparam.robot.robot_to_urdf(found.robot, dynamics))

@@ -7,7 +7,6 @@ that a long recording does not have to fit into memory.
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 import iparam
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import FileFormatError, InputError
+from iparam.files.json import read_json
 
 BLOCK_SAMPLES = 65536
 TABLE_SUFFIXES = (".json", ".csv", ".parquet")
@@ -163,24 +163,8 @@ def _json_blocks(path: Path, names: Sequence[str]) -> Iterator[list[Any]]:
 
 
 def _json_object(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST_JSON + 1)
-        if len(data) > _LARGEST_JSON:
-            raise FileFormatError(
-                f"{path} is larger than {_LARGEST_JSON // 10**6} MB, the most that is read of JSON: save the table as "
-                ".csv or .parquet, which are read in blocks"
-            )
-        content = json.loads(data)
-    except FileFormatError:
-        raise
-    except OSError as error:
-        raise _unreadable(path, error) from None
-    except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"{path} is not valid JSON: {error}") from None
-    if not isinstance(content, dict):
-        raise FileFormatError(f"{path} must hold a JSON object, a trajectory or a table by columns")
-    return content
+    hint = "save the table as .csv or .parquet, which are read in blocks"
+    return read_json(path, _LARGEST_JSON, hint, finite=False).content
 
 
 def _unreadable(path: Path, error: OSError) -> FileFormatError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from json import dumps
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
+from iparam.files.json import json_line
 
 FORMAT = "iparam-states/1"
 
@@ -71,7 +71,7 @@ class JsonStates(StatesWriter):
         values = {name: ", ".join(["%r"] * len(columns)) for name, columns in FIELDS.items()}
         fields = (f'"{name}": ' + (text if name == "time" else f"[{text}]") for name, text in values.items())
         self._line = "{" + ", ".join(fields) + "}"
-        start = dumps({"format": FORMAT, **asdict(header), "states": []})
+        start = json_line({"format": FORMAT, **asdict(header), "states": []})
         self._file.write(start.removesuffix("]}").encode())
 
     def write(self, rows: FloatArray) -> None:

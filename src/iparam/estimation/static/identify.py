@@ -7,7 +7,6 @@ torque the first moment, and the inertia appears nowhere.
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +19,7 @@ from iparam.errors import ContradictionError, InputError
 from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.estimate import Wrench
 from iparam.estimation.static.rests import BATCHES, LEAST_REST, Rest, find_rests
-from iparam.files.atomic import write_atomically
+from iparam.files.json import write_json
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.recording.units import USUAL_RATES, time_hint
@@ -117,7 +116,7 @@ class StaticEstimate:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as JSON in the format ``iparam-static-result/1``, replacing the file in one step."""
-        write_atomically(path, json.dumps(self.to_document(), indent=1, allow_nan=False) + "\n")
+        write_json(path, self.to_document())
 
 
 def identify_static(

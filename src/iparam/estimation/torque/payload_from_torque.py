@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,7 +29,7 @@ from iparam.estimation.torque.gain_scatter import with_measured_tolerance
 from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
 from iparam.estimation.torque.robot_problem import TorqueFit, fit_torques
 from iparam.estimation.torque.torque_model import NUM_LOAD, TorqueModel
-from iparam.files.atomic import write_atomically
+from iparam.files.json import write_json
 from iparam.recording.recording import Recording
 from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.robot.model import Robot
@@ -84,7 +83,7 @@ class TorquePayloadEstimate:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as JSON in the format ``iparam-result/1``, replacing the file in one step."""
-        write_atomically(path, json.dumps(self.to_document(), indent=1, allow_nan=False) + "\n")
+        write_json(path, self.to_document())
 
 
 def identify_payload_from_torque(

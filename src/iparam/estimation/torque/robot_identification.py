@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from iparam.estimation.torque.robot_problem import TorqueFit, fit_torques
 from iparam.estimation.torque.torque_model import TorqueModel
 from iparam.estimation.torque.validation import TorquePrediction, predict_torques
 from iparam.estimation.torque.weighted_solution import whitened_triangle
-from iparam.files.atomic import write_atomically
+from iparam.files.json import write_json
 from iparam.recording.recording import Recording
 from iparam.regressor.joint_torque import joint_torque_regressor
 from iparam.robot.model import Link, Robot
@@ -128,7 +127,7 @@ class RobotEstimate:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as JSON in the format ``iparam-robot/1``, replacing the file in one step."""
-        write_atomically(path, json.dumps(self.to_document(), indent=1, allow_nan=False) + "\n")
+        write_json(path, self.to_document())
 
 
 def identify_robot(

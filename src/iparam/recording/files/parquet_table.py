@@ -6,16 +6,16 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError, FileFormatError, IparamError
+from iparam.files.json import json_line, parse_json
 from iparam.recording.channels import CHANNELS, default_frame, signal_of_column
 from iparam.recording.files.table import Table, TableBuilder, check_names, table_columns
 from iparam.recording.recording import Recording
@@ -73,8 +73,8 @@ def _stated(metadata: dict[bytes, bytes]) -> dict[str, Any]:
 def _plain(value: bytes) -> Any:
     text = value.decode("utf-8", "replace")
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return parse_json(text, "a table's metadata")
+    except FileFormatError:
         return text
 
 
@@ -131,7 +131,7 @@ def parquet_of_recording(recording: Recording) -> bytes:
         "warnings": list(recording.warnings),
     }
     fields = [pyarrow.field(name, pyarrow.float64(), nullable=name != "time") for name in ("time", *columns)]
-    schema = pyarrow.schema(fields, metadata={_KEY: json.dumps(document, allow_nan=False)})
+    schema = pyarrow.schema(fields, metadata={_KEY: json_line(document)})
     stream = io.BytesIO()
     pyarrow.parquet.write_table(
         pyarrow.table(arrays, schema=schema),
@@ -259,8 +259,8 @@ def _document(metadata: Mapping[bytes, bytes], source: str) -> dict[str, Any] | 
     if _KEY not in metadata:
         return None
     try:
-        document = json.loads(metadata[_KEY], parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        document = parse_json(metadata[_KEY], "it")
+    except FileFormatError as error:
         raise FileFormatError(f"{source}: its metadata is damaged: {error}") from None
     form = document.get("format") if isinstance(document, dict) else None
     if form != FORMAT:
@@ -276,7 +276,3 @@ def _document(metadata: Mapping[bytes, bytes], source: str) -> dict[str, Any] | 
         if not isinstance(entry, dict) or not all(isinstance(entry.get(key), str) for key in ("unit", "frame")):
             raise FileFormatError(f"{source}: its metadata is damaged: signal {name!r} lacks unit or frame")
     return dict(document)
-
-
-def _refuse_constant(text: str) -> NoReturn:
-    raise ValueError(f"it holds {text}, which JSON cannot")
