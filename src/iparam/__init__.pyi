@@ -44,9 +44,9 @@ from .regressor.wrench import wrench_regressor as wrench_regressor
 from .regressor.wrench import wrench_regressor_derivatives as wrench_regressor_derivatives
 from .robot.batching import get_num_threads as get_num_threads
 from .robot.batching import set_num_threads as set_num_threads
+from .robot.catalog import dh_table as dh_table
 from .robot.catalog import robot_names as robot_names
 from .robot.dh import StandardDH as StandardDH
-from .robot.dh import dh_table as dh_table
 from .robot.dynamics import InverseDynamicsDerivatives as InverseDynamicsDerivatives
 from .robot.dynamics import LinkMotion as LinkMotion
 from .robot.dynamics import NewtonEulerResult as NewtonEulerResult

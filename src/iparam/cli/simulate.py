@@ -105,9 +105,7 @@ class Simulate(PayloadOptions):
         recording.save(self.output)
         if self.truth is not None:
             result.save_truth(self.truth)
-        warnings = list(recording.warnings)
-        if robot.name in iparam.sensing.force_torque_sensors():
-            warnings += iparam.sensing.force_torque_sensor(robot.name).range_warnings(recording)
+        warnings = [*recording.warnings, *iparam.sensing.wrist_range_warnings(robot.name, recording)]
         for warning in warnings:
             note(warning)
         self._report(result, planned.trajectory.duration, elapsed, warnings)

@@ -1,8 +1,8 @@
 from .catalog import catalog_robot as catalog_robot
+from .catalog import dh_table as dh_table
 from .catalog import robot_names as robot_names
 from .cell import load_cell as load_cell
 from .dh import StandardDH as StandardDH
-from .dh import dh_table as dh_table
 from .dynamics import coriolis_centrifugal as coriolis_centrifugal
 from .dynamics import gravity_torques as gravity_torques
 from .dynamics import inverse_dynamics as inverse_dynamics

@@ -14,6 +14,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
+from iparam.robot.catalog import catalog_arm, robot_names
 from iparam.robot.model import Robot
 
 DENSITY = 1500.0
@@ -22,17 +23,6 @@ DENSITY = 1500.0
 THINNEST, THICKEST = 0.02, 0.12
 """Bounds of guessed radii [m]."""
 
-# Radii of base, shoulder, upper arm, forearm and the three wrists [m]: estimates of the tubes, not the maker's figures.
-_SMALL = (0.060, 0.060, 0.050, 0.042, 0.038, 0.038, 0.038)
-_MIDDLE = (0.075, 0.075, 0.060, 0.050, 0.040, 0.040, 0.040)
-_LARGE = (0.095, 0.090, 0.075, 0.060, 0.045, 0.045, 0.045)
-_HUGE = (0.120, 0.120, 0.100, 0.075, 0.060, 0.060, 0.060)
-_RADII = {
-    **dict.fromkeys(("ur3", "ur3e"), _SMALL),
-    **dict.fromkeys(("ur5", "ur5e"), _MIDDLE),
-    **dict.fromkeys(("ur10", "ur10e", "ur16e"), _LARGE),
-    **dict.fromkeys(("ur20", "ur30"), _HUGE),
-}
 _PARALLEL = 0.999  # cosine of the angle between joint axes that count as parallel
 
 
@@ -74,7 +64,8 @@ def link_capsules(robot: Robot) -> tuple[Capsule, ...]:
     A link runs straight from its joint to the next. If the axes of the two joints are parallel, as at the upper arm and
     the forearm of a UR, it runs at the height of its centre of mass along the axes: such links lie beside each other.
     """
-    chain, known = robot.chain, _RADII.get(robot.name, ())
+    chain = robot.chain
+    known = catalog_arm(robot.name).link_radii if robot.name in robot_names() else ()
     frames = (robot.base_frame, *(joint.child for joint in robot.moving_joints))
     capsules: list[Capsule] = []
     for body, frame in enumerate(frames):

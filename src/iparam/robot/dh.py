@@ -1,4 +1,4 @@
-"""Standard Denavit-Hartenberg tables, and those of the Universal Robots arms.
+"""Standard Denavit-Hartenberg tables.
 
 There are two DH conventions, and a table read in the other one gives a different robot. Here it is always the standard
 (distal) one, T_i = Rz(theta) Tz(d) Tx(a) Rx(alpha), and the type's name says so. A "UR5e modified DH" table with
@@ -7,15 +7,14 @@ d1 = 0.089159 that goes round is wrong twice: the numbers are the UR5's, and the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array, frozen
-from iparam.errors import InputError, UnknownNameError
+from iparam.errors import InputError
 from iparam.robot.model import Joint, JointKind, JointLimits, Link, Robot
 from iparam.spatial.parameters import InertialParameters
 
@@ -111,14 +110,6 @@ class StandardDH:
         )
 
 
-def dh_table(name: str) -> StandardDH:
-    """The standard DH table of a Universal Robots arm, ``"ur5e"`` or ``"UR5e"``; its last frame is ``tool0``."""
-    key = name.lower()
-    if key not in UR_DH:
-        raise UnknownNameError("DH table", name, UR_DH)
-    return UR_DH[key]
-
-
 def _standard_transforms(theta: FloatArray, d: FloatArray, a: FloatArray, alpha: FloatArray) -> FloatArray:
     cos_theta, sin_theta = np.cos(theta), np.sin(theta)
     cos_alpha, sin_alpha = np.cos(alpha), np.sin(alpha)
@@ -136,29 +127,3 @@ def _standard_transforms(theta: FloatArray, d: FloatArray, a: FloatArray, alpha:
     result[..., 2, 3] = d
     result[..., 3, 3] = 1.0
     return result
-
-
-def _ur(d1: float, a2: float, a3: float, d4: float, d5: float, d6: float) -> StandardDH:
-    """The structure that all Universal Robots arms share; lengths [m]."""
-    half = np.pi / 2
-    return StandardDH(
-        a=np.array([0.0, a2, a3, 0.0, 0.0, 0.0]),
-        d=np.array([d1, 0.0, 0.0, d4, d5, d6]),
-        alpha=np.array([half, 0.0, 0.0, half, -half, 0.0]),
-    )
-
-
-# Written out on purpose, not derived from the catalogue: a second statement of the same arms, which the tests compare.
-UR_DH: Mapping[str, StandardDH] = MappingProxyType(
-    {
-        "ur3": _ur(d1=0.1519, a2=-0.24365, a3=-0.21325, d4=0.11235, d5=0.08535, d6=0.0819),
-        "ur5": _ur(d1=0.089159, a2=-0.425, a3=-0.39225, d4=0.10915, d5=0.09465, d6=0.0823),
-        "ur10": _ur(d1=0.1273, a2=-0.612, a3=-0.5723, d4=0.163941, d5=0.1157, d6=0.0922),
-        "ur3e": _ur(d1=0.15185, a2=-0.24355, a3=-0.2132, d4=0.13105, d5=0.08535, d6=0.0921),
-        "ur5e": _ur(d1=0.1625, a2=-0.425, a3=-0.3922, d4=0.1333, d5=0.0997, d6=0.0996),
-        "ur10e": _ur(d1=0.1807, a2=-0.6127, a3=-0.57155, d4=0.17415, d5=0.11985, d6=0.11655),
-        "ur16e": _ur(d1=0.1807, a2=-0.4784, a3=-0.36, d4=0.17415, d5=0.11985, d6=0.11655),
-        "ur20": _ur(d1=0.2363, a2=-0.862, a3=-0.7287, d4=0.201, d5=0.1593, d6=0.1543),
-        "ur30": _ur(d1=0.2363, a2=-0.637, a3=-0.5037, d4=0.201, d5=0.1593, d6=0.1543),
-    }
-)

@@ -8,6 +8,7 @@ import numpy as np
 
 from iparam.errors import InputError, UnknownNameError
 from iparam.recording import Recording
+from iparam.robot.catalog import catalog_arm, robot_names
 
 NEAR = 0.9
 """Share of the range from which a value counts as near its end."""
@@ -56,16 +57,25 @@ class ForceTorqueSensor:
         return tuple(warnings)
 
 
-_SENSORS = {"ur5e": ForceTorqueSensor("ur5e", 50.0, 10.0, 4.0, 0.3, 500.0)}
-
-
 def force_torque_sensors() -> tuple[str, ...]:
     """Names that `force_torque_sensor` accepts."""
-    return tuple(_SENSORS)
+    return tuple(name for name in robot_names() if catalog_arm(name).wrist_sensor is not None)
 
 
 def force_torque_sensor(name: str) -> ForceTorqueSensor:
     """The sensor of that name; "ur5e" is the one in the flange of that arm."""
-    if name not in _SENSORS:
+    sensor = _wrist_sensor(name)
+    if sensor is None:
         raise UnknownNameError("force/torque sensor", name, force_torque_sensors())
-    return _SENSORS[name]
+    return sensor
+
+
+def wrist_range_warnings(arm: str, recording: Recording) -> tuple[str, ...]:
+    """`ForceTorqueSensor.range_warnings` of the sensor in the flange of that arm; () if none is known."""
+    sensor = _wrist_sensor(arm)
+    return () if sensor is None else sensor.range_warnings(recording)
+
+
+def _wrist_sensor(arm: str) -> ForceTorqueSensor | None:
+    figures = catalog_arm(arm).wrist_sensor if arm in robot_names() else None
+    return None if figures is None else ForceTorqueSensor(arm, **figures)

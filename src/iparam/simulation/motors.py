@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError, UnknownNameError
 from iparam.recording import Recording
+from iparam.robot.catalog import catalog_arm, robot_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,24 +76,13 @@ class Motors:
         return JointFriction(self.viscous, self.coulomb)
 
 
-_KNOWN = {
-    # Fitted to public logs of one arm; the noise is what a rigid-body model with friction leaves of its currents.
-    "ur10e": Motors(
-        "ur10e",
-        drive_gains=np.array([11.94, 11.98, 9.84, 10.76, 10.75, 10.68]),
-        rotor_inertia=np.array([5.3, 6.1, 1.9, 0.53, 0.61, 0.44]),
-        viscous=np.array([20.0, 19.0, 10.0, 3.6, 2.5, 2.6]),
-        coulomb=np.array([12.7, 11.0, 4.7, 2.6, 3.2, 2.5]),
-        current_noise=np.array([0.19, 0.22, 0.13, 0.04, 0.05, 0.04]),
-    )
-}
-
-
 def motors(name: str) -> Motors:
     """The motors of an arm by its name; only those that somebody measured are known."""
-    if name not in _KNOWN:
-        raise UnknownNameError("motors", name, _KNOWN, hint="In Python, any others: iparam.simulation.Motors.")
-    return _KNOWN[name]
+    figures = catalog_arm(name).drives if name in robot_names() else None
+    if figures is None:
+        known = [arm for arm in robot_names() if catalog_arm(arm).drives is not None]
+        raise UnknownNameError("motors", name, known, hint="In Python, any others: iparam.simulation.Motors.")
+    return Motors(name, **{key: frozen(values) for key, values in figures.items()})
 
 
 def with_motor_currents(

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from iparam.bridges.ur.rtde.packets import ControllerVersion
-from iparam.bridges.ur.run.payload_setting import LARGEST_MASS, can_set_inertia, inertia_in_ur_order
+from iparam.bridges.ur.run.payload_setting import can_set_inertia, inertia_in_ur_order
 from iparam.cli.main import main
 from iparam.export import IdentifiedLoad, export_load
-from iparam.robot.catalog import robot_names
 
 DATA = Path(__file__).parents[2] / "data"
 RESULT = DATA / "sample_result.json"
@@ -174,7 +173,3 @@ def test_the_inertia_goes_out_in_the_order_of_the_exported_script() -> None:
 )
 def test_old_software_takes_no_inertia(version: tuple[int, int], able: bool) -> None:
     assert can_set_inertia(ControllerVersion(*version, 0, 0)) == able
-
-
-def test_every_arm_of_the_catalogue_has_a_payload() -> None:
-    assert set(LARGEST_MASS) == set(robot_names())

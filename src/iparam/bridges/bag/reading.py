@@ -32,7 +32,7 @@ from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
 from iparam.robot.same_arm import check_same_arm
-from iparam.sensing.force_torque import force_torque_sensor, force_torque_sensors
+from iparam.sensing.force_torque import wrist_range_warnings
 from iparam.sensing.sensor_frame import BASE, SensorFrame, sensor_frame
 from iparam.sensing.wrench_source import BaseFrameWrench, SensorWrench
 
@@ -242,8 +242,7 @@ class _Import:
             recording = self._with_tool_wrench(recording, wrench_frame).with_metadata(bag=bag)
             self.taken.notes += wrench_remarks(recording, self.robot, self.settings.measures)
         self.taken.notes += find_faults(recording.signals)
-        if self.robot_name.lower() in force_torque_sensors():
-            self.taken.notes += force_torque_sensor(self.robot_name.lower()).range_warnings(recording)
+        self.taken.notes += wrist_range_warnings(self.robot_name.lower(), recording)
         return recording.with_warnings(*dict.fromkeys(self.taken.notes))
 
     def _with_tool_wrench(self, recording: Recording, frame: SensorFrame) -> Recording:

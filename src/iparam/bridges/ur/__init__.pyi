@@ -10,7 +10,6 @@ from .run.arm_run import InterruptedRunError as InterruptedRunError
 from .run.arm_run import RunPlan as RunPlan
 from .run.arm_run import approach_path as approach_path
 from .run.arm_run import play as play
-from .run.payload_setting import LARGEST_MASS as LARGEST_MASS
 from .run.payload_setting import ImplausibleLoadError as ImplausibleLoadError
 from .run.payload_setting import check_credit as check_credit
 from .run.payload_setting import check_load as check_load

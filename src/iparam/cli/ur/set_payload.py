@@ -56,10 +56,8 @@ class SetPayload(HostOption):
                 f"{self.result} is in frame {load.frame!r}, and a controller wants the flange's, tool0: identify with "
                 "the robot's own tool frame"
             )
-        if self.robot is not None and self.robot.lower() not in iparam.bridges.ur.LARGEST_MASS:
-            raise InputError(
-                f"--robot {self.robot}: no UR arm of that name; known: {', '.join(iparam.bridges.ur.LARGEST_MASS)}"
-            )
+        if self.robot is not None and self.robot.lower() not in iparam.robot_names():
+            raise InputError(f"--robot {self.robot}: no UR arm of that name; known: {', '.join(iparam.robot_names())}")
         name = self.robot.lower() if self.robot is not None else None
         # Before any connection, as far as it goes.
         load.require_consistency()
@@ -78,7 +76,7 @@ class SetPayload(HostOption):
 
         def approve(robot_name: str, present: dict[str, Any] | None) -> None:
             stated = load.robot.lower() if isinstance(load, iparam.export.IdentifiedLoad) else ""
-            if stated in iparam.bridges.ur.LARGEST_MASS and stated != robot_name:
+            if stated in iparam.robot_names() and stated != robot_name:
                 note(
                     f"{self.result} was identified on a {stated}, and {self.host} has a {robot_name}: right only if "
                     "the load was moved from the one to the other"

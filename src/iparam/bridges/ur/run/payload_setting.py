@@ -16,14 +16,8 @@ from iparam.bridges.ur.rtde.packets import ControllerVersion
 from iparam.bridges.ur.run.arm_motion import ArmMotion
 from iparam.errors import InputError, IparamError
 from iparam.export import IdentifiedLoad, StaticLoad
-from iparam.robot.catalog import catalog_robot
+from iparam.robot.catalog import catalog_arm
 from iparam.robot.model import Robot
-
-LARGEST_MASS = {"ur3": 3.0, "ur5": 5.0, "ur10": 10.0, "ur3e": 3.0, "ur5e": 5.0, "ur10e": 12.5, "ur16e": 16.0} | {
-    "ur20": 25.0,
-    "ur30": 35.0,
-}
-"""Rated payload of the arms [kg], the higher one where the maker gives two."""
 
 GRAVITY = 9.81
 """[m/s^2]."""
@@ -87,14 +81,13 @@ def check_load(load: Load, robot_name: str) -> None:
     """
     load.require_consistency()
     way_out = "Look at the result's warnings and identify anew"
-    largest = LARGEST_MASS[robot_name]
-    if not 0.0 < load.mass <= largest:
+    arm = catalog_arm(robot_name)
+    if not 0.0 < load.mass <= arm.rated_load:
         raise ImplausibleLoadError(
-            f"a mass of {load.mass:.4g} kg: {robot_name} carries up to {largest:g} kg. {way_out}"
+            f"a mass of {load.mass:.4g} kg: {robot_name} carries up to {arm.rated_load:g} kg. {way_out}"
         )
     distance = float(np.linalg.norm(load.center_of_mass))
-    robot = catalog_robot(robot_name)
-    reach, torque = _reach(robot), float(robot.limits.torque[3:].min())
+    reach, torque = _reach(arm.robot), float(arm.robot.limits.torque[3:].min())
     if not distance <= reach:
         raise ImplausibleLoadError(
             f"a centre of mass {distance:.3g} m from the flange: {robot_name} itself reaches {reach:.3g} m. {way_out}"

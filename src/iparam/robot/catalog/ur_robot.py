@@ -1,4 +1,4 @@
-"""The robots that iparam knows by name: the arms of Universal Robots, with the maker's nominal figures.
+"""An arm of Universal Robots from the maker's nominal figures.
 
 Frames: ``base`` is the controller's base frame, which is also the base of the DH table and the maker's
 ``base_link_inertia``. ROS's ``base_link`` is another frame: ``base`` turned by pi about z. The links follow, each with
@@ -8,15 +8,12 @@ with ``wrist_3_link``. The base does not move, so its mass is left out.
 
 from __future__ import annotations
 
-import tomllib
-from functools import cache
-from importlib import resources
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.errors import UnknownNameError
 from iparam.robot.model import Joint, JointKind, JointLimits, Link, Robot
 from iparam.spatial.parameters import InertialParameters
 from iparam.spatial.transforms import rotation_from_rpy, transform_from
@@ -27,7 +24,7 @@ TOOL_FRAME = "tool0"
 # The maker does not publish acceleration limits; this is iparam's own, conservative one for every joint [rad/s^2].
 ACCELERATION_LIMIT = 8.0
 
-_JOINT_OF_PART = {
+JOINT_OF_LINK = {
     "shoulder": "shoulder_pan_joint",
     "upper_arm": "shoulder_lift_joint",
     "forearm": "elbow_joint",
@@ -41,36 +38,13 @@ _WRIST_TO_FLANGE = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
 _FLANGE_TO_TOOL = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
 
-def robot_names() -> tuple[str, ...]:
-    """Names that `catalog_robot` accepts, in lower case."""
-    return tuple(_figures())
-
-
-def catalog_robot(name: str) -> Robot:
-    """The catalogue's robot of that name, in any case: ``"ur5e"``, ``"UR5e"``.
-
-    Limits are the maker's, except the accelerations: see ``ACCELERATION_LIMIT``.
-    """
-    key = name.lower()
-    if key not in _figures():
-        raise UnknownNameError("robot", name, robot_names())
-    return _build(key)
-
-
-@cache
-def _figures() -> dict[str, Any]:
-    text = resources.files("iparam.robot").joinpath("universal_robots.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-@cache
-def _build(name: str) -> Robot:
-    parts = _figures()[name]
+def ur_robot(name: str, figures_of: Mapping[str, Mapping[str, Any]]) -> Robot:
+    """The arm of that name with these figures of each link, see `CatalogArm.links`."""
     joints: list[Joint] = []
     links = [Link(BASE_FRAME)]
-    for part, joint_name in _JOINT_OF_PART.items():
-        figures = parts[part]
-        child = f"{part}_link"
+    for link, joint_name in JOINT_OF_LINK.items():
+        figures = figures_of[link]
+        child = f"{link}_link"
         origin = transform_from(rotation_from_rpy(figures["origin"]["rpy"]), figures["origin"]["xyz"])
         joints.append(Joint(joint_name, JointKind.REVOLUTE, links[-1].name, child, origin))
         links.append(Link(child, _inertial(figures)))
@@ -80,7 +54,7 @@ def _build(name: str) -> Robot:
     ):
         joints.append(Joint(joint_name, JointKind.FIXED, links[-1].name, child, transform_from(rotation, np.zeros(3))))
         links.append(Link(child))
-    limits = [parts[part]["limits"] for part in _JOINT_OF_PART]
+    limits = [figures_of[link]["limits"] for link in JOINT_OF_LINK]
     return Robot(
         name=name,
         joints=tuple(joints),
@@ -96,7 +70,7 @@ def _build(name: str) -> Robot:
     )
 
 
-def _inertial(figures: dict[str, Any]) -> InertialParameters:
+def _inertial(figures: Mapping[str, Any]) -> InertialParameters:
     """Mass and inertia in the link's own axes, from a tensor that the maker gives in turned axes."""
     xx, xy, xz, yy, yz, zz = figures["inertia"]["tensor"]
     tensor: FloatArray = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], dtype=np.float64)
