@@ -48,9 +48,9 @@ def as_float_array(value: ArrayLike, name: str, trailing: tuple[int, ...] = ()) 
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
-def as_bounded_array(value: ArrayLike, name: str, trailing: tuple[int, ...] = ()) -> FloatArray:
+def as_bounded_array(value: ArrayLike, name: str) -> FloatArray:
     """`as_float_array` of what is also within +-LARGEST, so that nothing computed from it overflows."""
-    array = as_float_array(value, name, trailing)
+    array = as_float_array(value, name)
     beyond = np.abs(array) > LARGEST
     if beyond.any():
         raise InputError(f"{name} must stay within +-{LARGEST:g}, got {array[beyond][0]:g}: in SI units?")

@@ -218,7 +218,6 @@ def _pester(peer: socket.socket, draw: random.Random) -> None:
         Packet,
         PacketKind,
         data_packet,
-        input_request,
         output_request,
         protocol_request,
     )
@@ -231,7 +230,9 @@ def _pester(peer: socket.socket, draw: random.Random) -> None:
             tuple(draw.choice((*outputs, "x\x1b[31m")) for _ in range(draw.choice((1, 3, 50)))),
             draw.choice((500.0, 125.0, 0.0, -1.0, float("nan"), float("inf"), 1e-300, 1e308)),
         ).encoded(),
-        input_request(tuple(draw.choice(inputs) for _ in range(draw.choice((1, 3, 20))))).encoded(),
+        Packet(
+            PacketKind.SETUP_INPUTS, ",".join(draw.choice(inputs) for _ in range(draw.choice((1, 3, 20)))).encode()
+        ).encoded(),
         Packet(PacketKind.START).encoded(),
         data_packet(draw.randrange(256), draw.randbytes(draw.choice((0, 1, 8, 48, 500)))).encoded(),
         draw.choice((b"get robot model\n", b"stop\n", b"popup " + HOSTILE.encode() + b"\n", b"load x\n", b"quit\n")),

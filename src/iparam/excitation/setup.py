@@ -194,9 +194,6 @@ def _per_joint(robot: Robot, given: ArrayLike | None, default: FloatArray) -> Fl
     return np.broadcast_to(values, (robot.num_joints,))
 
 
-PRESETS = ("reference",)
-
-
 def reference_problem() -> ExcitationProblem:
     """The problem of document 000, for the UR5e with its own figures.
 

@@ -34,9 +34,9 @@ def decimals(values: Iterable[float], separator: str = " ") -> str:
     return separator.join(decimal(value) for value in values)
 
 
-def plain_decimals(values: Iterable[float], separator: str = ", ") -> str:
-    """`plain_decimal` of each, joined."""
-    return separator.join(plain_decimal(value) for value in values)
+def plain_decimals(values: Iterable[float]) -> str:
+    """`plain_decimal` of each, joined by commas."""
+    return ", ".join(plain_decimal(value) for value in values)
 
 
 MAX_LENGTH = 300

@@ -217,25 +217,7 @@ def payload_identifiability(regressor: ArrayLike, tolerance: float = 1e-6) -> Id
     rows = as_float_array(regressor, "regressor", (10,)).reshape(-1, 10)
     if not len(rows):
         raise InputError("regressor has no rows: there are no samples")
-    return _report(np.asarray(np.linalg.qr(rows, mode="r")), tolerance)
-
-
-def payload_identifiability_of_gram(gram: ArrayLike, tolerance: float = 1e-6) -> IdentifiabilityReport:
-    """As :func:`payload_identifiability`, from the Gram matrix (10, 10), the sum of A^T A.
-
-    A Gram matrix holds half the digits: singular values below 1e-7 or so of the largest are rounding.
-    """
-    matrix = as_float_array(gram, "gram", (10, 10))
-    if matrix.shape != (10, 10) or not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12 * np.abs(matrix).max()):
-        raise InputError(f"gram must be one symmetric matrix (10, 10), got shape {matrix.shape}")
-    scales = np.sqrt(np.maximum(np.diag(matrix), 0.0))
-    inverse = np.where(scales > 0.0, 1.0 / np.where(scales > 0.0, scales, 1.0), 0.0)
-    # The square root of the scaled matrix, scaled back: scaling first keeps the digits of small columns.
-    values, vectors = np.linalg.eigh(matrix * np.multiply.outer(inverse, inverse))
-    return _report(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * scales, tolerance)
-
-
-def _report(rows: FloatArray, tolerance: float) -> IdentifiabilityReport:
+    rows = np.asarray(np.linalg.qr(rows, mode="r"))
     norms = np.linalg.norm(rows, axis=0)
     visible = norms > tolerance * norms.max()
     scaled = np.where(visible, rows / np.where(visible, norms, 1.0), 0.0)

@@ -9,9 +9,6 @@ from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
 from iparam.spatial.inertia import symmetric_array
 
-DERIVED_NAMES = ("mass", "cx", "cy", "cz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
-"""What the ten derived numbers are; the inertia is about the centre of mass."""
-
 _ROW, _COLUMN = np.triu_indices(3)
 
 

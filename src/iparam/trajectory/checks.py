@@ -70,14 +70,14 @@ def coefficient_pair(a: ArrayLike, b: ArrayLike, num_joints: int) -> tuple[Float
     return sine, cosine
 
 
-def harmonic_count(value: SupportsIndex, least: int = 1) -> int:
-    """``value`` as a number of harmonics, at least ``least``."""
+def harmonic_count(value: SupportsIndex) -> int:
+    """``value`` as a number of harmonics, 1 to MAX_HARMONICS."""
     try:
         count = operator.index(value)
     except TypeError:
         raise InputError(f"num_harmonics must be a whole number, got {value!r}") from None
-    if not least <= count <= MAX_HARMONICS:
-        raise InputError(f"num_harmonics must be between {least} and {MAX_HARMONICS}, got {count}")
+    if not 1 <= count <= MAX_HARMONICS:
+        raise InputError(f"num_harmonics must be between 1 and {MAX_HARMONICS}, got {count}")
     return count
 
 

@@ -36,7 +36,7 @@ class Convergence:
     half_widths: FloatArray
 
 
-def recursive_convergence(problem: PayloadProblem, instants: int = INSTANTS) -> tuple[Convergence, ...]:
+def recursive_convergence(problem: PayloadProblem) -> tuple[Convergence, ...]:
     """The recursive estimators over the samples of a problem, from where these determine a load."""
     weights = constant_weights(total_weights(problem).sensor)
     noise = error_gram(problem, weights, "known")
@@ -44,7 +44,7 @@ def recursive_convergence(problem: PayloadProblem, instants: int = INSTANTS) -> 
         "rls": RecursiveLeastSquares().start(weights.whiten, problem.bias),
         "rtls": RecursiveTotalLeastSquares().start(noise, weights.whiten, problem.bias),
     }
-    ends = np.unique(np.linspace(0, problem.num_samples, instants + 1).astype(int))[1:]
+    ends = np.unique(np.linspace(0, problem.num_samples, INSTANTS + 1).astype(int))[1:]
     found = []
     for name, state in states.items():
         rows = []

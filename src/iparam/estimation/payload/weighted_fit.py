@@ -176,20 +176,18 @@ class WeightedFit:
         return self.parameters[:NUM_PARAMETERS]
 
 
-def weighted_fit(problem: PayloadProblem, reweigh: bool = True, correct: bool = True) -> WeightedFit:
+def weighted_fit(problem: PayloadProblem, correct: bool = True) -> WeightedFit:
     """Fit phi and bias by weighted least squares.
 
     Args:
         problem: the data.
-        reweigh: estimate the weights from the residuals; otherwise those of `first_weights` stay (and, without a
-            given covariance, all samples and channels weigh by the wrench's own spread).
         correct: subtract the errors' expected part from the regressor's Gram matrix, which otherwise pulls the
             estimate towards zero.
     """
     weights = first_weights(problem)
     report = require_identifiable(problem, weights)
     parameters, information, shift = solve_weighted(problem, weights, correct=False)
-    for _ in range(ROUNDS if reweigh else 0):
+    for _ in range(ROUNDS):
         residual = residuals(problem, parameters)
         weights = residual_weights(problem, residual, parameters[:NUM_PARAMETERS])
         parameters, information, shift = solve_weighted(problem, weights, correct)

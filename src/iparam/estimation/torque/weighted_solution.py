@@ -63,7 +63,6 @@ class WeightedSolution:
         by_joint: (n, r) the parts of the parameters that come from the effort of each joint; they sum up to them.
         noise: noise level by class.
         rms: (n,) of the residuals of each joint, all samples weighing alike.
-        unseen: names or numbers of directions without any effect in the data.
         num_blocks: time blocks that the covariance comes from.
     """
 
@@ -75,7 +74,6 @@ class WeightedSolution:
     by_joint: FloatArray
     noise: dict[RowClass, float]
     rms: FloatArray
-    unseen: int
     num_blocks: int
 
 
@@ -113,12 +111,12 @@ def solve_weighted(
     rows = [rows_in(part, place, used.size) for part in parts]
     joints = scale.size
     noise = {part.noise_class: 1.0 if start is None else start[part.noise_class] for part in parts}
-    solution, triangle, right, half, unseen = _solve(parts, rows, noise, used.size)
+    solution, triangle, right, half = _solve(parts, rows, noise, used.size)
     for _ in range(ROUNDS if weighted else 0):
         found = _noise(parts, rows, solution)
         change = max(abs(found[key] / noise[key] - 1.0) for key in found)
         noise = found
-        solution, triangle, right, half, unseen = _solve(parts, rows, noise, used.size)
+        solution, triangle, right, half = _solve(parts, rows, noise, used.size)
         if change < 1e-4:
             break
     scatter, blocks = _score_scatter(runs, columns, place, used.size, scale, noise, solution, half)
@@ -134,7 +132,6 @@ def solve_weighted(
         by_joint=_by_joint(parts, rows, noise, half @ half.T, joints),
         noise=noise,
         rms=_joint_rms(parts, rows, solution, joints),
-        unseen=unseen,
         num_blocks=blocks,
     )
 
@@ -184,7 +181,7 @@ def rows_in(part: Part, place: NDArray[np.int64], count: int) -> FloatArray:
 
 def _solve(
     parts: Sequence[Part], rows: Sequence[FloatArray], noise: dict[RowClass, float], count: int
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, int]:
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     folded = IncrementalQR(count + 1)
     for part, part_rows in zip(parts, rows, strict=True):
         folded.add(part_rows / noise[part.noise_class])
@@ -196,7 +193,7 @@ def _solve(
     inverse_values = np.where(seen, 1.0 / np.where(seen, values, 1.0), 0.0)
     half = (directions.T * inverse_values) / lengths[:, None]
     solution = half @ (left.T @ right)
-    return solution, triangle, right, half, int(np.count_nonzero(~seen))
+    return solution, triangle, right, half
 
 
 def _noise(parts: Sequence[Part], rows: Sequence[FloatArray], solution: FloatArray) -> dict[RowClass, float]:

@@ -23,14 +23,14 @@ GRID, MARGIN = 0.25, 0.1
 """Width of the squares on the ground, and what they extend beyond the motion [m]."""
 
 
-def telling_poses(robot: Robot, q: FloatArray, count: int = POSES) -> list[int]:
-    """Indices of up to ``count`` samples of q (T, n), the first among them, whose tool poses are far apart."""
+def telling_poses(robot: Robot, q: FloatArray) -> list[int]:
+    """Indices of up to ``POSES`` samples of q (T, n), the first among them, whose tool poses are far apart."""
     stride = max(1, len(q) // MOST_CANDIDATES)
     poses = forward_kinematics(robot, q[::stride])
     features = np.concatenate([poses[:, :3, 3], TURN_WEIGHT * poses[:, :3, :3].reshape(-1, 9)], axis=1)
     chosen = [0]
     distance = np.linalg.norm(features - features[0], axis=1)
-    while len(chosen) < count and distance.max() > 1e-3:
+    while len(chosen) < POSES and distance.max() > 1e-3:
         chosen.append(int(np.argmax(distance)))
         distance = np.minimum(distance, np.linalg.norm(features - features[chosen[-1]], axis=1))
     return sorted(index * stride for index in chosen)

@@ -100,16 +100,16 @@ def new_figure(height: float) -> Any:
     return Figure(figsize=(WIDTH, height))
 
 
-def stacked_axes(figure: Any, ratios: tuple[float, ...], top: float = 0.06, bottom: float = 0.42) -> list[Any]:
+def stacked_axes(figure: Any, ratios: tuple[float, ...], top: float = 0.06) -> list[Any]:
     """Axes one above the other that share the time axis.
 
     Args:
         figure: from `new_figure`.
         ratios: of their heights.
-        top, bottom: margins [inch].
+        top: margin, for a legend [inch].
     """
     height = figure.get_figheight()
-    grid = {"left": LEFT, "right": 0.975, "top": 1.0 - top / height, "bottom": bottom / height, "hspace": 0.14}
+    grid = {"left": LEFT, "right": 0.975, "top": 1.0 - top / height, "bottom": 0.42 / height, "hspace": 0.14}
     found = figure.subplots(len(ratios), 1, sharex=True, height_ratios=ratios, gridspec_kw=grid, squeeze=False)
     return list(found[:, 0])
 

@@ -24,7 +24,6 @@ from iparam.bridges.ur.rtde.packets import (
     accepted,
     agreed_types,
     data_packet,
-    input_request,
     output_request,
     protocol_request,
 )
@@ -36,6 +35,10 @@ from iparam.simulation import Payload
 WAIT = 60.0
 
 StartTwin = Callable[..., UrTwin]
+
+
+def input_request(name: str) -> Packet:
+    return Packet(PacketKind.SETUP_INPUTS, name.encode("ascii"))
 
 
 class Client:
@@ -145,7 +148,7 @@ def test_the_conversation_of_a_setup(start_twin: StartTwin) -> None:
         assert agreed_types(reply) == (1, ("DOUBLE", "VECTOR6D"))
         assert accepted(client.ask(Packet(PacketKind.START)))
         assert accepted(client.ask(Packet(PacketKind.PAUSE)))
-        assert agreed_types(client.ask(input_request(("speed_slider_fraction",))))[0] == 0
+        assert agreed_types(client.ask(input_request("speed_slider_fraction")))[0] == 0
 
 
 def test_two_clients_at_once_share_outputs_and_not_inputs(start_twin: StartTwin) -> None:
@@ -153,9 +156,9 @@ def test_two_clients_at_once_share_outputs_and_not_inputs(start_twin: StartTwin)
     register = "input_double_register_30"
     with Client(twin) as one, Client(twin) as other:
         recipes = [one.open("timestamp", register), other.open(register, "actual_q", frequency=50.0)]
-        number, _ = agreed_types(one.ask(input_request((register,))))
+        number, _ = agreed_types(one.ask(input_request(register)))
         assert number == 1
-        assert agreed_types(other.ask(input_request((register,)))) == (0, ("IN_USE",))
+        assert agreed_types(other.ask(input_request(register))) == (0, ("IN_USE",))
         one.stream.sendall(data_packet(1, struct.pack(">d", 4.5)).encoded())
         for client, recipe in zip((one, other), recipes, strict=True):
             while next(client.rows(recipe, 1))[register] != 4.5:
@@ -163,7 +166,7 @@ def test_two_clients_at_once_share_outputs_and_not_inputs(start_twin: StartTwin)
         one.stream.close()
         # Its inputs are free again.
         end = time.monotonic() + WAIT
-        while agreed_types(other.ask(input_request((register,)))) != (1, ("DOUBLE",)):
+        while agreed_types(other.ask(input_request(register))) != (1, ("DOUBLE",)):
             assert time.monotonic() < end
 
 

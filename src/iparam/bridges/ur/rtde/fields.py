@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from iparam.bridges.ur.rtde.packets import RtdeError
-from iparam.errors import UnknownNameError
 
 Value = float | int | bool | Sequence[float] | Sequence[int]
 """A field's value: a number, or a vector of three or six."""
@@ -118,15 +117,6 @@ INPUT_TYPES: Mapping[str, RtdeType] = (
     | _registers("input")
 )
 """Input fields -> type."""
-
-
-def output_type(name: str) -> RtdeType:
-    """The type of an output field of the table."""
-    try:
-        return OUTPUT_TYPES[name]
-    except KeyError:
-        known = [known for known in OUTPUT_TYPES if "_register" not in known]
-        raise UnknownNameError("RTDE output field", name, known) from None
 
 
 @dataclass(frozen=True)

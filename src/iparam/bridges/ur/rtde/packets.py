@@ -72,13 +72,9 @@ class PacketSplitter:
 
     After an error the stream is lost: nothing marks where the next packet begins, so the connection has to be made
     anew.
-
-    Args:
-        largest: size above which a packet is refused [bytes]; a reader that knows what it asked for can set it low.
     """
 
-    def __init__(self, largest: int = LARGEST_PACKET) -> None:
-        self._largest = largest
+    def __init__(self) -> None:
         self._buffer = bytearray()
 
     @property
@@ -95,9 +91,9 @@ class PacketSplitter:
         self._buffer += chunk
         while len(self._buffer) >= HEADER_SIZE:
             size, kind = _HEADER.unpack_from(self._buffer)
-            if not HEADER_SIZE <= size <= self._largest:
+            if size < HEADER_SIZE:
                 raise RtdeError(
-                    f"a packet that says it has {size} bytes; expected {HEADER_SIZE} to {self._largest}: the other "
+                    f"a packet that says it has {size} bytes; expected {HEADER_SIZE} to {LARGEST_PACKET}: the other "
                     "side does not speak RTDE, or bytes were lost"
                 )
             if kind not in _KINDS:
@@ -204,11 +200,6 @@ def requested_outputs(payload: bytes) -> tuple[tuple[str, ...], float]:
     if len(payload) < _DOUBLE.size:
         raise RtdeError(f"a request for outputs of {len(payload)} bytes; expected a frequency of {_DOUBLE.size} first")
     return requested_names(payload[_DOUBLE.size :]), float(_DOUBLE.unpack_from(payload)[0])
-
-
-def input_request(names: tuple[str, ...]) -> Packet:
-    """The client's announcement of the input fields that it will send; see `setup_answer`."""
-    return Packet(PacketKind.SETUP_INPUTS, ",".join(names).encode("ascii"))
 
 
 def requested_names(payload: bytes) -> tuple[str, ...]:
