@@ -82,7 +82,7 @@ def dense_posterior(time: np.ndarray, y: np.ndarray, process: JointProcess) -> t
     The process noise is integrated by quadrature from the impulse response (t - s)^(m - 1) / (m - 1)!.
     """
     m, count = process.order, time.size
-    density = process.spectral_density(float(np.median(np.diff(time))))
+    density = process.noise**2 * float(np.median(np.diff(time))) * process.omega ** (2 * m)
     nodes, weights = np.polynomial.legendre.leggauss(m + 3)
     edges = np.concatenate([[time[0]], time])
     # Features: a wide polynomial for the start, and the noise impulses.

@@ -59,10 +59,6 @@ class JointProcess:
         """The bandwidth in rad/s."""
         return 2.0 * math.pi * self.bandwidth
 
-    def spectral_density(self, period: float) -> float:
-        """Of the white noise that drives derivative m, for samples ``period`` apart [rad^2 / s^(2 m - 1)]."""
-        return float(self.noise**2 * period * self.omega ** (2 * self.order))
-
     def share_at(self, time: FloatArray) -> FloatArray:
         """The share of the bandwidth (T,) that passes at times (T,) [s]."""
         if not self.shares:

@@ -94,12 +94,6 @@ class JointKalmanFilter:
         ]
         self._covariance = (np.array(start) * self._active)[:, :, None] * np.eye(self._order)
 
-    @classmethod
-    def from_samples(cls, time: ArrayLike, q: ArrayLike) -> JointKalmanFilter:
-        """A fresh filter with models chosen from earlier samples of the same arm: time (T,) [s] and q (T, n) [rad]."""
-        stamps, angles = checked_angles(time, q, LEAST_SAMPLES)
-        return cls(choose_causal_processes(stamps, angles), float(np.median(np.diff(stamps))))
-
     @property
     def num_joints(self) -> int:
         """n, the number of joints."""
