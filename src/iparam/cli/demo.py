@@ -16,12 +16,8 @@ import iparam
 from iparam.cli.console.printing import AsJson, note, number, numbers, print_json, print_line, print_table, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.errors import InputError, IparamError
-from iparam.estimation.assessment.accuracy import accuracy
-from iparam.estimation.assessment.derived_values import SCALES, derived_of, derived_values
-from iparam.estimation.assessment.method_comparison import MethodComparison
-from iparam.estimation.estimate import Estimate
+from iparam.estimation import assessment
 from iparam.files.kind import FileKind
-from iparam.spatial.parameters import InertialParameters
 
 if TYPE_CHECKING:
     from iparam.estimation.assessment.method_comparison import MethodComparison
@@ -38,9 +34,9 @@ _NAMES = (
 
 def parameter_rows(estimate: Estimate, truth: InertialParameters) -> list[list[str]]:
     """A row for each of the ten numbers: name, estimate, 95 % half width, truth, error, whether the interval holds."""
-    found, true = derived_values(estimate), SCALES * derived_of(truth)
-    values, half = SCALES * found.values, SCALES * found.half_widths
-    inside = found.holds(derived_of(truth))
+    found, true = assessment.derived_values(estimate), assessment.SCALES * assessment.derived_of(truth)
+    values, half = assessment.SCALES * found.values, assessment.SCALES * found.half_widths
+    inside = found.holds(assessment.derived_of(truth))
     return [
         [name, *numbers([values[i], half[i], true[i], values[i] - true[i]], 4), "yes" if inside[i] else "no"]
         for i, name in enumerate(_NAMES)
@@ -51,7 +47,7 @@ def demo_summary(comparison: MethodComparison, truth: InertialParameters) -> dic
     """For machines: the truth, and each method's estimate with its errors."""
     found = {}
     for name, estimate in comparison.estimates.items():
-        errors = accuracy(estimate.phi, truth.phi)
+        errors = assessment.accuracy(estimate.phi, truth.phi)
         found[name] = {
             **estimate.to_document(),
             "error": {
@@ -59,7 +55,7 @@ def demo_summary(comparison: MethodComparison, truth: InertialParameters) -> dic
                 "center_of_mass": errors.center_of_mass_distance,
                 "inertia_percent": errors.inertia_percent,
             },
-            "truth_inside_95_percent": derived_values(estimate).holds(derived_of(truth)),
+            "truth_inside_95_percent": assessment.derived_values(estimate).holds(assessment.derived_of(truth)),
         }
     return {"simulated": True, "truth": {"phi": truth.phi}, "methods": found, "failures": dict(comparison.failures)}
 
@@ -69,7 +65,7 @@ def method_rows(estimates: Mapping[str, Estimate], truth: InertialParameters) ->
     largest = float(np.linalg.eigvalsh(truth.inertia_about_com)[-1])
     rows = []
     for name, estimate in estimates.items():
-        found, errors = derived_values(estimate), accuracy(estimate.phi, truth.phi)
+        found, errors = assessment.derived_values(estimate), assessment.accuracy(estimate.phi, truth.phi)
         half = found.half_widths
         rows.append(
             [
@@ -80,7 +76,7 @@ def method_rows(estimates: Mapping[str, Estimate], truth: InertialParameters) ->
                 number(1e3 * float(half[1:4].max()), 2),
                 f"{float(errors.inertia_percent.max()):.2f} %",
                 f"{100.0 * float(half[4:].max()) / largest:.2f}",
-                f"{int(found.holds(derived_of(truth)).sum())}/10",
+                f"{int(found.holds(assessment.derived_of(truth)).sum())}/10",
             ]
         )
     return rows

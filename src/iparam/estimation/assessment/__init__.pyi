@@ -1,0 +1,14 @@
+from .accuracy import AccuracyReport as AccuracyReport
+from .accuracy import accuracy as accuracy
+from .accuracy import geodesic_distance as geodesic_distance
+from .accuracy import relative_errors as relative_errors
+from .derived_values import SCALES as SCALES
+from .derived_values import DerivedValues as DerivedValues
+from .derived_values import derived_of as derived_of
+from .derived_values import derived_values as derived_values
+from .method_comparison import MethodComparison as MethodComparison
+from .method_comparison import compare_methods as compare_methods
+from .verdict import Verdict as Verdict
+from .verdict import verdict_on as verdict_on
+from .verification import Verification as Verification
+from .verification import verify_estimate as verify_estimate
