@@ -65,6 +65,7 @@ class Recording:
         columns: str | Sequence[str] | None = None,
         robot: Robot | str | None = None,
         angles: AngleUnit | None = None,
+        tip: str | None = None,
     ) -> Recording:
         """Read a recording: Parquet, a CSV table with a header, or a controller's log without one.
 
@@ -77,10 +78,12 @@ class Recording:
             robot: the arm, or its name; it gives the number of joints, and its limits tell degrees from radians.
                 None takes what the file says.
             angles: "degrees" converts; "radians" takes the angles as they are; None refuses what looks like degrees.
+            tip: the tool frame of a robot given by its name, for those whose file leaves it open; None takes what the
+                recording says, or the robot's own.
         """
         from iparam.recording.files.storage import load_recording
 
-        return load_recording(path, columns, robot, angles)
+        return load_recording(path, columns, robot, angles, tip)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the recording to a ``.parquet`` or ``.csv`` file, whole or not at all.

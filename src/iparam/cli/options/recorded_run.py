@@ -38,7 +38,7 @@ class RecordedRunOptions:
 
         The notes come at once, because what is computed from the recording may fail for what they say.
         """
-        recording = iparam.Recording.load(path, robot=self.robot, angles=self.angles)
+        recording = iparam.Recording.load(path, robot=self.robot, angles=self.angles, tip=self.tip)
         if not (self.robot or recording.robot):
             raise InputError(f"{path} does not say which robot it belongs to: add --robot")
         for warning in recording.warnings:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from iparam.errors import ContradictionError, FileFormatError, InputError, UnknownNameError
+from iparam.errors import ContradictionError, FileFormatError, InputError, IparamError, UnknownNameError
 from iparam.files.atomic import write_atomically
 from iparam.files.reading_limit import check_size, reading_limit
 from iparam.recording.channels import default_frame
@@ -49,11 +49,11 @@ def load_recording(
     columns: str | Sequence[str] | None,
     robot: Robot | str | None,
     angles: str | None,
+    tip: str | None,
 ) -> Recording:
     """See `Recording.load`."""
     if angles not in (None, "radians", "degrees"):
         raise UnknownNameError("angle unit", angles, ("radians", "degrees"))
-    arm = _robot(robot)
     document: dict[str, Any] | None = None
     with _opened(path) as (stream, source):
         magic = stream.read(len(MAGIC))
@@ -62,7 +62,9 @@ def load_recording(
             if columns is not None:
                 raise InputError(f"{source} is a Parquet file, which names its columns; leave out columns")
             table, document = read_parquet_table(stream, source)
+            arm = _robot(robot, tip, document["metadata"].get("tool_frame") if document is not None else None)
         else:
+            arm = _robot(robot, tip)
             table = read_text_table(stream, source, columns, arm.num_joints if arm is not None else None)
     labels = None if document is None else {k: (v["unit"], v["frame"]) for k, v in document["signals"].items()}
     signals, notes = signals_of_table(table, source, labels)
@@ -124,12 +126,16 @@ def _unreadable(source: str, error: OSError | ValueError) -> FileFormatError:
     return FileFormatError(f"cannot read {source}: {reason}")
 
 
-def _robot(robot: Robot | str | None) -> Robot | None:
+def _robot(robot: Robot | str | None, tip: str | None, stated: object = None) -> Robot | None:
+    """The arm with its tool frame, or with the one that the file states, if it has that."""
     if robot is None or not isinstance(robot, str):
         return robot
     from iparam.robot.loading import load_robot
 
-    return load_robot(robot)
+    if tip is None and isinstance(stated, str):
+        with contextlib.suppress(IparamError):  # the robot's own frame, then
+            return load_robot(robot, tip=stated)
+    return load_robot(robot, tip=tip)
 
 
 def _known_robot(name: str) -> Robot | None:
