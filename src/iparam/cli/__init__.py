@@ -1,1 +1,1 @@
-"""The command `iparam`: one module a group of commands, listed in `iparam.cli.command_table`."""
+"""The command `iparam`: a module or a folder a group of commands, listed in `iparam.cli.command_table`."""

@@ -1,4 +1,4 @@
-"""What was measured in a run: recordings, the files they are kept in, filters and time alignment."""
+"""What was measured in a run: recordings, the files they are kept in, time alignment and screening."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Reports for people: one self-contained page about an identification, and the check against a run that was not used.
+"""Reports for people: one self-contained page about an identification.
 
 matplotlib and jinja2 are imported when a page is made (extra ``plot``); everything else here does without them.
 """

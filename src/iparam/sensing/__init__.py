@@ -1,6 +1,6 @@
 """Sensors: what data sheets say about them, what they do to a signal, and what a recording tells by them.
 
-Motion sources say how the arm moved, wrench sources what it exerted on the load, whatever the sensor.
+Wrench sources say what the arm exerted on the load, whatever the sensor; `iparam.motion` says how it moved.
 """
 
 import lazy_loader
