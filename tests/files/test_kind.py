@@ -75,7 +75,7 @@ def test_states(tmp_path: Path, suffix: str) -> None:
 def test_exports(tmp_path: Path, name: str) -> None:
     path = tmp_path / "load"
     path.write_text(export_load(LOAD, name), encoding="utf-8")
-    assert kind_of(path) is (FileKind.EXPORTED_LOAD if name == "json" else FileKind[f"EXPORTED_{name.upper()}"])
+    assert kind_of(path) is FORMATS[name].kind
 
 
 def test_robots_of_iparam_and_of_others(tmp_path: Path) -> None:

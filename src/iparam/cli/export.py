@@ -67,10 +67,8 @@ class Export:
     @property
     def written_kind(self) -> FileKind:
         """What --output will be."""
-        name = self._format()
-        if self.urdf is not None:
-            return FileKind.URDF
-        return FileKind.EXPORTED_LOAD if name == "json" else FileKind[f"EXPORTED_{name.upper()}"]
+        chosen = FORMATS[self._format()]
+        return chosen.kind if self.urdf is None else FileKind.URDF
 
     def run(self) -> None:
         """Export and write."""

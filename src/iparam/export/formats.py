@@ -15,6 +15,7 @@ from iparam.export.ros2 import to_ros2_yaml, to_ros2_yaml_static
 from iparam.export.sdf import to_sdf_inertial
 from iparam.export.urdf import to_urdf_inertial
 from iparam.export.urscript import to_urscript, to_urscript_static
+from iparam.files.kind import FileKind
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class ExportFormat:
         name: by which it is asked for.
         suffix: usual for such files.
         consumer: what it is for.
+        kind: how a file of it is known again.
         write: the text of a load.
         write_static: the text of a load whose inertia is not known; None where the consumer must have one.
     """
@@ -32,6 +34,7 @@ class ExportFormat:
     name: str
     suffix: str
     consumer: str
+    kind: FileKind
     write: Callable[[IdentifiedLoad], str]
     write_static: Callable[[StaticLoad], str] | None = None
 
@@ -39,14 +42,36 @@ class ExportFormat:
 FORMATS = {
     entry.name: entry
     for entry in (
-        ExportFormat("urdf", ".urdf", "<inertial> of a URDF's link; with --urdf, a whole robot", to_urdf_inertial),
-        ExportFormat("mjcf", ".xml", "<body> for a MuJoCo model to include", to_mjcf),
-        ExportFormat("sdf", ".sdf", "<inertial> of a Gazebo link", to_sdf_inertial),
-        ExportFormat("urscript", ".script", "set_target_payload of Universal Robots", to_urscript, to_urscript_static),
-        ExportFormat("franka", ".json", "setLoad of libfranka, end effector of Franka Desk", to_franka),
-        ExportFormat("kuka", ".dat", "LOAD_DATA of KUKA's controllers", to_kuka),
-        ExportFormat("ros2", ".yaml", "gravity compensation of ros2_control", to_ros2_yaml, to_ros2_yaml_static),
-        ExportFormat("json", ".json", "the load alone, in iparam's own terms", to_json),
+        ExportFormat(
+            "urdf",
+            ".urdf",
+            "<inertial> of a URDF's link; with --urdf, a whole robot",
+            FileKind.EXPORTED_URDF,
+            to_urdf_inertial,
+        ),
+        ExportFormat("mjcf", ".xml", "<body> for a MuJoCo model to include", FileKind.EXPORTED_MJCF, to_mjcf),
+        ExportFormat("sdf", ".sdf", "<inertial> of a Gazebo link", FileKind.EXPORTED_SDF, to_sdf_inertial),
+        ExportFormat(
+            "urscript",
+            ".script",
+            "set_target_payload of Universal Robots",
+            FileKind.EXPORTED_URSCRIPT,
+            to_urscript,
+            to_urscript_static,
+        ),
+        ExportFormat(
+            "franka", ".json", "setLoad of libfranka, end effector of Franka Desk", FileKind.EXPORTED_FRANKA, to_franka
+        ),
+        ExportFormat("kuka", ".dat", "LOAD_DATA of KUKA's controllers", FileKind.EXPORTED_KUKA, to_kuka),
+        ExportFormat(
+            "ros2",
+            ".yaml",
+            "gravity compensation of ros2_control",
+            FileKind.EXPORTED_ROS2,
+            to_ros2_yaml,
+            to_ros2_yaml_static,
+        ),
+        ExportFormat("json", ".json", "the load alone, in iparam's own terms", FileKind.EXPORTED_LOAD, to_json),
     )
 }
 
