@@ -79,7 +79,7 @@ class IdentifyPayload(RecordedRunOptions):
             raise InputError("--method all prints a table and writes no result: choose one method for --output")
         if self.static:
             self._refuse_options_of_motion()
-        if self.prior is not None and self.method != "logchol":
+        if self.prior is not None and not self._takes_prior():
             raise InputError("--prior needs --method logchol")
         recording, robot = self.load_run(self.recording)
         prior = self._prior(recording, robot)
@@ -164,6 +164,9 @@ class IdentifyPayload(RecordedRunOptions):
             "butterworth": iparam.motion.ButterworthMotion,
         }[self.motion]()
         return source
+
+    def _takes_prior(self) -> bool:
+        return self.method != "all" and iparam.estimation.make_estimator(self.method).takes_prior
 
     def _prior(self, recording: Recording, robot: Robot) -> iparam.InertialParameters | None:
         if self.prior is None:

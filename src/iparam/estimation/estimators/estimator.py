@@ -60,6 +60,7 @@ def make_estimator(method: str, prior: InertialParameters | None = None) -> Esti
         raise UnknownNameError("method", method, METHODS)
     kind = getattr(estimators, METHODS[method])
     if prior is not None and not kind.takes_prior:
-        raise InputError(f"a prior needs the method logchol, got {method}")
+        able = [name for name, entry in METHODS.items() if getattr(estimators, entry).takes_prior]
+        raise InputError(f"a prior needs the method {' or '.join(able)}, got {method}")
     estimator: Estimator = kind(prior) if kind.takes_prior else kind()
     return estimator
