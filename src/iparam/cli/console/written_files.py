@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 from tyro.conf import arg
 
+import iparam
 from iparam.errors import InputError
 from iparam.files.kind import FileKind, check_target
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 ROBOT = "robot"
 """The option that names a robot: an input if it is a file's path."""
 
-_SUFFIXES = {FileKind.RECORDING: (".parquet", ".csv"), FileKind.REPORT: (".html", ".htm")}
+_REPORT_SUFFIXES = (".html", ".htm")
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,11 @@ def _inputs(command: Command) -> Iterator[_Given]:
 def _check(output: _Given, overwrite: bool) -> None:
     if output.kind is None:
         return
-    suffixes = _SUFFIXES.get(output.kind)
+    suffixes: tuple[str, ...] = ()
+    if output.kind is FileKind.RECORDING:
+        suffixes = iparam.recording.SUFFIXES
+    elif output.kind is FileKind.REPORT:
+        suffixes = _REPORT_SUFFIXES
     if suffixes and output.path.suffix.lower() not in suffixes:
         raise InputError(f"{output.name} {output.path}: {output.kind} is a {' or '.join(suffixes)} file")
     if output.kind is not FileKind.BAG:  # a folder, which has rules of its own

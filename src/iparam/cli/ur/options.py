@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import arg
 
-import iparam
 from iparam.cli.console.printing import note
 from iparam.errors import InputError, IparamError
 from iparam.printable import printable
@@ -57,16 +56,6 @@ class StatusLine:
         with contextlib.suppress(OSError):  # of a terminal that was closed: the work is more than its line
             sys.stderr.write(text)
             sys.stderr.flush()
-
-
-def check_recording_file(output: Path) -> None:
-    """Refuse a file that could not be written, before anything moves or is recorded."""
-    if output.suffix.lower() not in iparam.recording.SUFFIXES:
-        raise InputError(f"--output {output}: a recording is a {' or '.join(iparam.recording.SUFFIXES)} file")
-    if not output.absolute().parent.is_dir():
-        raise InputError(f"--output {output}: the folder {output.parent} does not exist; create it first")
-    if output.is_dir():
-        raise InputError(f"--output {output} is a folder; give a file's path")
 
 
 def note_older(spill: SpillFile) -> None:

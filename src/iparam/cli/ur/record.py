@@ -14,7 +14,7 @@ from iparam.cli.console.interruption import StopRequest, interruption
 from iparam.cli.console.printing import AsJson, note, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
-from iparam.cli.ur.options import HostOption, StatusLine, check_recording_file, note_older, save_and_clean
+from iparam.cli.ur.options import HostOption, StatusLine, note_older, save_and_clean
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 
@@ -60,7 +60,6 @@ class Record(HostOption):
 
     def run(self) -> None:
         """Record, print and write."""
-        check_recording_file(self.output)
         for option, value in (("--duration", self.duration), ("--give-up-after", self.give_up_after)):
             if value is not None and not value > 0.0:
                 raise InputError(f"{option} must be positive, got {value:g} s")

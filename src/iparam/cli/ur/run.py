@@ -20,7 +20,6 @@ from iparam.cli.ur.options import (
     HostOption,
     StatusLine,
     UnsavedRecordingError,
-    check_recording_file,
     confirm,
     note_older,
     require_somebody_to_ask,
@@ -79,7 +78,6 @@ class Run(PlannedMotionOptions, HostOption):
 
     def run(self) -> None:
         """Check, ask, move, record, print and write."""
-        check_recording_file(self.output)
         if not (np.isfinite(self.approach_speed) and 0.0 < self.approach_speed <= 1.0):
             raise InputError(f"--approach-speed must be above 0 and at most 1 rad/s, got {self.approach_speed:g}")
         limits = iparam.bridges.ur.GuardLimits(self.max_deviation, self.max_silence)
