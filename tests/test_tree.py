@@ -76,6 +76,7 @@ def test_imports_stand_at_the_top() -> None:
 def test_every_public_name_is_there(stub: Path) -> None:
     package = iparam
     for part in stub.parent.relative_to(SOURCE).parts:
-        package = getattr(__import__(package.__name__, fromlist=[part]), part)
+        assert part in dir(package)  # reached with `import iparam` alone
+        package = getattr(package, part)
     for public in dir(package):
         assert getattr(package, public) is not None

@@ -1,12 +1,14 @@
 __version__: str
 
 from . import bridges as bridges
+from . import errors as errors
 from . import estimation as estimation
 from . import excitation as excitation
 from . import export as export
 from . import files as files
 from . import motion as motion
 from . import recording as recording
+from . import regressor as regressor
 from . import report as report
 from . import robot as robot
 from . import sensing as sensing

@@ -1,3 +1,6 @@
+from . import assessment as assessment
+from . import estimators as estimators
+from . import torque as torque
 from .assessment.accuracy import AccuracyReport as AccuracyReport
 from .assessment.accuracy import accuracy as accuracy
 from .assessment.accuracy import geodesic_distance as geodesic_distance

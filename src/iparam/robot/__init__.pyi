@@ -1,3 +1,4 @@
+from . import catalog as catalog
 from .catalog import catalog_robot as catalog_robot
 from .catalog import dh_table as dh_table
 from .catalog import robot_names as robot_names
