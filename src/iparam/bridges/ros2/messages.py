@@ -1,4 +1,4 @@
-"""From messages to arrays and back."""
+"""From ROS 2 messages to arrays and back, as rclpy has them; `serialized` reads those that come as bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One start of the planner: trust-region Newton steps along a path of ever sharper smoothings.
+"""The optimisation within a start: trust-region Newton steps along a path of ever sharper smoothings.
 
 Every iterate keeps every constraint, so the method can be stopped at any time and still has a usable motion.
 """
