@@ -230,7 +230,8 @@ def _time_origin(recording: Recording) -> int:
     bag = recording.metadata.get("bag")
     stated = bag.get("time_origin_ns") if isinstance(bag, dict) else None
     origin = stated if type(stated) is int else FIRST_STAMP
-    first, last = (origin + round(time * 1e9) for time in (recording.start, recording.start + recording.duration))
+    ends = np.clip([recording.start, recording.start + recording.duration], -_LATEST_STAMP, _LATEST_STAMP)
+    first, last = (origin + round(float(time) * 1e9) for time in ends)
     if first <= 0 or last >= _LATEST_STAMP:
         raise InputError(
             f"the recording's times, {recording.start:.6g} s and later, lie outside what ROS can stamp: 0 to 2^31 s"
