@@ -25,7 +25,7 @@ from iparam.estimation.torque import (
 from iparam.estimation.torque.drive_gains import torque_gains
 from iparam.estimation.torque.joint_data import JointDataSource
 from iparam.estimation.torque.robot_identification import grouped
-from iparam.estimation.torque.robot_problem import fit_torques
+from iparam.estimation.torque.torque_fit import fit_torques
 from iparam.recording import Recording
 from iparam.simulation import MujocoSimulator, Payload, SensorRates, motors, with_motor_currents
 from iparam.trajectory import load_trajectory

@@ -9,7 +9,7 @@ import pytest
 
 import iparam
 from iparam.estimation import Estimate, compensate_wrench, identify_payload
-from iparam.estimation.payload import problem_of_recording as problems
+from iparam.estimation.payload import problem_from_recording as problems
 from iparam.recording import Recording
 from iparam.sensing.noise import noise_preset
 

@@ -39,7 +39,7 @@ from .payload.compensation import compensate_wrench as compensate_wrench
 from .payload.fusion import fuse_estimates as fuse_estimates
 from .payload.identify import identify_payload as identify_payload
 from .payload.problem import PayloadProblem as PayloadProblem
-from .payload.problem_of_recording import problem_from_recording as problem_from_recording
+from .payload.problem_from_recording import problem_from_recording as problem_from_recording
 from .payload.regressor_uncertainty import RegressorUncertainty as RegressorUncertainty
 from .payload.regressor_uncertainty import regressor_uncertainty as regressor_uncertainty
 from .payload.weighted_fit import problem_identifiability as problem_identifiability

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import iparam
 from iparam.errors import InputError, UnknownNameError
 from iparam.estimation import (
     METHODS,
@@ -176,3 +177,10 @@ def test_refusals(make_problem) -> None:
         PayloadProblem(problem.A, problem.y, problem.time, wrench_covariance=np.zeros((6, 6)))
     with pytest.raises(UnknownNameError, match="consistent, ls"):
         make_estimator("magic")
+
+
+def test_a_prior_beside_an_estimator_is_not_ignored(ur5e, excitation, synthetic_recording) -> None:
+    run = synthetic_recording(excitation.q, excitation.dq, excitation.ddq, rate=100.0)
+    box = iparam.InertialParameters.box(2.0, (0.1, 0.1, 0.1))
+    with pytest.raises(InputError, match="give an estimator its prior when it is made"):
+        iparam.identify_payload(run, ur5e, LogCholesky(), prior=box)

@@ -11,7 +11,7 @@ import iparam
 from iparam.estimation.torque import DriveGains, TorqueModel, identify_payload_from_torque
 from iparam.estimation.torque.gain_scatter import gain_deviations, gain_scatter, with_measured_tolerance
 from iparam.estimation.torque.joint_data import JointDataSource
-from iparam.estimation.torque.robot_problem import TorqueFit, fit_torques
+from iparam.estimation.torque.torque_fit import TorqueFit, fit_torques
 from iparam.recording import Recording
 
 OFF = np.array([0.03, -0.04, 0.02, 0.05, -0.03, 0.01])

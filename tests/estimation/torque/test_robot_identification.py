@@ -19,7 +19,7 @@ from iparam.estimation.torque.drive_gains import torque_gains
 from iparam.estimation.torque.friction import FrictionModel
 from iparam.estimation.torque.joint_data import JointDataSource
 from iparam.estimation.torque.robot_identification import grouped, identify_robot, with_link_parameters
-from iparam.estimation.torque.robot_problem import fit_torques
+from iparam.estimation.torque.torque_fit import fit_torques
 from iparam.estimation.torque.torque_model import TorqueModel
 from iparam.robot.urdf.writer import robot_to_urdf
 from iparam.spatial.consistency import is_physically_consistent

@@ -17,7 +17,7 @@ from iparam.estimation.torque.friction import FrictionModel
 from iparam.estimation.torque.joint_data import JointDataSource
 from iparam.estimation.torque.payload_from_torque import identify_payload_from_torque
 from iparam.estimation.torque.robot_identification import grouped
-from iparam.estimation.torque.robot_problem import fit_torques
+from iparam.estimation.torque.torque_fit import fit_torques
 from iparam.estimation.torque.torque_model import TorqueModel
 from iparam.recording import Recording
 from iparam.sensing.noise import noise_preset

@@ -10,7 +10,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.problem import PayloadProblem
-from iparam.estimation.payload.problem_of_recording import problem_from_recording
+from iparam.estimation.payload.problem_from_recording import problem_from_recording
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import KalmanMotion
 from iparam.recording.noise_level import SpectralNoise, noise_beside, white_noise_level

@@ -16,7 +16,7 @@ from iparam.estimation.estimators.recursive_total import RecursiveTotalLeastSqua
 from iparam.estimation.online.change_detection import ChangeDetector
 from iparam.estimation.online.result import OnlineQuality, WrenchMoments, online_quality, online_result
 from iparam.estimation.payload.problem import NUM_PARAMETERS
-from iparam.estimation.payload.problem_of_recording import Bias
+from iparam.estimation.payload.problem_from_recording import Bias
 from iparam.estimation.payload.regressor_uncertainty import (
     covariance_root,
     sample_error_gram,

@@ -10,7 +10,7 @@ from iparam.errors import ContradictionError
 from iparam.estimation.assessment.agreement import check_frame, comes_from, compare_arm
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
-from iparam.estimation.payload.problem_of_recording import within_motion
+from iparam.estimation.payload.problem_from_recording import within_motion
 from iparam.motion.sources import KalmanMotion, MotionSource
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import frozen
-from iparam.errors import UnknownNameError
+from iparam.errors import InputError, UnknownNameError
 from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
 from iparam.estimation.estimate import Estimate, Wrench
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, Estimator, make_estimator
 from iparam.estimation.payload.fitted_estimate import CORRELATED, condition_number
 from iparam.estimation.payload.problem import PayloadProblem
-from iparam.estimation.payload.problem_of_recording import problem_from_recording
+from iparam.estimation.payload.problem_from_recording import problem_from_recording
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
@@ -65,6 +65,8 @@ def identify_payload(
     if bias not in get_args(PayloadBias):
         raise UnknownNameError("treatment of the bias", bias, get_args(PayloadBias))
     arm = robot if isinstance(robot, Robot) else recorded_robot(recording, robot)
+    if prior is not None and not isinstance(method, str):
+        raise InputError("a prior goes with the name of a method; give an estimator its prior when it is made")
     estimator = make_estimator(method, prior) if isinstance(method, str) else method
     warnings: tuple[str, ...] = ()
     if delay is None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.estimation.torque.incremental_qr import RowClass
-from iparam.estimation.torque.robot_problem import TorqueFit
+from iparam.estimation.torque.torque_fit import TorqueFit
 from iparam.estimation.torque.weighted_solution import Part, block_sum_scatter, rows_in, scaled
 
 LOOSE = 0.3

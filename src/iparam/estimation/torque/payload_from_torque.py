@@ -27,7 +27,7 @@ from iparam.estimation.torque.drive_gains import (
 from iparam.estimation.torque.friction import FrictionModel
 from iparam.estimation.torque.gain_scatter import with_measured_tolerance
 from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
-from iparam.estimation.torque.robot_problem import TorqueFit, fit_torques
+from iparam.estimation.torque.torque_fit import TorqueFit, fit_torques
 from iparam.estimation.torque.torque_model import NUM_LOAD, TorqueModel
 from iparam.files.json import write_json
 from iparam.recording.recording import Recording

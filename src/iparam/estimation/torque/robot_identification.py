@@ -24,7 +24,7 @@ from iparam.estimation.torque.friction import PLAIN, FrictionModel
 from iparam.estimation.torque.gain_scatter import with_measured_tolerance
 from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
 from iparam.estimation.torque.payload_from_torque import find_gains
-from iparam.estimation.torque.robot_problem import TorqueFit, fit_torques
+from iparam.estimation.torque.torque_fit import TorqueFit, fit_torques
 from iparam.estimation.torque.torque_model import TorqueModel
 from iparam.estimation.torque.validation import TorquePrediction, predict_torques
 from iparam.estimation.torque.weighted_solution import whitened_triangle

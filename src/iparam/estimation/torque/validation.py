@@ -8,7 +8,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.estimation.torque.joint_data import JointDataSource
-from iparam.estimation.torque.robot_problem import with_directions
+from iparam.estimation.torque.torque_fit import with_directions
 from iparam.estimation.torque.torque_model import TorqueModel
 
 MOVES = 0.01
