@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import signal
+import threading
 
 import pytest
 
-from iparam.cli.console.interruption import interruption
+from iparam.cli.console.interruption import StopRequest, interruption
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGTSTP"), reason="needs job control")
 
@@ -42,3 +43,16 @@ def test_what_nohup_ignores_stays_ignored(number: signal.Signals) -> None:
         assert signal.getsignal(number) is signal.SIG_IGN
     finally:
         signal.signal(number, before)
+
+
+def test_a_signal_in_the_middle_of_a_look_waits_for_no_lock() -> None:
+    """A handler runs in the thread that it interrupts: a lock which that one holds would never be given back."""
+    request = StopRequest()
+
+    def interrupted_while_it_holds_the_lock() -> None:
+        with request._cond:
+            request.set()
+
+    threading.Thread(target=interrupted_while_it_holds_the_lock, daemon=True).start()
+    assert request.wait(5.0)
+    assert not StopRequest().wait(0.0)

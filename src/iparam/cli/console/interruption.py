@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -18,8 +20,14 @@ _CAUSES = {
 _LEFT_ALONE = ("SIGTSTP", "SIGHUP")  # where they are ignored, as nohup and shells without job control do
 
 
+_STEP = 0.01  # s between two looks
+
+
 class StopRequest(threading.Event):
     """Set when the user wants to stop.
+
+    It takes no lock: a signal's handler runs in the middle of whatever the main thread does, and would wait for ever
+    for a lock that this very thread holds.
 
     Attributes:
         cause: how it was said; "" before.
@@ -28,6 +36,22 @@ class StopRequest(threading.Event):
     def __init__(self) -> None:
         super().__init__()
         self.cause = ""
+        self._asked = False
+
+    def set(self) -> None:
+        """Ask."""
+        self._asked = True
+
+    def is_set(self) -> bool:
+        """Whether somebody has asked."""
+        return self._asked
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until somebody asks, for ``timeout`` at most [s]; whether somebody has."""
+        end = math.inf if timeout is None else time.monotonic() + timeout
+        while not self._asked and (remaining := end - time.monotonic()) > 0.0:
+            time.sleep(min(_STEP, remaining))
+        return self._asked
 
 
 @contextmanager

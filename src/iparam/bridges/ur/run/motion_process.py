@@ -58,7 +58,8 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's: it decides in which order things stop
     pipe = EventPipe()
     commander = Commander(pipe.emit)
-    commands: queue.Queue[dict[str, Any] | None] = queue.Queue()
+    # A simple one: the handler of SIGTERM puts into it in the middle of whatever this thread does with it.
+    commands: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
 
     def stop_soon() -> None:
         commands.put(None)
@@ -95,7 +96,7 @@ def main() -> int:
     return int(failed)
 
 
-def _serve(commander: Commander, commands: queue.Queue[dict[str, Any] | None]) -> None:
+def _serve(commander: Commander, commands: queue.SimpleQueue[dict[str, Any] | None]) -> None:
     while True:
         if commander.watched:
             try:

@@ -99,7 +99,7 @@ class UrTwin:
         self._random = random.Random(seed)
         self._refuse_version = False
         self._owners = InputOwners()
-        self._stopping = threading.Event()
+        self._stopping = False  # no event: a signal handler must not wait for its lock
         self._thread: threading.Thread | None = None
         self._payload, self._robot = payload, robot
         self.host = host
@@ -142,7 +142,7 @@ class UrTwin:
 
     def stop(self) -> None:
         """Let `run` return; may be called from a signal handler."""
-        self._stopping.set()
+        self._stopping = True
 
     def close(self) -> None:
         """Stop and close every connection."""
@@ -163,7 +163,7 @@ class UrTwin:
     def run(self, duration: float | None = None) -> None:
         """Serve until `stop`, or for ``duration`` [s] of the controller's time."""
         begin, done = time.monotonic(), 0
-        while not self._stopping.is_set():
+        while not self._stopping:
             elapsed = time.monotonic() - begin
             behind = int(elapsed / PERIOD) - done
             if behind <= 0:
