@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from contextlib import suppress
 from pathlib import Path
 
-from iparam.errors import InputError, UnknownNameError
+from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.robot.model import Robot
 from iparam.robot.urdf.reader import SideBranches, robot_from_urdf
@@ -36,6 +37,14 @@ def load_robot(
         if not _looks_like_path(source):
             raise UnknownNameError("robot", source, robot_names(), hint="The path of a .urdf file works too.")
     return robot_from_urdf(source, tip=tip, base=base, side_branches=side_branches)
+
+
+def load_stated_robot(source: str | os.PathLike[str], tip: str | None, stated: object) -> Robot:
+    """`load_robot` with the tool frame ``tip``, or else the one that a recording states, if the robot has that."""
+    if tip is None and isinstance(stated, str):
+        with suppress(IparamError):  # the robot's own frame, then
+            return load_robot(source, tip=stated)
+    return load_robot(source, tip=tip)
 
 
 def _with_frames(robot: Robot, tip: str | None, base: str | None) -> Robot:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,7 @@ from iparam.recording.recording import Recording
 from iparam.recording.statements import compensation_remarks, gravity_remarks, recorded_gravity, stated_frames
 from iparam.recording.units import LARGEST_FORCE
 from iparam.robot.kinematics import forward_kinematics
-from iparam.robot.loading import load_robot
+from iparam.robot.loading import load_stated_robot
 from iparam.robot.model import Robot
 from iparam.robot.same_arm import check_same_arm
 from iparam.robot.scale import LONG
@@ -81,12 +80,8 @@ def recorded_robot(recording: Recording, robot: str | None = None, tip: str | No
     name = robot or recording.robot
     if not name:
         raise InputError("the recording does not say which robot it belongs to: name it (--robot)")
-    stated = recording.metadata.get("tool_frame")
-    if tip is None and isinstance(stated, str):
-        with suppress(IparamError):  # the robot's own frame, then; `check_run` compares them
-            return load_robot(name, tip=stated)
-    try:
-        return load_robot(name, tip=tip)
+    try:  # `check_run` compares the frames
+        return load_stated_robot(name, tip, recording.metadata.get("tool_frame"))
     except IparamError as error:
         if robot:
             raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 from iparam.errors import FileFormatError, InputError, UnknownNameError
 from iparam.recording import Recording, Signal
+from iparam.recording.files import storage
 
 HEADER = "time,q0,q1,fx,fy,fz,tx,ty,tz"
 ROW = "{},0.1,0.2,1,2,3,4,5,6"
@@ -266,3 +268,23 @@ def test_no_thread_is_left_that_python_could_end_under(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert int(done.stdout) <= 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for_without_end(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(storage, "LONGEST_SILENCE", 0.1)
+    os.mkfifo(tmp_path / "run.csv")
+    with pytest.raises(FileFormatError, match=r"nothing came out of the pipe for 0\.1 s"):
+        Recording.load(tmp_path / "run.csv")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+@pytest.mark.parametrize("late", [0.0, 0.3])
+def test_a_pipe_is_read_whenever_its_writer_comes(tmp_path: Path, late: float) -> None:
+    path = tmp_path / "run.csv"
+    os.mkfifo(path)
+    text = "\n".join([HEADER, *(ROW.format(i / 100) for i in range(20))]) + "\n"
+    writer = threading.Timer(late, path.write_text, (text,))
+    writer.start()
+    assert Recording.load(path).signal("q").num_samples == 20
+    writer.join()

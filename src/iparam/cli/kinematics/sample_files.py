@@ -111,6 +111,8 @@ def _csv_blocks(path: Path, names: Sequence[str]) -> Iterator[list[Any]]:
     import pyarrow
     import pyarrow.csv
 
+    if path.is_fifo():  # the file is read twice
+        raise FileFormatError(f"{path} is no regular file")
     try:
         with path.open("rb") as file:
             line = file.readline(_LONGEST_HEADER).decode("utf-8-sig").rstrip("\r\n")

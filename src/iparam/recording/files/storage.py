@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
+import select
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from iparam.errors import ContradictionError, FileFormatError, InputError, IparamError, UnknownNameError
+from iparam.errors import ContradictionError, FileFormatError, InputError, UnknownNameError
 from iparam.files.atomic import write_atomically
 from iparam.files.reading_limit import check_size, reading_limit
 from iparam.recording.channels import default_frame
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from iparam.robot.model import Robot
 
 SUFFIXES = (".parquet", ".csv")
+
+LONGEST_SILENCE = 50.0
+"""How long a pipe that is to be read may stay empty [s]."""
 
 
 def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
@@ -98,7 +103,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[tuple[BinaryIO, str]]:
         raise InputError(f"a recording is read from a path, got {type(path).__name__}")
     source = os.fspath(path)
     try:
-        stream = open(source, "rb")  # noqa: SIM115
+        stream = open(source, "rb", opener=_open_within)  # noqa: SIM115
     except IsADirectoryError:
         raise FileFormatError(f"{source} is a directory, not a recording") from None
     except (OSError, ValueError) as error:
@@ -121,21 +126,31 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[tuple[BinaryIO, str]]:
         raise _unreadable(source, error) from None
 
 
+def _open_within(path: str, flags: int) -> int:
+    """Open a file; a pipe only if something comes out of it in time: one that nobody writes to would block for ever."""
+    if not Path(path).is_fifo():
+        return os.open(path, flags)
+    pipe = os.open(path, flags | os.O_NONBLOCK)
+    if not select.select([pipe], [], [], LONGEST_SILENCE)[0]:
+        os.close(pipe)
+        raise TimeoutError(
+            errno.ETIMEDOUT, f"nothing came out of the pipe for {LONGEST_SILENCE:g} s: who writes to it?"
+        )
+    os.set_blocking(pipe, True)
+    return pipe
+
+
 def _unreadable(source: str, error: OSError | ValueError) -> FileFormatError:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else error
     return FileFormatError(f"cannot read {source}: {reason}")
 
 
 def _robot(robot: Robot | str | None, tip: str | None, stated: object = None) -> Robot | None:
-    """The arm with its tool frame, or with the one that the file states, if it has that."""
     if robot is None or not isinstance(robot, str):
         return robot
-    from iparam.robot.loading import load_robot
+    from iparam.robot.loading import load_stated_robot
 
-    if tip is None and isinstance(stated, str):
-        with contextlib.suppress(IparamError):  # the robot's own frame, then
-            return load_robot(robot, tip=stated)
-    return load_robot(robot, tip=tip)
+    return load_stated_robot(robot, tip, stated)
 
 
 def _known_robot(name: str) -> Robot | None:
