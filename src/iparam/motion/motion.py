@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
+from iparam.motion.joint_process import JointProcess
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
 
@@ -44,6 +45,8 @@ class MotionEstimate:
             measures it; None to take it from the joints.
         linear_acceleration_noise: (3,) standard deviation of it [m/s^2]; None with it.
         warnings: what the source had to leave out.
+        processes: the models of the joints that a Kalman smoother was run with; () from another source.
+        judge: the signal whose prediction chose their bandwidths; "" if the angles alone did.
     """
 
     time: FloatArray
@@ -55,6 +58,8 @@ class MotionEstimate:
     linear_acceleration_minus_gravity: FloatArray | None = None
     linear_acceleration_noise: FloatArray | None = None
     warnings: tuple[str, ...] = ()
+    processes: tuple[JointProcess, ...] = ()
+    judge: str = ""
 
     def __post_init__(self) -> None:
         time = as_float_array(self.time, "time")

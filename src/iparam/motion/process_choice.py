@@ -95,6 +95,35 @@ def choose_processes(time: FloatArray, q: FloatArray) -> tuple[JointProcess, ...
     return tuple(_each_joint(finish, q, few, stretches, scores, first))
 
 
+def adapted_processes(
+    time: FloatArray, q: FloatArray, processes: Sequence[JointProcess]
+) -> tuple[JointProcess, ...]:
+    """Models of given order and bandwidth with the noise of these angles, and with where they rest.
+
+    Args:
+        time: (T,) [s].
+        q: (T, n) [rad].
+        processes: one a joint.
+    """
+    thin = _thinning(time, SEARCH_SAMPLES, SEARCH_RATE)
+    plain = [dataclasses.replace(one, starts_at_rest=False, ends_at_rest=False, shares=()) for one in processes]
+
+    def noisy(angle: FloatArray, process: JointProcess) -> JointProcess:
+        return dataclasses.replace(process, noise=_cross_validation([_Samples(time, angle)]).of(process)[1])
+
+    known = _each_joint(noisy, q, plain)
+    tests = _each_joint(lambda angle, process: _rest_at_ends(time, angle, process), q, known)
+    starts, ends = (all(test[end] for test in tests) for end in (0, 1))
+
+    def rests(angle: FloatArray, process: JointProcess) -> JointProcess:
+        process = dataclasses.replace(process, starts_at_rest=starts, ends_at_rest=ends)
+        samples = _Samples(time[::thin], np.ascontiguousarray(angle[::thin]))
+        shares = () if samples.always_moving() else _shares(samples, _for_all(process, 1.0 / thin))
+        return dataclasses.replace(process, shares=shares)
+
+    return tuple(_each_joint(rests, q, known))
+
+
 def _thinning(time: FloatArray, samples: int, rate: float) -> int:
     """Every how many samples to take to have at least so many, and at least so many a second."""
     own = 1.0 / float(np.median(np.diff(time)))

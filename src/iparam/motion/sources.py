@@ -13,9 +13,12 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.motion.filters import butterworth_smooth, savitzky_golay_smooth
+from iparam.motion.joint_process import JointProcess
 from iparam.motion.kalman import kalman_filter, kalman_smooth
+from iparam.motion.effort_prediction import prediction_of
 from iparam.motion.motion import MotionEstimate
-from iparam.motion.process_choice import choose_processes
+from iparam.motion.prediction_choice import choose_by_prediction
+from iparam.motion.process_choice import adapted_processes, choose_processes
 from iparam.recording.alignment import align
 from iparam.recording.channels import CHANNELS
 from iparam.recording.noise_level import white_noise_level
@@ -59,14 +62,30 @@ class KalmanMotion:
 
     Attributes:
         causal: whether to use the filter.
+        predicts: the signal that decides which bandwidth is best, by how well it is predicted: wrench, tau or current.
+            A recording without it is smoothed by what the angles alone ask for, as with "".
+        processes: models of the joints whose order and bandwidth are taken; () chooses them.
     """
 
     causal: bool = False
+    predicts: str = "wrench"
+    processes: tuple[JointProcess, ...] = ()
 
     def motion(self, recording: Recording, robot: Robot) -> MotionEstimate:
         """The motion at the time stamps of q, with its covariance."""
         angles = _joint_signal(recording, robot, "q")
-        return (kalman_filter if self.causal else kalman_smooth)(angles.time, angles.values)
+        if self.causal:
+            return kalman_filter(angles.time, angles.values)
+        if self.processes:
+            known = adapted_processes(angles.time, angles.values, self.processes)
+            return kalman_smooth(angles.time, angles.values, known)
+        plain = choose_processes(angles.time, angles.values)
+        if not (self.predicts and recording.has(self.predicts)):
+            return kalman_smooth(angles.time, angles.values, plain)
+        prediction = prediction_of(recording, robot, self.predicts)
+        processes = choose_by_prediction(angles.time, angles.values, prediction, plain)
+        motion = kalman_smooth(angles.time, angles.values, processes)
+        return dataclasses.replace(motion, judge=self.predicts) if processes != plain else motion
 
 
 @dataclass(frozen=True)

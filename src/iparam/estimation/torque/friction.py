@@ -1,17 +1,26 @@
-"""`FrictionModel`: the friction of joints as columns of a regressor, linear in its coefficients.
+"""`FrictionModel`: what a drive has to do beside moving bodies, as columns of a regressor, linear in its coefficients.
 
-Terms, each with one coefficient a joint, v the joint's speed and s its direction of motion between -1 and 1:
+Terms, each with one coefficient a joint, q its position, v its speed and s its direction of motion between -1 and 1:
 
-- ``viscous`` v [N m s/rad];
+- ``viscous`` v [N m s/rad]; ``forward`` and ``backward``, the same in one direction only;
 - ``coulomb`` s [N m];
-- ``offset`` 1 [N m]: what a current sensor or a spring adds;
-- ``quadratic`` v |v| [N m s^2/rad^2]: lubricant that thins, or air;
+- ``stribeck`` s exp(-(v / speed)^2) [N m]: what has to be overcome at low speed on top;
+- ``saturating`` tanh(v / speed) [N m]: lubricant that thins, so that friction grows no more at high speed;
+- ``quadratic`` v |v| [N m s^2/rad^2]: air;
 - ``load`` s |torque| [-]: teeth that are pressed together rub; gears lose a fixed share of what passes through them;
-- ``stribeck`` s exp(-(v / stribeck_speed)^2) [N m]: what has to be overcome at low speed on top.
+- ``offset`` 1 [N m]: what a current sensor or a spring adds;
+- ``spring`` q [N m/rad]: cables and hoses that are bent;
+- ``sine``, ``cosine`` of q [N m]: a balancer, an eccentric gear, a torque sensor that is strained by its own flange;
+- ``sine2``, ``cosine2`` of 2 q [N m]: the two lobes of a strain wave gear.
+
+The characteristic speed of ``stribeck`` and ``saturating`` may follow the name: ``stribeck:0.05`` [rad/s].
+
+All before ``offset`` are dissipative, at every speed, as long as their coefficients are not negative: a model that was
+fitted to slow motion then brakes a fast one, too, and does not drive it.
 
 The direction s is ``smooth``, tanh(v / smoothing_speed), or ``presliding``: a spring of a given length that is taken
 along by the motion and keeps its tension when the joint stops (Dahl 1968). Only the second knows which way a joint
-came from that stands still, which is most of what is left of the torque of an arm at rest.
+came from that stands still, which is most of what remains of the torque of an arm at rest.
 """
 
 from __future__ import annotations
@@ -25,8 +34,19 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError, UnknownNameError
 
-TERMS = ("viscous", "coulomb", "offset", "quadratic", "load", "stribeck")
+DISSIPATIVE = ("viscous", "forward", "backward", "coulomb", "stribeck", "saturating", "quadratic", "load")
+"""Terms whose coefficients are not negative."""
+
+TERMS = (*DISSIPATIVE, "offset", "spring", "sine", "cosine", "sine2", "cosine2")
+WITH_SPEED = {"stribeck": 0.1, "saturating": 0.5}
+"""Terms with a characteristic speed, and that speed where none is given [rad/s or m/s]."""
+
 Direction = Literal["smooth", "presliding"]
+
+
+def kind(term: str) -> str:
+    """The term without its characteristic speed."""
+    return term.partition(":")[0]
 
 
 @dataclass(frozen=True)
@@ -38,25 +58,24 @@ class FrictionModel:
         direction: how the direction of motion is told.
         smoothing_speed: of the smooth direction [rad/s or m/s].
         presliding_distance: of the spring in the presliding direction [rad or m].
-        stribeck_speed: [rad/s or m/s].
     """
 
-    terms: tuple[str, ...] = ("viscous", "coulomb", "offset", "quadratic", "load")
+    terms: tuple[str, ...] = ("viscous", "coulomb", "offset", "saturating", "load")
     direction: Direction = "presliding"
     smoothing_speed: float = 0.01
     presliding_distance: float = 3e-4
-    stribeck_speed: float = 0.1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", tuple(self.terms))
         for term in self.terms:
-            if term not in TERMS:
+            if kind(term) not in TERMS:
                 raise UnknownNameError("friction term", term, TERMS)
+            _speed(term)
         if len(set(self.terms)) < len(self.terms):
             raise InputError(f"a friction term is given more than once: {', '.join(self.terms)}")
         if self.direction not in ("smooth", "presliding"):
             raise UnknownNameError("direction of friction", self.direction, ("smooth", "presliding"))
-        for name in ("smoothing_speed", "presliding_distance", "stribeck_speed"):
+        for name in ("smoothing_speed", "presliding_distance"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0.0):
                 raise InputError(f"{name} must be a positive number, got {value!r}")
@@ -82,24 +101,52 @@ class FrictionModel:
             kernels.presliding(path, self.presliding_distance, first, state)
         return state
 
-    def columns(self, dq: ArrayLike, directions: ArrayLike, load: ArrayLike | None = None) -> dict[str, FloatArray]:
+    def columns(
+        self, q: ArrayLike, dq: ArrayLike, directions: ArrayLike, load: ArrayLike | None = None
+    ) -> dict[str, FloatArray]:
         """The columns (T, n) by term; the friction torque is their sum, each times its coefficients (n,).
 
         Args:
+            q: (T, n) [rad].
             dq: (T, n) [rad/s].
             directions: (T, n) what `directions` gave.
             load: (T, n) torque that passes through each gear [N m]; None counts as none.
         """
-        speed, side = as_float_array(dq, "dq"), as_float_array(directions, "directions")
+        place, speed, side = as_float_array(q, "q"), as_float_array(dq, "dq"), as_float_array(directions, "directions")
         every = {
-            "viscous": lambda: speed,
-            "coulomb": lambda: side,
-            "offset": lambda: np.ones_like(speed),
-            "quadratic": lambda: speed * np.abs(speed),
-            "load": lambda: np.zeros_like(speed) if load is None else side * np.abs(as_float_array(load, "load")),
-            "stribeck": lambda: side * np.exp(-((speed / self.stribeck_speed) ** 2)),
+            "viscous": lambda term: speed,
+            "forward": lambda term: np.maximum(speed, 0.0),
+            "backward": lambda term: np.minimum(speed, 0.0),
+            "coulomb": lambda term: side,
+            "stribeck": lambda term: side * np.exp(-((speed / _speed(term)) ** 2)),
+            "saturating": lambda term: np.tanh(speed / _speed(term)),
+            "quadratic": lambda term: speed * np.abs(speed),
+            "load": lambda term: np.zeros_like(speed) if load is None else side * np.abs(as_float_array(load, "load")),
+            "offset": lambda term: np.ones_like(speed),
+            "spring": lambda term: place,
+            "sine": lambda term: np.sin(place),
+            "cosine": lambda term: np.cos(place),
+            "sine2": lambda term: np.sin(2.0 * place),
+            "cosine2": lambda term: np.cos(2.0 * place),
         }
-        return {term: np.asarray(every[term]()) for term in self.terms}
+        return {term: np.asarray(every[kind(term)](term)) for term in self.terms}
+
+
+def _speed(term: str) -> float:
+    """The characteristic speed of a term [rad/s or m/s]; 0 for one that has none."""
+    name, colon, text = term.partition(":")
+    if not colon:
+        return WITH_SPEED.get(name, 0.0)
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if name not in WITH_SPEED or not (np.isfinite(value) and value > 0.0):
+        raise InputError(
+            f"friction term {term!r}: a positive speed in rad/s may follow {' and '.join(WITH_SPEED)}, as in "
+            "stribeck:0.05"
+        )
+    return value
 
 
 PLAIN = FrictionModel(("viscous", "coulomb", "offset"), "smooth")

@@ -13,20 +13,14 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError
 from iparam.estimation.errors import IdentificationError
-from iparam.motion.kalman import kalman_smooth
-from iparam.motion.process_choice import LEAST_SAMPLES, choose_processes
+from iparam.motion.process_choice import LEAST_SAMPLES
+from iparam.motion.sources import KalmanMotion, MotionSource
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 from iparam.sensing.run_check import CheckedRun, check_run
 
 SEGMENT = 20_000
-"""Samples that are smoothed at once."""
-
-OVERLAP = 500
-"""Samples on either side that a segment is smoothed with and that belong to its neighbours."""
-
-KEPT = 200_000
-"""Samples up to which the filtered motion of a run is kept; a longer one is filtered again at every pass."""
+"""Samples that are handed out at once."""
 
 EFFORTS = ("tau", "current")
 
@@ -60,9 +54,20 @@ class JointDataSource:
         recording: with q, and tau or current.
         robot: the arm.
         effort: which of the two; the torque if it is there and None is given.
+        motion: where the motion comes from; None for the Kalman smoother whose models predict the effort best.
+
+    Attributes:
+        effort: the signal.
+        motion: how the arm moved.
     """
 
-    def __init__(self, recording: Recording, robot: Robot, effort: str | None = None) -> None:
+    def __init__(
+        self,
+        recording: Recording,
+        robot: Robot,
+        effort: str | None = None,
+        motion: MotionSource | None = None,
+    ) -> None:
         self.effort = effort_of(recording) if effort is None else effort
         angles, drives = recording.signal("q"), recording.signal(self.effort)
         inside = (angles.time >= drives.time[0]) & (angles.time <= drives.time[-1])
@@ -76,10 +81,13 @@ class JointDataSource:
                 f"only {np.count_nonzero(inside)} samples have both joint angles and {self.effort}; at least "
                 f"{10 * LEAST_SAMPLES} are needed, and thousands for a usable estimate"
             )
-        self._time, self._q = angles.time[inside], angles.values[inside]
+        source = KalmanMotion(predicts=self.effort) if motion is None else motion
+        self.motion = source.motion(recording, robot)
         self._drives = drives
-        self._processes = choose_processes(self._time, self._q)
-        self._kept: list[JointData] | None = None
+        times = self.motion.time
+        known = np.flatnonzero((times >= drives.time[0]) & (times <= drives.time[-1]))
+        self._rows = slice(int(known[0]), int(known[-1]) + 1)
+        self._time = times[self._rows]
 
     @property
     def num_samples(self) -> int:
@@ -93,40 +101,18 @@ class JointDataSource:
 
     def segments(self) -> Iterator[JointData]:
         """All samples, in segments."""
-        if self._kept is not None:
-            yield from self._kept
-            return
-        kept = []
-        for start in range(0, self._time.size, SEGMENT):
-            segment = self._segment(start, min(start + SEGMENT, self._time.size))
-            if self._time.size <= KEPT:
-                kept.append(segment)
-            yield segment
-        if kept:
-            self._kept = kept
-
-    def _segment(self, start: int, stop: int) -> JointData:
-        first, last = max(0, start - OVERLAP), min(stop + OVERLAP, self._time.size)
-        time = self._time[first:last]
-        processes = [
-            dataclasses.replace(
-                process,
-                starts_at_rest=process.starts_at_rest and first == 0,
-                ends_at_rest=process.ends_at_rest and last == self._time.size,
-            )
-            for process in self._processes
-        ]
-        motion = kalman_smooth(time, self._q[first:last], processes)
-        own = slice(start - first, stop - first)
-        return JointData(
-            time[own], motion.q[own], motion.dq[own], motion.ddq[own], self._effort_at(self._time[start:stop])
-        )
+        motion = self.motion
+        for start in range(self._rows.start, self._rows.stop, SEGMENT):
+            own = slice(start, min(start + SEGMENT, self._rows.stop))
+            time = motion.time[own]
+            yield JointData(time, motion.q[own], motion.dq[own], motion.ddq[own], self._effort_at(time))
 
     def _effort_at(self, time: FloatArray) -> FloatArray:
         stamps, values = self._drives.time, self._drives.values
-        if stamps.size == self._time.size and (stamps == self._time).all():
-            first = int(np.searchsorted(stamps, time[0]))
-            return values[first : first + time.size]
+        first = int(np.searchsorted(stamps, time[0]))
+        own = slice(first, first + time.size)
+        if stamps[own].size == time.size and (stamps[own] == time).all():
+            return values[own]
         return np.column_stack([np.interp(time, stamps, column) for column in values.T])
 
 

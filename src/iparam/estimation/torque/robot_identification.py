@@ -20,22 +20,24 @@ from iparam.estimation.torque.consistent_robot import (
     link_units,
 )
 from iparam.estimation.torque.drive_gains import DriveGains
-from iparam.estimation.torque.friction import PLAIN, FrictionModel
+from iparam.estimation.torque.friction import DISSIPATIVE, PLAIN, FrictionModel, kind
 from iparam.estimation.torque.gain_scatter import with_measured_tolerance
 from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
 from iparam.estimation.torque.payload_from_torque import find_gains
+from iparam.estimation.torque.term_choice import with_chosen_terms
 from iparam.estimation.torque.torque_fit import TorqueFit, fit_torques
 from iparam.estimation.torque.torque_model import TorqueModel
 from iparam.estimation.torque.validation import TorquePrediction, predict_torques
 from iparam.estimation.torque.weighted_solution import whitened_triangle
 from iparam.files.json import write_json
+from iparam.motion.motion import MotionEstimate
+from iparam.motion.sources import KalmanMotion, MotionSource
 from iparam.recording.recording import Recording
 from iparam.regressor.joint_torque import joint_torque_regressor
 from iparam.robot.model import Link, Robot
 from iparam.spatial.parameters import InertialParameters
 
 FORMAT = "iparam-robot/1"
-NOT_NEGATIVE = ("viscous", "coulomb", "load", "stribeck")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +61,7 @@ class RobotEstimate:
         warnings: what a reader should know, one sentence each.
         samples: how many were used.
         measurements: fingerprints of the torques or currents that it comes from.
+        motion: how the angles of other runs are to be smoothed.
     """
 
     robot: Robot
@@ -78,10 +81,11 @@ class RobotEstimate:
     warnings: tuple[str, ...]
     samples: int
     measurements: tuple[str, ...] = ()
+    motion: MotionSource | None = None
 
     def validate(self, recording: Recording) -> dict[str, TorquePrediction]:
         """How well this arm and those that it is compared with predict the torques of another run."""
-        source = JointDataSource(recording, self.model.robot)
+        source = JointDataSource(recording, self.model.robot, None, self.motion)
         if recording.signal(source.effort).fingerprint in self.measurements:
             raise ContradictionError(
                 "the run to validate with is one that the arm was identified from: that it is predicted says nothing. "
@@ -136,6 +140,7 @@ def identify_robot(
     *,
     drive_gains: ArrayLike | DriveGains | None = None,
     friction: FrictionModel | None = None,
+    motion: MotionSource | None = None,
     gravity: ArrayLike | None = None,
     compare: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -147,7 +152,8 @@ def identify_robot(
         robot: the arm with the maker's figures; they decide what the data leave open.
         drive_gains: (n,) [N m/A], where they are known; else from the targets in the recordings, else from the maker's
             masses.
-        friction: of the joints.
+        friction: of the joints; None chooses its terms joint by joint, by what predicts held-out blocks best.
+        motion: where the motion comes from; None for the Kalman smoother whose bandwidth predicts the effort best.
         gravity: (3,) in base axes [m/s^2]; None for the recordings' own, or 9.81 downwards.
         compare: whether to fit, for `RobotEstimate.validate`, plain least squares with the same friction ("ols") and
             with the textbook's, viscous and Coulomb ("ols_textbook"), and the maker's figures with friction of the
@@ -160,8 +166,10 @@ def identify_robot(
     gravity = checked.gravity
     gains = find_gains(recordings, recordings[0], robot, drive_gains)
     effort = effort_of(recordings[0])
-    sources = [JointDataSource(recording, robot, effort) for recording in recordings]
+    sources = [JointDataSource(recording, robot, effort, motion) for recording in recordings]
     model = TorqueModel(robot, FrictionModel() if friction is None else friction, len(sources), (), (), gravity)
+    if friction is None:
+        model = with_chosen_terms(model, sources, gains.values)
     fit = with_measured_tolerance(fit_torques(model, sources, gains, progress=progress))
     gains = fit.gains
     parameters, share = _consistent(fit)
@@ -169,8 +177,8 @@ def identify_robot(
     links = parameters[: 10 * count].reshape(count, 10)
     comparisons = {}
     if compare:
-        for name, kind in (("ols", model.friction), ("ols_textbook", PLAIN)):
-            plain = TorqueModel(robot, kind, len(sources), (), (), gravity)
+        textbook = TorqueModel(robot, PLAIN, len(sources), (), (), gravity)
+        for name, plain in (("ols", model), ("ols_textbook", textbook)):
             comparisons[name] = (plain, fit_torques(plain, sources, gains, weighted=False).solution.parameters)
         comparisons["maker"] = _maker(fit)
     warnings = [warning for recording in recordings for warning in recording.warnings] + list(checked.remarks)
@@ -197,7 +205,13 @@ def identify_robot(
         warnings=tuple(dict.fromkeys(warnings)),
         samples=sum(source.num_samples for source in sources),
         measurements=tuple(recording.signal(effort).fingerprint for recording in recordings),
+        motion=_for_other_runs(sources[0].motion) if motion is None else motion,
     )
+
+
+def _for_other_runs(motion: MotionEstimate) -> MotionSource:
+    """How to smooth runs whose effort must have no say in that: as their angles ask for, if that was right here."""
+    return KalmanMotion(predicts="", processes=motion.processes if motion.judge else ())
 
 
 def with_link_parameters(robot: Robot, links: FloatArray, rotors: FloatArray) -> Robot:
@@ -222,7 +236,7 @@ def with_link_parameters(robot: Robot, links: FloatArray, rotors: FloatArray) ->
 def grouped(model: TorqueModel) -> FloatArray:
     """(r, p) that turns all parameters of a model into those that can be told apart."""
     count, used = model.num_joints, model.independent
-    hidden = np.setdiff1d(np.arange(model.size), used)
+    hidden = np.setdiff1d(np.arange(11 * count), used)
     rng = np.random.default_rng(1)
     q, dq, ddq = (rng.uniform(-2.0, 2.0, (300, count)) for _ in range(3))
     inertial = joint_torque_regressor(model.robot, q, dq, ddq, model.gravity)
@@ -255,11 +269,17 @@ def _consistent(fit: TorqueFit) -> tuple[FloatArray, FloatArray]:
     count = model.num_joints
     positive = [*range(10 * count, 11 * count)]
     for term in model.friction.terms:
-        if term in NOT_NEGATIVE:
+        if kind(term) in DISSIPATIVE:
             positive += range(*model.friction_columns(term).indices(model.size))
+    for index in range(len(model.couplings)):
+        positive += range(*model.coupling_columns(index).indices(model.size))
     prior = model.robot.body_parameters
-    parameters = consistent_parameters(
-        ConsistentProblem(triangle, right, np.asarray(prior), np.array(positive, dtype=np.int64))
+    kept = np.setdiff1d(np.arange(model.size), model.absent)
+    parameters = np.zeros(model.size)
+    parameters[kept] = consistent_parameters(
+        ConsistentProblem(
+            triangle[:, kept], right, np.asarray(prior), np.flatnonzero(np.isin(kept, positive)).astype(np.int64)
+        )
     )
     standard_deviation = PRIOR_DEVIATION * link_units(np.asarray(prior)).ravel()
     precision = triangle.T @ triangle

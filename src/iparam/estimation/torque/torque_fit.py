@@ -119,9 +119,9 @@ def _triangles(
 
 
 def with_directions(model: TorqueModel, source: JointDataSource) -> Iterator[tuple[JointData, FloatArray]]:
-    """The segments of a run, each with the directions of motion for friction (T, n)."""
+    """The segments of a run, each with the directions of motion for friction, see `TorqueModel.directions`."""
     state: FloatArray | None = None
     for data in source.segments():
-        directions = model.friction.directions(data.q, data.dq, state)
+        directions = model.directions(data, state)
         state = directions[-1]
         yield data, directions

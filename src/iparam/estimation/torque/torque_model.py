@@ -1,9 +1,9 @@
 """`TorqueModel`: the joint torques of an arm, its friction and its load as one regressor, joint by joint.
 
 Columns: ten inertial parameters of each body, the rotor inertia of each joint, friction terms that all runs share,
-friction terms of each run, and the ten parameters of the load. A joint's torque depends only on the bodies behind it,
-on its own rotor and friction, and on the load, so that each joint has rows of its own, without the columns that are
-zero for it.
+friction terms of each run, rotor and friction of drives that move two joints, and the ten parameters of the load. A
+joint's torque depends only on the bodies behind it, on its own rotor and friction, and on the load, so that each joint
+has rows of its own, without the columns that are zero for it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,38 @@ from iparam.robot.kinematics import jacobian
 from iparam.robot.model import Robot
 
 NUM_LOAD = 10
+COUPLED_TERMS = ("rotor", "viscous", "coulomb")
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """A drive that turns with two joints, as in many wrists: its rotor and its friction load both.
+
+    Attributes:
+        first, second: the joints, from 0.
+        sign: the drive turns with q[first] + sign q[second].
+    """
+
+    first: int
+    second: int
+    sign: int = 1
+
+    def __post_init__(self) -> None:
+        if self.sign not in (1, -1) or self.first == self.second or min(self.first, self.second) < 0:
+            raise InputError(f"a coupling joins two different joints with the sign 1 or -1, got {self}")
+
+    @property
+    def name(self) -> str:
+        """Such as "5+6", joints counted from 1."""
+        return f"{self.first + 1}{'+' if self.sign > 0 else '-'}{self.second + 1}"
+
+    def of(self, values: FloatArray) -> FloatArray:
+        """(T,) of the drive, from (T, n) of the joints."""
+        return np.asarray(values[:, self.first] + self.sign * values[:, self.second])
+
+    def share(self, joint: int) -> int:
+        """Of the drive's torque that a joint feels."""
+        return 1 if joint == self.first else self.sign if joint == self.second else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +71,8 @@ class TorqueModel:
         run_terms: the terms of friction that differ from run to run: gears that warm up run more easily.
         loaded_runs: the runs in which the arm carries the load; () if there is none.
         gravity: (3,) in base axes [m/s^2].
+        joint_terms: the friction terms that each joint has, of those of ``friction``; () for all of them in all joints.
+        couplings: drives that move two joints.
     """
 
     robot: Robot
@@ -47,12 +81,19 @@ class TorqueModel:
     run_terms: tuple[str, ...] = ()
     loaded_runs: tuple[int, ...] = ()
     gravity: ArrayLike = STANDARD_GRAVITY
+    joint_terms: tuple[tuple[str, ...], ...] = ()
+    couplings: tuple[Coupling, ...] = ()
 
     def __post_init__(self) -> None:
         if self.runs < 1 or any(not 0 <= run < self.runs for run in self.loaded_runs):
             raise InputError(f"there must be at least one run, and loaded ones among them, got {self.runs}")
         own = tuple(term for term in self.friction.terms if term in self.run_terms) if self.runs > 1 else ()
         object.__setattr__(self, "run_terms", own)
+        if self.joint_terms and len(self.joint_terms) != self.num_joints:
+            raise InputError(f"{self.robot.name} has {self.num_joints} joints, terms are given for {len(self.joint_terms)}")
+        for coupling in self.couplings:
+            if max(coupling.first, coupling.second) >= self.num_joints:
+                raise InputError(f"{self.robot.name} has {self.num_joints} joints, got the coupling {coupling.name}")
 
     @property
     def num_joints(self) -> int:
@@ -76,6 +117,7 @@ class TorqueModel:
         names = [*self.base.names, *(f"rotor{j}" for j in joints)]
         names += [f"{term}{j}" for term in self.shared_terms for j in joints]
         names += [f"{term}{j}_run{run + 1}" for run in range(self.runs) for term in self.run_terms for j in joints]
+        names += [f"{term}{coupling.name}" for coupling in self.couplings for term in COUPLED_TERMS]
         if self.loaded_runs:
             names += [f"load_{name}" for name in PARAMETER_NAMES]
         return tuple(names)
@@ -100,6 +142,29 @@ class TorqueModel:
         start = 11 * count + place * count
         return slice(start, start + count)
 
+    def coupling_columns(self, index: int) -> slice:
+        """The columns of a coupling: rotor, viscous and dry friction."""
+        start = self.size - (NUM_LOAD if self.loaded_runs else 0) - len(COUPLED_TERMS) * (len(self.couplings) - index)
+        return slice(start, start + len(COUPLED_TERMS))
+
+    def has_term(self, term: str, joint: int) -> bool:
+        """Whether a joint has a friction term."""
+        return not self.joint_terms or term in self.joint_terms[joint]
+
+    @cached_property
+    def absent(self) -> NDArray[np.int64]:
+        """Columns of friction terms that a joint does not have; they are zero."""
+        return np.array(
+            [
+                self.friction_columns(term, run).start + joint
+                for term in self.friction.terms
+                for run in range(self.runs)
+                for joint in range(self.num_joints)
+                if not self.has_term(term, joint)
+            ],
+            dtype=np.int64,
+        )
+
     @cached_property
     def independent(self) -> NDArray[np.int64]:
         """Columns that can be told apart: base parameters, the rotors that no link's inertia hides, and the rest."""
@@ -108,18 +173,42 @@ class TorqueModel:
         q, dq, ddq = (rng.uniform(-2.0, 2.0, (200, count)) for _ in range(3))
         inertial = joint_torque_regressor(self.robot, q, dq, ddq, self.gravity)[..., self.base.independent]
         rotors = ddq[:, :, None] * np.eye(count)
-        stacked = np.concatenate([inertial, rotors], axis=2).reshape(-1, self.base.rank + count)
-        stacked /= np.linalg.norm(stacked, axis=0)
-        diagonal = np.abs(np.diag(np.linalg.qr(stacked, mode="r")))[self.base.rank :]
-        visible = 10 * count + np.flatnonzero(diagonal > 1e-6)
-        return np.concatenate([self.base.independent, visible, np.arange(11 * count, self.size)])
+        shares = np.array([[coupling.share(joint) for joint in range(count)] for coupling in self.couplings])
+        drives = [np.outer(coupling.of(ddq), share) for coupling, share in zip(self.couplings, shares, strict=True)]
+        stacked = np.concatenate([inertial, rotors, *(drive[:, :, None] for drive in drives)], axis=2)
+        stacked = stacked.reshape(-1, stacked.shape[2]) / np.linalg.norm(stacked, axis=(0, 1))
+        seen = np.abs(np.diag(np.linalg.qr(stacked, mode="r")))[self.base.rank :] > 1e-6
+        visible = 10 * count + np.flatnonzero(seen[:count])
+        hidden = [self.coupling_columns(int(index)).start for index in np.flatnonzero(~seen[count:])]
+        others = np.setdiff1d(np.arange(11 * count, self.size), [*self.absent, *hidden])
+        return np.concatenate([self.base.independent, visible, others])
 
     def joint_columns(self, joint: int, run: int) -> NDArray[np.int64]:
         """The columns that the torque of a joint depends on in a run."""
         count = self.num_joints
         own = [self.friction_columns(term, run).start + joint for term in self.friction.terms]
+        shared = [
+            column
+            for index, coupling in enumerate(self.couplings)
+            if coupling.share(joint)
+            for column in range(*self.coupling_columns(index).indices(self.size))
+        ]
         load = range(*self.load_columns.indices(self.size)) if run in self.loaded_runs else ()
-        return np.array([*range(10 * joint, 10 * count), 10 * count + joint, *own, *load], dtype=np.int64)
+        return np.array([*range(10 * joint, 10 * count), 10 * count + joint, *own, *shared, *load], dtype=np.int64)
+
+    def directions(self, data: JointData, start: FloatArray | None = None) -> FloatArray:
+        """(T, n + couplings) the directions of motion of the joints and of the coupled drives.
+
+        Args:
+            data: successive samples.
+            start: (n + couplings,) the state before the first, see `FrictionModel.directions`.
+        """
+        return self.friction.directions(self._with_drives(data.q), self._with_drives(data.dq), start)
+
+    def _with_drives(self, values: FloatArray) -> FloatArray:
+        if not self.couplings:
+            return values
+        return np.column_stack([values, *(coupling.of(values) for coupling in self.couplings)])
 
     def rows(self, data: JointData, run: int, directions: FloatArray, load: FloatArray | None) -> list[FloatArray]:
         """For each joint its rows (T, columns of `joint_columns`).
@@ -127,16 +216,26 @@ class TorqueModel:
         Args:
             data: samples of the run.
             run: its number.
-            directions: (T, n) see `FrictionModel.directions`.
+            directions: (T, n + couplings) see `directions`.
             load: (T, n) torque through each gear [N m], or None if not known yet.
         """
+        count = self.num_joints
         inertial = joint_torque_regressor(self.robot, data.q, data.dq, data.ddq, self.gravity)
-        columns = self.friction.columns(data.dq, directions, load)
+        columns = self.friction.columns(data.q, data.dq, directions[:, :count], load)
+        drives = [
+            np.column_stack([coupling.of(data.ddq), coupling.of(data.dq), directions[:, count + index]])
+            for index, coupling in enumerate(self.couplings)
+        ]
         carried = self.load_rows(data) if run in self.loaded_runs else None
         rows = []
         for j in range(self.num_joints):
             parts = [inertial[:, j, 10 * j :], data.ddq[:, j, None]]
-            parts += [columns[term][:, j, None] for term in self.friction.terms]
+            parts += [columns[term][:, j, None] * self.has_term(term, j) for term in self.friction.terms]
+            parts += [
+                coupling.share(j) * drive
+                for coupling, drive in zip(self.couplings, drives, strict=True)
+                if coupling.share(j)
+            ]
             if carried is not None:
                 parts.append(carried[:, j])
             rows.append(np.concatenate(parts, axis=1))
@@ -161,6 +260,13 @@ class TorqueModel:
         """(T, n) what the drives have to do [N m]."""
         gear = self.gear_torques(data, run, parameters)
         total = gear + data.ddq * parameters[10 * self.num_joints : 11 * self.num_joints]
-        for term, column in self.friction.columns(data.dq, directions, gear).items():
+        own = directions[:, : self.num_joints]
+        for term, column in self.friction.columns(data.q, data.dq, own, gear).items():
             total = total + column * parameters[self.friction_columns(term, run)]
+        for index, coupling in enumerate(self.couplings):
+            rotor, viscous, coulomb = parameters[self.coupling_columns(index)]
+            drive = rotor * coupling.of(data.ddq) + viscous * coupling.of(data.dq)
+            drive = drive + coulomb * directions[:, self.num_joints + index]
+            total[:, coupling.first] += drive
+            total[:, coupling.second] += coupling.sign * drive
         return np.asarray(total)

@@ -1,0 +1,274 @@
+"""Chooses the friction terms of each joint, and coupled drives, by how well they predict blocks that were held out.
+
+Terms are added one at a time, each where it improves the prediction by more than the scatter of that improvement from
+block to block allows (the rule of one standard error, Breiman et al. 1984). A term that would have to drive its joint
+to fit is none. All is done on the normal equations of the blocks, so that a candidate costs a few small solutions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iparam.arrays import FloatArray
+from iparam.estimation.torque.consistent_robot import PRIOR_DEVIATION, link_units
+from iparam.estimation.torque.friction import DISSIPATIVE, FrictionModel, kind
+from iparam.estimation.torque.joint_data import JointData, JointDataSource
+from iparam.estimation.torque.torque_fit import with_directions
+from iparam.estimation.torque.torque_model import Coupling, TorqueModel
+
+ALWAYS = ("viscous", "coulomb", "offset")
+"""Terms that every joint has."""
+
+CANDIDATES: tuple[tuple[str, ...], ...] = (
+    ("stribeck:0.02",),
+    ("stribeck:0.1",),
+    ("stribeck:0.5",),
+    ("saturating:0.1",),
+    ("saturating:0.5",),
+    ("saturating:2",),
+    ("forward", "backward"),
+    ("load",),
+    ("spring",),
+    ("sine", "cosine"),
+    ("sine2", "cosine2"),
+)
+"""What may be added, each as a whole."""
+
+BLOCKS = 10
+"""Blocks of time that are held out in turn."""
+
+MOST_ROWS = 6000
+"""Samples that candidates are compared on."""
+
+LEAST_GAIN = 0.003
+"""Share of the squares of all joints that a term must save."""
+
+MOST_TERMS = 4
+"""Groups of terms that a joint may be given."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """The normal equations of one block: of each joint the gram (n, p, p), right (n, p), squares (n,); and its rows."""
+
+    grams: FloatArray
+    rights: FloatArray
+    squares: FloatArray
+    rows: int
+
+
+def with_chosen_terms(model: TorqueModel, sources: Sequence[JointDataSource], scale: FloatArray) -> TorqueModel:
+    """The model with the terms and couplings that predict best.
+
+    Args:
+        model: with any friction; its runs, loads and gravity are kept.
+        sources: the runs.
+        scale: (n,) that turns efforts into torques.
+    """
+    count = model.num_joints
+    pairs = tuple(Coupling(j, j + 1, sign) for j in range(count - 1) for sign in (1, -1))
+    terms = (*ALWAYS, *dict.fromkeys(term for group in CANDIDATES for term in group))
+    wide = dataclasses.replace(
+        model, friction=dataclasses.replace(model.friction, terms=terms), joint_terms=(), couplings=pairs
+    )
+    search = _Search(wide, sources, scale)
+    chosen, couplings = search.run()
+    used = tuple(term for term in terms if any(term in own for own in chosen))
+    return dataclasses.replace(
+        model,
+        friction=dataclasses.replace(model.friction, terms=used),
+        joint_terms=tuple(tuple(term for term in used if term in own) for own in chosen),
+        couplings=tuple(wide.couplings[index] for index in couplings),
+    )
+
+
+class _Search:
+    def __init__(self, model: TorqueModel, sources: Sequence[JointDataSource], scale: FloatArray) -> None:
+        self._model = model
+        self._chosen: list[set[str]] = [set(ALWAYS) for _ in range(model.num_joints)]
+        self._couplings: list[int] = []
+        self._prior = np.zeros(model.size)
+        self._target = np.zeros(model.size)
+        bodies = model.robot.body_parameters
+        links = 10 * model.num_joints
+        self._prior[:links] = (PRIOR_DEVIATION * link_units(np.asarray(bodies)).ravel()) ** -2
+        self._target[:links] = np.asarray(bodies).ravel()
+        self._level = np.ones(model.num_joints)
+        self._blocks = list(self._normal_equations(sources, scale, None))
+        self._settle()
+        if any("load" in group for group in CANDIDATES):  # what passes the gears is known only now
+            found = self._solve(self._used())
+            self._blocks = list(self._normal_equations(sources, scale, found))
+            self._settle()
+
+    def run(self) -> tuple[list[set[str]], list[int]]:
+        """The terms of each joint, and the numbers of the couplings."""
+        for _ in range(MOST_TERMS):
+            before = self._errors()
+            kept = []
+            for options in (*self._joint_changes(), self._coupling_changes()):
+                # One a joint in each round: what another joint is given hardly changes which is its best.
+                scores = [(self._gain(change, before), change) for change in options]
+                gain, best = max(scores, key=lambda score: score[0], default=(0.0, None))
+                if best is not None and gain > 0.0:
+                    kept.append(best)
+            for change in kept:
+                change.keep()
+            if not kept:
+                break
+            self._settle()
+        return self._chosen, self._couplings
+
+    def _gain(self, change: _Change, before: FloatArray) -> float:
+        """What a change saves, in units of all squares; 0 for one that is not clear, or that drives a joint."""
+        with change:
+            gain = before - self._errors()
+            total = float(gain.sum() / before.sum())
+            clear = gain.mean() > gain.std(ddof=1) / np.sqrt(gain.size)
+            return total if clear and total > LEAST_GAIN and self._dissipative(change) else 0.0
+
+    def _joint_changes(self) -> list[list[_Change]]:
+        return [
+            [_Change(own, group) for group in CANDIDATES if not set(group) & own] for own in self._chosen
+        ]
+
+    def _coupling_changes(self) -> list[_Change]:
+        pairs = self._model.couplings
+        taken = {joint for index in self._couplings for joint in (pairs[index].first, pairs[index].second)}
+        return [
+            _Change(self._couplings, (index,))
+            for index, pair in enumerate(pairs)
+            if not {pair.first, pair.second} & taken
+        ]
+
+    def _used(self) -> NDArray[np.int64]:
+        """The columns in use: all bodies and rotors, what was chosen, and the load."""
+        model, count = self._model, self._model.num_joints
+        columns = [*range(11 * count)]
+        for term in model.friction.terms:
+            for run in range(model.runs if term in model.run_terms else 1):
+                start = model.friction_columns(term, run).start
+                columns += [start + joint for joint in range(count) if term in self._chosen[joint]]
+        for index in self._couplings:
+            columns += range(*model.coupling_columns(index).indices(model.size))
+        columns += range(*model.load_columns.indices(model.size))
+        return np.array(sorted(columns), dtype=np.int64)
+
+    def _normal_equations(
+        self, sources: Sequence[JointDataSource], scale: FloatArray, parameters: FloatArray | None
+    ) -> Iterator[_Block]:
+        model = self._model
+        total = sum(source.num_samples for source in sources)
+        step = max(1, total // MOST_ROWS)
+        for run, source in enumerate(sources):
+            parts, sides = [], []
+            for data, directions in with_directions(model, source):
+                kept = np.arange(0, len(data.time), step)
+                parts.append(JointData(*(getattr(data, f.name)[kept] for f in dataclasses.fields(data))))
+                sides.append(directions[kept])
+            data = JointData(
+                *(np.concatenate([getattr(part, f.name) for part in parts]) for f in dataclasses.fields(JointData))
+            )
+            load = None if parameters is None else model.gear_torques(data, run, parameters)
+            rows = model.rows(data, run, np.concatenate(sides), load)
+            blocks = max(2, round(BLOCKS * source.num_samples / total))
+            for part in np.array_split(np.arange(len(data.time)), blocks):
+                grams, rights, squares = [], [], np.zeros(model.num_joints)
+                for joint, joint_rows in enumerate(rows):
+                    own, torque = joint_rows[part], data.effort[part, joint] * scale[joint]
+                    columns = model.joint_columns(joint, run)
+                    gram, right = np.zeros((model.size, model.size)), np.zeros(model.size)
+                    gram[np.ix_(columns, columns)] = own.T @ own
+                    right[columns] = own.T @ torque
+                    grams.append(gram)
+                    rights.append(right)
+                    squares[joint] = float(torque @ torque)
+                yield _Block(np.array(grams), np.array(rights), squares, part.size)
+
+    def _settle(self) -> None:
+        """Noise levels of the joints from their errors of prediction, and the blocks weighed by them."""
+        used, rows = self._used(), sum(block.rows for block in self._blocks)
+        for _ in range(3):
+            weights = self._level**-2
+            self._grams = [np.tensordot(weights, block.grams, axes=1) for block in self._blocks]
+            self._rights = [weights @ block.rights for block in self._blocks]
+            squares = np.zeros(weights.size)
+            for block, found in zip(self._blocks, self._predictors(used), strict=True):
+                quadratic = np.einsum("jpq,p,q->j", block.grams, found, found) - 2.0 * block.rights @ found
+                squares += np.maximum(block.squares + quadratic, 0.0)
+            self._level = np.maximum(np.sqrt(squares / rows), 1e-9)
+        weights = self._level**-2
+        self._grams = [np.tensordot(weights, block.grams, axes=1) for block in self._blocks]
+        self._rights = [weights @ block.rights for block in self._blocks]
+
+    def _errors(self) -> FloatArray:
+        """(B,) squares of the errors of prediction of each block, in units of the noise of each joint, per row."""
+        errors, used = [], self._used()
+        where = np.ix_(used, used)
+        for b, (block, found) in enumerate(zip(self._blocks, self._predictors(used), strict=True)):
+            own = found[used]
+            squares = own @ self._grams[b][where] @ own - 2.0 * self._rights[b][used] @ own
+            errors.append((squares + block.squares @ self._level**-2) / block.rows)
+        return np.array(errors)
+
+    def _predictors(self, used: NDArray[np.int64]) -> Iterator[FloatArray]:
+        """For each block the parameters (p,) that the others give."""
+        where = np.ix_(used, used)
+        grams, rights = [gram[where] for gram in self._grams], [right[used] for right in self._rights]
+        gram, right = np.sum(grams, axis=0), np.sum(rights, axis=0)
+        for own_gram, own_right in zip(grams, rights, strict=True):
+            yield self._solution(gram - own_gram, right - own_right, used)
+
+    def _solve(self, used: NDArray[np.int64]) -> FloatArray:
+        gram, right = np.sum(self._grams, axis=0), np.sum(self._rights, axis=0)
+        return self._solution(gram[np.ix_(used, used)], right[used], used)
+
+    def _solution(self, gram: FloatArray, right: FloatArray, used: NDArray[np.int64]) -> FloatArray:
+        from scipy.linalg import cho_factor, cho_solve
+
+        own = gram + np.diag(self._prior[used])
+        unit = 1.0 / np.sqrt(np.maximum(np.diag(own), 1e-300))
+        own *= np.outer(unit, unit)
+        own[np.diag_indices_from(own)] = 1.0 + 1e-9
+        found = np.zeros(self._model.size)
+        wanted = unit * (right + self._prior[used] * self._target[used])
+        found[used] = unit * cho_solve(cho_factor(own, check_finite=False), wanted, check_finite=False)
+        return found
+
+    def _dissipative(self, change: _Change) -> bool:
+        """Whether what a change adds would not drive a joint, as far as the fit to all blocks says."""
+        model, found = self._model, self._solve(self._used())
+        if change.of_couplings:
+            return all((found[model.coupling_columns(int(index))] >= 0.0).all() for index in change.more)
+        return all(
+            (found[model.friction_columns(str(term))] >= 0.0).all() for term in change.more if kind(str(term)) in DISSIPATIVE
+        )
+
+
+class _Change:
+    """One more group of terms of a joint, or one more coupling: while the context lasts, or for good."""
+
+    def __init__(self, chosen: set[str] | list[int], more: Sequence[str] | Sequence[int]) -> None:
+        self._chosen, self.more = chosen, more
+
+    @property
+    def of_couplings(self) -> bool:
+        return isinstance(self._chosen, list)
+
+    def __enter__(self) -> None:
+        self.keep()
+
+    def __exit__(self, *_: object) -> None:
+        for one in self.more:
+            self._chosen.remove(one)  # type: ignore[arg-type]
+
+    def keep(self) -> None:
+        if isinstance(self._chosen, set):
+            self._chosen.update(self.more)  # type: ignore[arg-type]
+        else:
+            self._chosen.extend(self.more)  # type: ignore[arg-type]

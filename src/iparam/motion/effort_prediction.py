@@ -1,0 +1,181 @@
+"""`EffortPrediction`: how well a motion explains the wrench or the joint torques that were recorded beside it.
+
+The motion is wanted for what it says about them, so they are the judge of it: a linear model is fitted to some blocks of
+time and predicts the others. Errors of the angles that are not white, such as rounding, jitter of the stamps or held
+samples, deceive a criterion that looks at the angles alone, which takes what lasts for motion; the prediction of
+something else, measured by another sensor, they do not deceive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iparam.arrays import FloatArray
+from iparam.recording.recording import Recording
+from iparam.recording.statements import recorded_gravity
+from iparam.regressor.identifiability import base_parameters
+from iparam.regressor.joint_torque import joint_torque_regressor
+from iparam.regressor.wrench import wrench_regressor
+from iparam.robot.model import Robot
+
+BLOCKS = 8
+"""Blocks of time, each predicted from the others."""
+
+ROUNDS = 3
+"""Of fits: each weighs the channels by the errors of the one before."""
+
+RIDGE = 1e-8
+"""Share of a column's squares that is added to it: what the data do not tell stays near zero instead of anywhere."""
+
+SLOW = 0.02
+"""Speed at which dry friction has its direction to three quarters [rad/s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """One measured quantity and its linear model.
+
+    Attributes:
+        columns: (k,) which of all unknowns it depends on.
+        rows: (N, k) its regressor.
+        measured: (N,).
+    """
+
+    columns: NDArray[np.int64]
+    rows: FloatArray
+    measured: FloatArray
+
+
+class EffortPrediction(Protocol):
+    """What was recorded beside the angles, and how it follows from a motion."""
+
+    @property
+    def time(self) -> FloatArray:
+        """(N,) of its samples [s]."""
+        ...
+
+    def channels(self, q: FloatArray, dq: FloatArray, ddq: FloatArray, rows: NDArray[np.int64]) -> list[Channel]:
+        """The linear model of samples ``rows`` (N,) of it, for the motion (N, n) at their times."""
+        ...
+
+
+class WrenchPrediction:
+    """The wrench of a load that is held still, with a constant bias of the sensor."""
+
+    def __init__(self, recording: Recording, robot: Robot) -> None:
+        wrench = recording.signal("wrench")
+        self._time, self._values = wrench.time, wrench.values
+        self._robot, self._gravity = robot, recorded_gravity(recording)
+
+    @property
+    def time(self) -> FloatArray:
+        """(N,) of the wrench [s]."""
+        return self._time
+
+    def channels(self, q: FloatArray, dq: FloatArray, ddq: FloatArray, rows: NDArray[np.int64]) -> list[Channel]:
+        """Forces and torques: ten parameters, and a bias for each."""
+        matrices = wrench_regressor(self._robot, q, dq, ddq, self._gravity)
+        ones = np.ones((len(q), 1))
+        return [
+            Channel(
+                np.array([*range(10), 10 + axis]), np.hstack([matrices[:, axis], ones]), self._values[rows, axis]
+            )
+            for axis in range(6)
+        ]
+
+
+class TorquePrediction:
+    """The torques or currents of the drives: base parameters, rotors, viscous and dry friction, and an offset.
+
+    Args:
+        recording: with the effort.
+        robot: the arm.
+        effort: the signal, "tau" or "current".
+    """
+
+    def __init__(self, recording: Recording, robot: Robot, effort: str) -> None:
+        signal = recording.signal(effort)
+        self._time, self._values = signal.time, signal.values
+        self._robot, self._gravity = robot, recorded_gravity(recording)
+        self._base = base_parameters(robot, gravity=self._gravity).independent
+        # The effort of a drive need not be a torque, and its gain is not known: each joint has parameters of its own.
+        self._own = effort == "current"
+
+    @property
+    def time(self) -> FloatArray:
+        """(N,) of the effort [s]."""
+        return self._time
+
+    def channels(self, q: FloatArray, dq: FloatArray, ddq: FloatArray, rows: NDArray[np.int64]) -> list[Channel]:
+        """One a joint."""
+        count = q.shape[1]
+        inertial = joint_torque_regressor(self._robot, q, dq, ddq, self._gravity)[..., self._base]
+        side, ones = np.tanh(dq / SLOW), np.ones(len(q))
+        channels, places = [], self._base.size
+        for joint in range(count):
+            shared = np.flatnonzero(self._base >= 10 * joint)
+            own = np.column_stack([ddq[:, joint], dq[:, joint], side[:, joint], ones])
+            where = shared
+            if self._own:
+                where = places + np.arange(shared.size)
+                places += shared.size
+            columns = np.concatenate([where, places + np.arange(4)])
+            places += 4
+            channels.append(
+                Channel(columns, np.hstack([inertial[:, joint, shared], own]), self._values[rows, joint])
+            )
+        return channels
+
+
+def prediction_of(recording: Recording, robot: Robot, signal: str) -> EffortPrediction:
+    """How a signal of a recording is predicted: the wrench, or what the drives did."""
+    return WrenchPrediction(recording, robot) if signal == "wrench" else TorquePrediction(recording, robot, signal)
+
+
+def prediction_errors(channels: Sequence[Channel]) -> FloatArray:
+    """(K,) root mean square error of each channel in blocks of time that the model was not fitted to."""
+    size = 1 + max(int(channel.columns.max()) for channel in channels)
+    samples = channels[0].measured.size
+    edges = np.linspace(0, samples, min(BLOCKS, samples) + 1).astype(np.int64)
+    blocks = [slice(start, stop) for start, stop in zip(edges[:-1], edges[1:], strict=True)]
+    grams = [
+        [
+            (channel.rows[part].T @ channel.rows[part], channel.rows[part].T @ channel.measured[part])
+            for channel in channels
+        ]
+        for part in blocks
+    ]
+    level = np.array([max(float(np.std(channel.measured)), 1e-12) for channel in channels])
+    for _ in range(ROUNDS):
+        squares = np.zeros(len(channels))
+        whole = [_sum(of_block, channels, level, size) for of_block in grams]
+        gram, right = sum(one[0] for one in whole), sum(one[1] for one in whole)
+        for part, own in zip(blocks, whole, strict=True):
+            found = _solve(np.asarray(gram - own[0]), np.asarray(right - own[1]))
+            for k, channel in enumerate(channels):
+                residual = channel.measured[part] - channel.rows[part] @ found[channel.columns]
+                squares[k] += float(residual @ residual)
+        level = np.maximum(np.sqrt(squares / samples), 1e-12)
+    return level
+
+
+def _sum(
+    grams: Sequence[tuple[FloatArray, FloatArray]], channels: Sequence[Channel], level: FloatArray, size: int
+) -> tuple[FloatArray, FloatArray]:
+    gram, right = np.zeros((size, size)), np.zeros(size)
+    for channel, (own_gram, own_right), noise in zip(channels, grams, level, strict=True):
+        gram[np.ix_(channel.columns, channel.columns)] += own_gram / noise**2
+        right[channel.columns] += own_right / noise**2
+    return gram, right
+
+
+def _solve(gram: FloatArray, right: FloatArray) -> FloatArray:
+    unit = 1.0 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
+    scaled = gram * np.outer(unit, unit)
+    scaled[np.diag_indices_from(scaled)] = 1.0 + RIDGE
+    return np.asarray(unit * np.linalg.solve(scaled, unit * right))

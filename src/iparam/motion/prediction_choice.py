@@ -1,0 +1,141 @@
+"""Chooses the motion models of the joints by how well the motion predicts what else was recorded.
+
+The search starts from the models that the angles alone ask for (`process_choice`). Where these are right, as with white
+noise, no other bandwidth predicts clearly better, and they stay. Otherwise one bandwidth for all joints is looked for
+over all that an arm can have, and then one for each joint.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iparam.arrays import FloatArray
+from iparam.motion.effort_prediction import EffortPrediction, prediction_errors
+from iparam.motion.joint_process import JointProcess, smooth_joint
+from iparam.motion.process_choice import adapted_processes
+
+MOST_ROWS = 3000
+"""Samples of the effort that motions are compared on."""
+
+LEAST_ROWS = 50
+"""Below which nothing is compared."""
+
+SEARCH_RATE = 500.0
+"""Samples a second that the angles are not thinned out below for a comparison [Hz]."""
+
+CLEAR = 0.01
+"""Share by which the prediction must improve for another bandwidth than the angles alone ask for."""
+
+LOWEST = 0.3
+"""The lowest bandwidth that is tried [Hz]: an excitation motion has its energy above it."""
+
+WIDEST = 0.45
+"""The highest, as a share of the sampling rate."""
+
+ORDERS = (3, 4, 6)
+STEP = 1.6
+FINE_STEP = 1.25
+SWEEPS = 2
+
+
+def choose_by_prediction(
+    time: FloatArray, q: FloatArray, prediction: EffortPrediction, processes: Sequence[JointProcess]
+) -> tuple[JointProcess, ...]:
+    """The models for smoothing angles q (T, n) at times (T,), one a joint.
+
+    Args:
+        time: (T,) [s].
+        q: (T, n) [rad].
+        prediction: what judges.
+        processes: what the angles alone ask for.
+    """
+    start = tuple(processes)
+    comparison = _Comparison(time, q, prediction)
+    if comparison.rows.size < LEAST_ROWS:
+        return start
+    at_first = comparison.score(start)
+    others = (comparison.scaled(start, share) for share in (0.5, 0.15, 2.0))
+    if min(comparison.score(other) for other in others) > at_first - CLEAR:
+        return start
+    best = comparison.search(start)
+    return adapted_processes(time, q, best) if comparison.score(best) < at_first - CLEAR else start
+
+
+class _Comparison:
+    """Scores of motion models; the smoothed joints are kept, since candidates share most of them."""
+
+    def __init__(self, time: FloatArray, q: FloatArray, prediction: EffortPrediction) -> None:
+        period = float(np.median(np.diff(time)))
+        step = max(1, int(1.0 / period / SEARCH_RATE + 0.01))
+        self._time = np.ascontiguousarray(time[::step])
+        self._q = np.ascontiguousarray(q[::step].T)
+        self._prediction = prediction
+        stamps = prediction.time
+        inside = np.flatnonzero((stamps >= self._time[0]) & (stamps <= self._time[-1]))
+        self.rows: NDArray[np.int64] = inside[:: max(1, inside.size // MOST_ROWS)]
+        self._at = stamps[self.rows]
+        self._known: dict[tuple[int, JointProcess], FloatArray] = {}
+        self._scores: dict[tuple[JointProcess, ...], float] = {}
+        self._highest = WIDEST / (period * step)
+
+    def score(self, processes: tuple[JointProcess, ...]) -> float:
+        """Mean logarithm of the errors of prediction."""
+        if processes not in self._scores:
+            parts = np.stack([self._smoothed(joint, process) for joint, process in enumerate(processes)], axis=2)
+            channels = self._prediction.channels(parts[0], parts[1], parts[2], self.rows)
+            self._scores[processes] = float(np.mean(np.log(prediction_errors(channels))))
+        return self._scores[processes]
+
+    def scaled(self, processes: Sequence[JointProcess], share: float) -> tuple[JointProcess, ...]:
+        """The models with another bandwidth, in proportion."""
+        return tuple(
+            dataclasses.replace(one, bandwidth=min(max(share * one.bandwidth, LOWEST), self._highest))
+            for one in processes
+        )
+
+    def search(self, start: tuple[JointProcess, ...]) -> tuple[JointProcess, ...]:
+        plain = [dataclasses.replace(one, order=4, shares=()) for one in start]
+        count = max(2, math.ceil(math.log(self._highest / LOWEST) / math.log(STEP)) + 1)
+        grid = np.geomspace(LOWEST, self._highest, count)
+        best = min((self._all(plain, float(value)) for value in grid), key=self.score)
+        for order in ORDERS:
+            best = min(best, tuple(dataclasses.replace(one, order=order) for one in best), key=self.score)
+        step = STEP
+        for _ in range(SWEEPS):
+            for joint in range(len(best)):
+                best = self._along(best, joint, step)
+            step = FINE_STEP
+        return best
+
+    def _all(self, processes: Sequence[JointProcess], bandwidth: float) -> tuple[JointProcess, ...]:
+        return tuple(dataclasses.replace(one, bandwidth=bandwidth) for one in processes)
+
+    def _along(self, processes: tuple[JointProcess, ...], joint: int, step: float) -> tuple[JointProcess, ...]:
+        """Downhill in the bandwidth of one joint."""
+        best = processes
+        for factor in (step, 1.0 / step):
+            while True:
+                own = best[joint]
+                bandwidth = min(max(own.bandwidth * factor, LOWEST), self._highest)
+                if bandwidth == own.bandwidth:
+                    break
+                other = (*best[:joint], dataclasses.replace(own, bandwidth=bandwidth), *best[joint + 1 :])
+                if self.score(other) >= self.score(best):
+                    break
+                best = other
+            if best is not processes:
+                break
+        return best
+
+    def _smoothed(self, joint: int, process: JointProcess) -> FloatArray:
+        """(3, N) q, dq and ddq of a joint at the times of the rows."""
+        key = (joint, process)
+        if key not in self._known:
+            means = smooth_joint(self._time, self._q[joint], process, exact=False).means
+            self._known[key] = np.array([np.interp(self._at, self._time, column) for column in means.T])
+        return self._known[key]
