@@ -12,7 +12,7 @@ from iparam.estimation.estimators.recursive import RecursiveLeastSquares, Recurs
 from iparam.estimation.estimators.recursive_total import RecursiveTotalLeastSquares, RecursiveTotalLeastSquaresState
 from iparam.estimation.estimators.total_least_squares import error_gram, total_weights
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
-from iparam.estimation.payload.weighting import constant_weights
+from iparam.estimation.payload.weighted_fit import constant_weights
 from iparam.spatial.derived import derived_covariance
 from iparam.spatial.parameters import InertialParameters
 

@@ -11,8 +11,13 @@ from iparam.estimation.estimators.estimator import Estimator
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
 from iparam.estimation.payload.fitted_estimate import assemble_estimate
 from iparam.estimation.payload.problem import PayloadProblem
-from iparam.estimation.payload.weighted_fit import require_identifiable, residuals, solve_weighted, weighted_fit
-from iparam.estimation.payload.weighting import constant_weights
+from iparam.estimation.payload.weighted_fit import (
+    constant_weights,
+    require_identifiable,
+    residuals,
+    solve_weighted,
+    weighted_fit,
+)
 
 
 @dataclass(frozen=True)

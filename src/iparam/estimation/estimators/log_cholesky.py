@@ -16,8 +16,15 @@ from iparam.estimation.estimators.estimator import Estimator
 from iparam.estimation.payload.covariance import Scores, score_covariance
 from iparam.estimation.payload.fitted_estimate import assemble_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
-from iparam.estimation.payload.weighted_fit import WeightedFit, check_wrench, residuals, triangular_factor, weighted_fit
-from iparam.estimation.payload.weighting import first_weights, residual_weights
+from iparam.estimation.payload.weighted_fit import (
+    WeightedFit,
+    check_wrench,
+    first_weights,
+    residual_weights,
+    residuals,
+    triangular_factor,
+    weighted_fit,
+)
 from iparam.spatial.consistency import is_physically_consistent
 from iparam.spatial.log_cholesky import log_cholesky_from_phi, log_cholesky_jacobian, phi_from_log_cholesky
 from iparam.spatial.parameters import InertialParameters

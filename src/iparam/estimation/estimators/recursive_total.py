@@ -22,7 +22,7 @@ from iparam.estimation.estimators.total_least_squares import (
 )
 from iparam.estimation.payload.fitted_estimate import assemble_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
-from iparam.estimation.payload.weighting import constant_weights
+from iparam.estimation.payload.weighted_fit import constant_weights
 
 REPAIR_EVERY = 1024
 """Updates after which rounding is swept out of the orthogonality of the vectors."""

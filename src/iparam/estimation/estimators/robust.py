@@ -13,8 +13,13 @@ from iparam.estimation.estimators.estimator import Estimator
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
 from iparam.estimation.payload.fitted_estimate import assemble_estimate
 from iparam.estimation.payload.problem import PayloadProblem
-from iparam.estimation.payload.weighted_fit import require_identifiable, residuals, solve_weighted
-from iparam.estimation.payload.weighting import channel_floor, first_weights
+from iparam.estimation.payload.weighted_fit import (
+    channel_floor,
+    first_weights,
+    require_identifiable,
+    residuals,
+    solve_weighted,
+)
 
 ROUNDS = 100
 _NORMAL = 0.6744897501960817  # median of |x| of a standard normal x

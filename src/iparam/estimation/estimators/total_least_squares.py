@@ -16,8 +16,7 @@ from iparam.estimation.estimators.estimator import Estimator
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
 from iparam.estimation.payload.fitted_estimate import assemble_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
-from iparam.estimation.payload.weighted_fit import residuals, triangular_factor, weighted_fit
-from iparam.estimation.payload.weighting import NoiseWeights
+from iparam.estimation.payload.weighted_fit import NoiseWeights, residuals, triangular_factor, weighted_fit
 
 Errors = Literal["known", "equal"]
 
