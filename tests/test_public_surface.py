@@ -45,6 +45,8 @@ def test_every_exported_name_resolves(package: str) -> None:
 
 def test_iparam_states_what_it_exports() -> None:
     assert exported(iparam)
+    assert "__version__" in dir(iparam)
+    assert set(dir(iparam)) == set(exported(iparam))
 
 
 @pytest.mark.parametrize("name", RELIED_ON)

@@ -80,3 +80,14 @@ def test_every_public_name_is_there(stub: Path) -> None:
         package = getattr(package, part)
     for public in dir(package):
         assert getattr(package, public) is not None
+
+
+@pytest.mark.parametrize("stub", sorted(SOURCE.rglob("__init__.pyi")), ids=name)
+def test_a_stub_lists_names_so_that_type_checkers_refuse_others(stub: Path) -> None:
+    """A `__getattr__` in a stub would make every name valid, and without `py.typed` no stub is read."""
+    assert (SOURCE / "py.typed").is_file()
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            assert all(alias.asname == alias.name for alias in node.names)  # said twice: exported on purpose
+        else:
+            assert isinstance(node, ast.AnnAssign), ast.unparse(node)
