@@ -24,20 +24,20 @@ from iparam.motion import (
     kalman_smooth,
     savitzky_golay_smooth,
 )
-from iparam.trajectory import JointMotion, WindowedFourierTrajectory
+from iparam.trajectory import TrajectorySamples, WindowedFourierTrajectory
 
 NOISE = 5e-5  # rad
 RATE = 500.0  # Hz
 CASES = [(0.1, 5, 0.18), (0.15, 5, 0.15), (0.2, 5, 0.12), (0.1, 10, 0.12)]  # base frequency, harmonics, coefficients
 
 
-def excitation(base_freq: float, harmonics: int, scale: float, seed: int) -> JointMotion:
+def excitation(base_freq: float, harmonics: int, scale: float, seed: int) -> TrajectorySamples:
     a, b = np.random.default_rng(seed).normal(scale=scale, size=(2, 6, harmonics))
     return WindowedFourierTrajectory(np.zeros(6), a, b, base_freq, 10.0).sample(RATE)
 
 
-def cut(motion: JointMotion, rows: slice) -> JointMotion:
-    return JointMotion(*(getattr(motion, name)[rows] for name in ("time", "q", "dq", "ddq", "jerk")))
+def cut(motion: TrajectorySamples, rows: slice) -> TrajectorySamples:
+    return TrajectorySamples(*(getattr(motion, name)[rows] for name in ("time", "q", "dq", "ddq", "jerk")))
 
 
 def errors(found: np.ndarray, truth: np.ndarray) -> np.ndarray:

@@ -88,3 +88,4 @@ from .trajectory.storage import load_trajectory as load_trajectory
 from .trajectory.storage import save_trajectory as save_trajectory
 from .trajectory.trajectory import JointMotion as JointMotion
 from .trajectory.trajectory import Trajectory as Trajectory
+from .trajectory.trajectory import TrajectorySamples as TrajectorySamples

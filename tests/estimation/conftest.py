@@ -34,7 +34,7 @@ def load() -> np.ndarray:
 
 
 @pytest.fixture(scope="session")
-def excitation() -> iparam.JointMotion:
+def excitation() -> iparam.TrajectorySamples:
     """The optimised 10 s motion at 100 Hz."""
     trajectory = iparam.load_trajectory(DATA / "optimized_ur5e.json").trajectory
     return trajectory.evaluate(np.linspace(0.0, trajectory.duration, 1001))

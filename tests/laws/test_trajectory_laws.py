@@ -22,10 +22,10 @@ from iparam.trajectory import (
     BlendedTrajectory,
     FourierTrajectory,
     IntegratedFourierTrajectory,
-    JointMotion,
     QuinticSpline,
     SepticSpline,
     SplineFourierTrajectory,
+    TrajectorySamples,
     WindowedFourierTrajectory,
     load_trajectory,
     save_trajectory,
@@ -36,7 +36,7 @@ durations = st.floats(1.0, 100.0)
 frequencies = st.floats(0.01, 2.0)
 
 
-def stacked(motion: JointMotion) -> Any:
+def stacked(motion: TrajectorySamples) -> Any:
     return np.array([motion.q, motion.dq, motion.ddq, motion.jerk])
 
 

@@ -22,18 +22,18 @@ from iparam.motion import (
     savitzky_golay_smooth,
 )
 from iparam.motion.joint_process import filter_joint, smooth_joint
-from iparam.trajectory import JointMotion, WindowedFourierTrajectory
+from iparam.trajectory import TrajectorySamples, WindowedFourierTrajectory
 
 ENCODER = 5e-5  # rad
 
 
-def excitation(seed: int, duration: float = 10.0, joints: int = 6, rate: float = 500.0) -> JointMotion:
+def excitation(seed: int, duration: float = 10.0, joints: int = 6, rate: float = 500.0) -> TrajectorySamples:
     rng = np.random.default_rng(seed)
     a, b = rng.normal(scale=0.2, size=(2, joints, 5))
     return WindowedFourierTrajectory(np.linspace(-1, 1, joints), a, b, 0.1, duration).sample(rate)
 
 
-def measured(motion: JointMotion, seed: int) -> np.ndarray:
+def measured(motion: TrajectorySamples, seed: int) -> np.ndarray:
     return motion.q + np.random.default_rng(1000 + seed).normal(scale=ENCODER, size=motion.q.shape)
 
 

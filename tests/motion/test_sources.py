@@ -18,7 +18,7 @@ from iparam.motion import (
 )
 from iparam.recording import Recording, Signal
 from iparam.sensing import BaseFrameWrench, SensorWrench, WrenchSource
-from iparam.trajectory import JointMotion, WindowedFourierTrajectory
+from iparam.trajectory import TrajectorySamples, WindowedFourierTrajectory
 
 PHI = np.array([2.0, 0.06, -0.04, 0.2, 0.03, 0.002, -0.001, 0.04, 0.003, 0.02])
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -30,20 +30,20 @@ def robot() -> iparam.Robot:
 
 
 @pytest.fixture(scope="module")
-def truth() -> JointMotion:
+def truth() -> TrajectorySamples:
     rng = np.random.default_rng(2)
     a, b = rng.normal(scale=0.2, size=(2, 6, 5))
     return WindowedFourierTrajectory(np.array([0, -1.2, 1.4, -1.6, -1.4, 0]), a, b, 0.1, 10.0).sample(250.0)
 
 
-def proper_acceleration(robot: iparam.Robot, truth: JointMotion) -> np.ndarray:
+def proper_acceleration(robot: iparam.Robot, truth: TrajectorySamples) -> np.ndarray:
     motion = iparam.tool_motion(robot, truth.q, truth.dq, truth.ddq)
     down = np.einsum("tji,j->ti", motion.pose[:, :3, :3], GRAVITY)
     return motion.linear_acceleration - down
 
 
 @pytest.fixture(scope="module")
-def recording(robot: iparam.Robot, truth: JointMotion) -> Recording:
+def recording(robot: iparam.Robot, truth: TrajectorySamples) -> Recording:
     rng = np.random.default_rng(3)
     made = Recording("ur5e")
     for name in ("q", "dq", "ddq"):
@@ -70,7 +70,7 @@ def recording(robot: iparam.Robot, truth: JointMotion) -> Recording:
     ],
 )
 def test_every_source_finds_the_motion(
-    source: MotionSource, tolerance: float, recording: Recording, robot: iparam.Robot, truth: JointMotion
+    source: MotionSource, tolerance: float, recording: Recording, robot: iparam.Robot, truth: TrajectorySamples
 ) -> None:
     assert isinstance(source, MotionSource)
     found = source.motion(recording, robot)
@@ -82,7 +82,7 @@ def test_every_source_finds_the_motion(
 
 
 def test_missing_set_point_derivatives_are_made_up_for(
-    recording: Recording, robot: iparam.Robot, truth: JointMotion
+    recording: Recording, robot: iparam.Robot, truth: TrajectorySamples
 ) -> None:
     for kept in (("target_q",), ("target_q", "target_dq"), ("target_q", "target_ddq")):
         part = Recording("ur5e", {name: recording.signal(name) for name in kept})
@@ -92,7 +92,7 @@ def test_missing_set_point_derivatives_are_made_up_for(
 
 
 def test_the_accelerometer_takes_the_place_of_the_kinematic_acceleration(
-    recording: Recording, robot: iparam.Robot, truth: JointMotion
+    recording: Recording, robot: iparam.Robot, truth: TrajectorySamples
 ) -> None:
     found = AccelerometerMotion(SetPointMotion()).motion(recording, robot)
     assert found.linear_acceleration_noise is not None
@@ -154,7 +154,7 @@ def test_motion_estimates_check_their_shapes() -> None:
 
 @pytest.mark.parametrize("measures", ["action", "reaction"])
 def test_wrench_sources_agree_whatever_the_frame(
-    measures: str, recording: Recording, robot: iparam.Robot, truth: JointMotion
+    measures: str, recording: Recording, robot: iparam.Robot, truth: TrajectorySamples
 ) -> None:
     sign = 1.0 if measures == "action" else -1.0
     expected = recording.signal("wrench").values

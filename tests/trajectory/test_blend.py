@@ -9,13 +9,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from iparam.errors import InputError
-from iparam.trajectory import BlendedTrajectory, FourierTrajectory, JointMotion, WindowedFourierTrajectory
+from iparam.trajectory import BlendedTrajectory, FourierTrajectory, TrajectorySamples, WindowedFourierTrajectory
 
 RNG = np.random.default_rng(11)
 INNER = FourierTrajectory(RNG.uniform(-2, 2, 6), *RNG.uniform(-0.3, 0.3, (2, 6, 5)), 0.2, 6.1)
 
 
-def stacked(motion: JointMotion) -> Any:
+def stacked(motion: TrajectorySamples) -> Any:
     return np.array([motion.q, motion.dq, motion.ddq, motion.jerk])
 
 

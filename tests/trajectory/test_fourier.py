@@ -13,8 +13,8 @@ from iparam.errors import InputError
 from iparam.trajectory import (
     FourierTrajectory,
     IntegratedFourierTrajectory,
-    JointMotion,
     SplineFourierTrajectory,
+    TrajectorySamples,
     WindowedFourierTrajectory,
 )
 
@@ -26,7 +26,7 @@ F = 0.1
 TIMES = np.linspace(0.0, T, 81)
 
 
-def stacked(motion: JointMotion) -> Any:
+def stacked(motion: TrajectorySamples) -> Any:
     return np.array([motion.q, motion.dq, motion.ddq, motion.jerk])
 
 

@@ -12,12 +12,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from iparam.errors import InputError
-from iparam.trajectory import JointMotion, QuinticSpline, SepticSpline
+from iparam.trajectory import QuinticSpline, SepticSpline, TrajectorySamples
 
 SPLINES = [(QuinticSpline, 2), (SepticSpline, 3)]
 
 
-def stacked(motion: JointMotion) -> Any:
+def stacked(motion: TrajectorySamples) -> Any:
     return np.array([motion.q, motion.dq, motion.ddq, motion.jerk])
 
 

@@ -10,16 +10,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from iparam import trajectory as public
 from iparam.errors import InputError
-from iparam.trajectory import FourierTrajectory, JointMotion, Trajectory
+from iparam.trajectory import FourierTrajectory, Trajectory, TrajectorySamples
 
 
-def stacked(motion: JointMotion) -> Any:
+def stacked(motion: TrajectorySamples) -> Any:
     return np.array([motion.q, motion.dq, motion.ddq, motion.jerk])
 
 
 def test_every_public_name_is_there() -> None:
     assert sorted(public.__all__) == list(public.__all__)
-    for name in public.__all__:
+    assert public.JointMotion is TrajectorySamples  # its name in older programs
+    for name in set(public.__all__) - {"JointMotion"}:
         assert getattr(public, name).__name__ == name
 
 
@@ -135,12 +136,12 @@ def test_too_many_samples_are_refused() -> None:
 def test_joint_motion_checks_itself() -> None:
     good = np.zeros((3, 2))
     with pytest.raises(InputError, match="ddq must have shape"):
-        JointMotion(np.arange(3.0), good, good, good[:2], good)
+        TrajectorySamples(np.arange(3.0), good, good, good[:2], good)
     with pytest.raises(InputError, match="jerk must have shape"):
-        JointMotion(np.arange(3.0), good, good, good, np.zeros((3, 1)))
+        TrajectorySamples(np.arange(3.0), good, good, good, np.zeros((3, 1)))
     with pytest.raises(InputError, match="q must have shape"):
-        JointMotion(np.arange(3.0), np.zeros(3), good, good, good)
+        TrajectorySamples(np.arange(3.0), np.zeros(3), good, good, good)
     with pytest.raises(InputError, match="time must have shape"):
-        JointMotion(np.zeros((3, 1)), good, good, good, good)
+        TrajectorySamples(np.zeros((3, 1)), good, good, good, good)
     with pytest.raises(InputError, match="dq must be finite"):
-        JointMotion(np.arange(3.0), good, np.full((3, 2), np.nan), good, good)
+        TrajectorySamples(np.arange(3.0), good, np.full((3, 2), np.nan), good, good)

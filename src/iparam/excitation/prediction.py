@@ -24,7 +24,7 @@ from iparam.sensing.measurement_noise import MeasurementNoise
 from iparam.spatial.derived import derived_covariance
 from iparam.spatial.parameters import InertialParameters
 from iparam.spatial.phi import inertia_matrix
-from iparam.trajectory.trajectory import JointMotion, Trajectory
+from iparam.trajectory.trajectory import Trajectory, TrajectorySamples
 
 EXAMPLE = "mass=0.5%,com=1mm,inertia=5%"
 
@@ -237,7 +237,7 @@ def _inverse_gram(gram: FloatArray) -> FloatArray:
     )
 
 
-def _wrench_changes(robot: Robot, phi: FloatArray, motion: JointMotion, gravity: ArrayLike) -> FloatArray:
+def _wrench_changes(robot: Robot, phi: FloatArray, motion: TrajectorySamples, gravity: ArrayLike) -> FloatArray:
     """(3, T, n, 6) the derivatives of the wrench A phi by q, dq and ddq of each joint."""
     result = np.empty((3, motion.num_samples, robot.num_joints, 6))
     for first in range(0, motion.num_samples, _BLOCK):

@@ -15,7 +15,6 @@ from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import KalmanMotion
 from iparam.report.figures.equivalent_body import EquivalentBody, equivalent_body
 from iparam.report.input import ReportInput
-from iparam.trajectory.trajectory import JointMotion
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,18 +51,19 @@ class ReportContext:
         return analyze_run(given.recording, given.robot, given.estimate, motion=self._recorded, delay=given.delay)
 
     @cached_property
-    def motion(self) -> MotionEstimate | JointMotion | None:
+    def motion(self) -> MotionEstimate | None:
         """The recorded motion, or the planned one."""
         if self.run is not None:
             return self.run.motion
         if self._recorded is not None or self.given.trajectory is None:
             return self._recorded
-        return self.given.trajectory.trajectory.sample(min(self.given.trajectory.fps, 500.0))
+        planned = self.given.trajectory.trajectory.sample(min(self.given.trajectory.fps, 500.0))
+        return MotionEstimate(planned.time, planned.q, planned.dq, planned.ddq)
 
     @property
     def motion_origin(self) -> str:
         """Where the motion comes from, a few words."""
-        return "as planned" if isinstance(self.motion, JointMotion) else "as recorded, smoothed"
+        return "as planned" if self.run is None and self._recorded is None else "as recorded, smoothed"
 
     @cached_property
     def _recorded(self) -> MotionEstimate | None:

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.files.json import read_json, write_json
+from iparam.motion.motion import MotionEstimate
 from iparam.recording import Recording
 from iparam.robot.cell import WorkCell
 from iparam.robot.model import Robot
 from iparam.simulation.payload import Payload
 from iparam.spatial.parameters import InertialParameters
 from iparam.trajectory.checks import TIME_SLACK, positive_number
-from iparam.trajectory.trajectory import JointMotion, Trajectory
+from iparam.trajectory.trajectory import Trajectory
 
 
 class SimulationError(IparamError):
@@ -149,13 +150,12 @@ class SimulationResult:
         recording: the sensors' signals without noise; add it with `iparam.sensing.NoiseModel`.
         truth: the payload.
         true_motion: the joints' motion at every recorded instant (T samples), with the simulator's own accelerations.
-            The jerk is a difference quotient of them.
         true_tool_pose: (T, 4, 4) pose of the tool frame in the base at the same instants, as the simulator has it [m].
     """
 
     recording: Recording
     truth: GroundTruth
-    true_motion: JointMotion
+    true_motion: MotionEstimate
     true_tool_pose: FloatArray
 
     def save_truth(self, path: str | os.PathLike[str]) -> None:

@@ -11,3 +11,4 @@ from .storage import save_trajectory as save_trajectory
 from .trajectory import JointMotion as JointMotion
 from .trajectory import ScaledMotion as ScaledMotion
 from .trajectory import Trajectory as Trajectory
+from .trajectory import TrajectorySamples as TrajectorySamples

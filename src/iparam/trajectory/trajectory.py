@@ -1,5 +1,5 @@
-"""`Trajectory`: joint positions over time with their exact derivatives; `JointMotion`, samples of them; and
-`ScaledMotion`, a motion at reduced amplitude.
+"""`Trajectory`: joint positions over time with their exact derivatives; `TrajectorySamples`, their values at given
+times; and `ScaledMotion`, a motion at reduced amplitude.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ MAX_SAMPLES = 3_600_000
 
 
 @dataclass(frozen=True, eq=False)
-class JointMotion:
-    """Samples of a joint motion. Prismatic joints have m in place of rad.
+class TrajectorySamples:
+    """The set points of a trajectory at some times, exact. Prismatic joints have m in place of rad.
+
+    How an arm did move is a `motion.MotionEstimate`: its times increase, it has no jerk, which nothing measures, and it
+    has a covariance. These times may be in any order, as they were asked for, and there is nothing uncertain in them.
 
     Attributes:
         time: (T,) [s].
@@ -61,6 +64,10 @@ class JointMotion:
         return int(self.q.shape[1])
 
 
+JointMotion = TrajectorySamples
+"""The name that `TrajectorySamples` had; programs may have it."""
+
+
 class Trajectory(ABC):
     """A joint motion that is known at every time from 0 to ``duration``, with exact derivatives.
 
@@ -89,7 +96,7 @@ class Trajectory(ABC):
     def _derivatives(self, times: FloatArray) -> FloatArray:
         """(4, T, n) position, velocity, acceleration and jerk at ``times`` (T,), all within [0, duration]."""
 
-    def evaluate(self, times: ArrayLike) -> JointMotion:
+    def evaluate(self, times: ArrayLike) -> TrajectorySamples:
         """The motion at ``times``, in any order.
 
         Args:
@@ -97,9 +104,9 @@ class Trajectory(ABC):
         """
         inside = times_within(times, self.duration)
         q, dq, ddq, jerk = self._derivatives(inside)
-        return JointMotion(np.atleast_1d(as_float_array(times, "times")), q, dq, ddq, jerk)
+        return TrajectorySamples(np.atleast_1d(as_float_array(times, "times")), q, dq, ddq, jerk)
 
-    def sample(self, fps: float) -> JointMotion:
+    def sample(self, fps: float) -> TrajectorySamples:
         """The motion on a clock of ``fps`` ticks a second, from t = 0.
 
         Sample i is at i / fps exactly, which is also when a player that runs at ``fps`` commands it. The last sample is

@@ -20,7 +20,7 @@ from iparam.recording import Recording
 
 
 @pytest.fixture(scope="module")
-def motion(excitation: iparam.JointMotion) -> MotionEstimate:
+def motion(excitation: iparam.TrajectorySamples) -> MotionEstimate:
     return MotionEstimate(excitation.time, excitation.q, excitation.dq, excitation.ddq)
 
 
@@ -35,7 +35,7 @@ class KnownMotion:
 
 
 @pytest.fixture(scope="module")
-def make_run(ur5e: iparam.Robot, load: np.ndarray, excitation: iparam.JointMotion) -> Callable[..., Recording]:
+def make_run(ur5e: iparam.Robot, load: np.ndarray, excitation: iparam.TrajectorySamples) -> Callable[..., Recording]:
     def make(seed: int = 0, robot: str = "ur5e", **metadata: object) -> Recording:
         y = iparam.wrench_regressor(ur5e, excitation.q, excitation.dq, excitation.ddq) @ load
         y = y + np.random.default_rng(seed).normal(size=y.shape) * ([0.5] * 3 + [0.05] * 3)
@@ -73,7 +73,7 @@ def test_another_arm_gravity_or_delay_is_refused(make_run: Callable[..., Recordi
 
 
 def test_the_gravity_of_the_recording_is_used(
-    ur5e: iparam.Robot, load: np.ndarray, excitation: iparam.JointMotion, motion: MotionEstimate
+    ur5e: iparam.Robot, load: np.ndarray, excitation: iparam.TrajectorySamples, motion: MotionEstimate
 ) -> None:
     wall = (9.81, 0.0, 0.0)
     y = iparam.wrench_regressor(ur5e, excitation.q, excitation.dq, excitation.ddq, wall) @ load

@@ -18,7 +18,7 @@ NOT_COVERED = "standard deviations do not cover"
 
 
 @pytest.fixture(scope="module")
-def good(synthetic_recording: Callable[..., Recording], excitation: iparam.JointMotion) -> Recording:
+def good(synthetic_recording: Callable[..., Recording], excitation: iparam.TrajectorySamples) -> Recording:
     return synthetic_recording(excitation.q, excitation.dq, excitation.ddq, rate=100.0)
 
 

@@ -126,7 +126,9 @@ def test_exact_data_stay_exact(make_problem: Callable[..., PayloadProblem], load
     np.testing.assert_allclose(found.phi, load, atol=1e-6)
 
 
-def test_identify_payload(synthetic_recording: Callable[..., Recording], excitation: iparam.JointMotion, ur5e) -> None:
+def test_identify_payload(
+    synthetic_recording: Callable[..., Recording], excitation: iparam.TrajectorySamples, ur5e
+) -> None:
     steady = synthetic_recording(excitation.q, excitation.dq, excitation.ddq, rate=100.0)
     wrench = steady.signal("wrench")
     slope = np.linspace(0.0, 1.0, wrench.num_samples)[:, None] * np.array([3.0, -2.0, 2.0, 0.1, 0.1, 0.0])

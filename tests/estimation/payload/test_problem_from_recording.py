@@ -32,12 +32,12 @@ SOURCES = {
 
 
 @pytest.fixture(scope="module")
-def run(synthetic_recording: Callable[..., Recording], excitation: iparam.JointMotion) -> Recording:
+def run(synthetic_recording: Callable[..., Recording], excitation: iparam.TrajectorySamples) -> Recording:
     return synthetic_recording(excitation.q, excitation.dq, excitation.ddq, rate=100.0)
 
 
 @pytest.fixture(scope="module")
-def path(run: Recording, ur5e, excitation: iparam.JointMotion, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def path(run: Recording, ur5e, excitation: iparam.TrajectorySamples, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Half of the run, with an accelerometer."""
     motion = iparam.tool_motion(ur5e, excitation.q, excitation.dq, excitation.ddq)
     proper = motion.linear_acceleration + 9.81 * motion.pose[:, 2, :3]  # what one at the tool measures, in its axes

@@ -26,7 +26,6 @@ from iparam.report.rendering import plain
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import JointKind, Robot
 from iparam.rounding import fixed, significant
-from iparam.trajectory.trajectory import JointMotion
 
 POINTS = 400
 
@@ -47,7 +46,7 @@ def motion_section(context: ReportContext) -> Section | Missing:
     return Section("motion", "The motion", blocks)
 
 
-def _pictures(context: ReportContext, robot: Robot, motion: MotionEstimate | JointMotion) -> list[Card]:
+def _pictures(context: ReportContext, robot: Robot, motion: MotionEstimate) -> list[Card]:
     poses = telling_poses(robot, motion.q)
     path = forward_kinematics(robot, motion.q)[:, :3, 3]
     shown = "The first pose is solid, others of the motion are faint; the line is the path of the tool."
@@ -65,7 +64,7 @@ def _pictures(context: ReportContext, robot: Robot, motion: MotionEstimate | Joi
     return [*found, figure_card(figure, "tool-path", "Path of the tool.", words)]
 
 
-def _joint_card(robot: Robot, motion: MotionEstimate | JointMotion, joint: int) -> Card:
+def _joint_card(robot: Robot, motion: MotionEstimate, joint: int) -> Card:
     limits, revolute = robot.limits, robot.moving_joints[joint].kind is JointKind.REVOLUTE
     unit, rate = ("°", "°/s") if revolute else ("m", "m/s")
     scale = np.degrees(1.0) if revolute else 1.0

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
+from iparam.motion.motion import MotionEstimate
 from iparam.recording import Recording, Signal
 from iparam.robot.model import Robot
 from iparam.simulation.mujoco.backend import require_mujoco
 from iparam.simulation.mujoco.run import MujocoRun
 from iparam.simulation.simulator import GroundTruth, SimulationResult
 from iparam.spatial.parameters import InertialParameters
-from iparam.trajectory.trajectory import JointMotion
 
 if TYPE_CHECKING:
     from iparam.simulation.mujoco.simulator import MujocoScene
@@ -68,7 +68,7 @@ def simulation_result(
             warnings=(*warnings, *_run_warnings(robot, run)),
         ),
         GroundTruth(carried.parameters if carried is not None else nothing, tool),
-        _true_motion(run, time),
+        MotionEstimate(time, run.q, run.dq, run.ddq),
         run.tool_poses,
     )
 
@@ -108,8 +108,3 @@ def _run_warnings(robot: Robot, run: MujocoRun) -> list[str]:
         error = run.tracking_error[worst]
         warnings.append(f"{robot.joint_names[worst]} was up to {error:.2g} rad off its set points")
     return warnings
-
-
-def _true_motion(run: MujocoRun, time: FloatArray) -> JointMotion:
-    jerk = np.asarray(np.gradient(run.ddq, time, axis=0)) if time.size > 1 else np.zeros_like(run.ddq)
-    return JointMotion(time, run.q, run.dq, run.ddq, jerk)

@@ -18,7 +18,7 @@ from iparam.simulation.mujoco.backend import require_mujoco
 from iparam.simulation.mujoco.model import SENSORS, TOOL_SITE
 from iparam.simulation.simulator import CollisionError, SimulationError
 from iparam.trajectory.checks import positive_number
-from iparam.trajectory.trajectory import JointMotion
+from iparam.trajectory.trajectory import TrajectorySamples
 
 HIGHEST_GAIN = 0.4
 """Upper bound of omega h, the bandwidth times the time step; beyond it the sampled loop would ring [rad]."""
@@ -57,7 +57,7 @@ class ComputedTorque:
         self,
         arm: Robot,
         loaded: Robot,
-        goal: JointMotion,
+        goal: TrajectorySamples,
         gravity: tuple[float, float, float],
     ) -> tuple[FloatArray, FloatArray]:
         """Feed-forward torques (T, n) [N m] and feedback weights M (T, n, n) [kg m^2] along the set points.
@@ -117,7 +117,7 @@ class MujocoRun:
         self._data.qpos = q
 
     def follow(
-        self, goal: JointMotion, forward: FloatArray, weight: FloatArray, wanted: NDArray[np.bool_] | None
+        self, goal: TrajectorySamples, forward: FloatArray, weight: FloatArray, wanted: NDArray[np.bool_] | None
     ) -> None:
         """Follow set points, one a step.
 
@@ -135,7 +135,7 @@ class MujocoRun:
             self.steps += len(asked)
 
     def _drive(
-        self, goal: JointMotion, forward: FloatArray, weight: FloatArray, logging: list[bool]
+        self, goal: TrajectorySamples, forward: FloatArray, weight: FloatArray, logging: list[bool]
     ) -> tuple[FloatArray, FloatArray]:
         model, data, step = self._model, self._data, self._mujoco.mj_step
         q, dq, control = data.qpos, data.qvel, data.ctrl

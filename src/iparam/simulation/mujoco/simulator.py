@@ -21,7 +21,7 @@ from iparam.simulation.mujoco.run import ComputedTorque, MujocoRun
 from iparam.simulation.payload import Payload
 from iparam.simulation.simulator import Progress, SensorRates, SimulationResult
 from iparam.trajectory.checks import TIME_SLACK, positive_number
-from iparam.trajectory.trajectory import JointMotion, Trajectory
+from iparam.trajectory.trajectory import Trajectory, TrajectorySamples
 
 SAMPLES = 2000
 SMALLEST_INERTIA = 1e-12
@@ -72,7 +72,7 @@ def trajectory_warnings(robot: Robot, trajectory: Trajectory) -> list[str]:
     return warnings
 
 
-def _sampled(trajectory: Trajectory) -> JointMotion:
+def _sampled(trajectory: Trajectory) -> TrajectorySamples:
     return trajectory.evaluate(np.linspace(0.0, trajectory.duration, SAMPLES))
 
 
@@ -195,8 +195,8 @@ class MujocoScene:
         for first in range(0, steps, BLOCK):
             times = (np.arange(first, min(first + BLOCK, steps)) - steps) / rate
             still = np.zeros((times.size, self.robot.num_joints))
-            goal = JointMotion(times, still + start, still, still, still)
+            goal = TrajectorySamples(times, still + start, still, still, still)
             run.follow(goal, *self._plan(goal), None)
 
-    def _plan(self, goal: JointMotion) -> tuple[FloatArray, FloatArray]:
+    def _plan(self, goal: TrajectorySamples) -> tuple[FloatArray, FloatArray]:
         return self.simulator.controller.plan(self.robot, self.loaded, goal, self.simulator.gravity)

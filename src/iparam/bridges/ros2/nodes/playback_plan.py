@@ -19,7 +19,7 @@ from iparam.robot.model import Robot
 from iparam.robot.same_arm import compare_with_stated
 from iparam.robot.scale import check_angles
 from iparam.spatial.parameters import InertialParameters
-from iparam.trajectory import JointMotion, Trajectory, load_trajectory
+from iparam.trajectory import Trajectory, TrajectorySamples, load_trajectory
 from iparam.trajectory.trajectory import ScaledMotion
 
 AT_REST = 0.02
@@ -68,7 +68,7 @@ class PlaybackPlan:
 
     robot: Robot
     trajectory: Trajectory
-    points: JointMotion
+    points: TrajectorySamples
     remarks: tuple[str, ...] = ()
 
     @classmethod
@@ -151,7 +151,7 @@ def _check(motion: Trajectory, robot: Robot, settings: PlaybackSettings) -> None
         raise IparamError(f"{settings.trajectory} is not valid and is not played: {'; '.join(result.violations)}")
 
 
-def _points(motion: Trajectory, rate: float) -> JointMotion:
+def _points(motion: Trajectory, rate: float) -> TrajectorySamples:
     """Samples at ``rate`` and the end itself, so that the arm is brought to rest."""
     points = motion.sample(rate)
     if points.time[-1] >= motion.duration * (1.0 - 1e-9):
