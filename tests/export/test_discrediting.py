@@ -16,7 +16,7 @@ from iparam.cli.main import main
 from iparam.estimation import PayloadProblem
 from iparam.estimation.estimators.consistent import ConsistentLeastSquares
 from iparam.estimation.payload.bias_drift import BiasDrift
-from iparam.estimation.payload.fitted_estimate import precision_warnings
+from iparam.estimation.payload.estimate_assembly import precision_warnings
 from iparam.export import IdentifiedLoad, StaticLoad
 from iparam.export.discrediting import discrediting
 from iparam.recording.screening import find_faults

@@ -16,8 +16,8 @@ SOURCES = Path(iparam.__file__).parent
 
 # Line protocols between our own processes, and single values in texts for people, for terminals and in YAML.
 OTHER_USERS = {
-    "bridges/ur/run/arm_motion.py",
-    "bridges/ur/run/motion_process.py",
+    "bridges/ur/run/command_client.py",
+    "bridges/ur/run/command_process.py",
     "cli/console/printing.py",
     "export/ros2.py",
     "report/sections/provenance.py",

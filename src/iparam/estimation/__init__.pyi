@@ -5,7 +5,7 @@ from .assessment.accuracy import AccuracyReport as AccuracyReport
 from .assessment.accuracy import accuracy as accuracy
 from .assessment.accuracy import geodesic_distance as geodesic_distance
 from .assessment.accuracy import relative_errors as relative_errors
-from .assessment.agreement import check_frame as check_frame
+from .assessment.applicability import check_frame as check_frame
 from .assessment.method_comparison import MethodComparison as MethodComparison
 from .assessment.method_comparison import compare_methods as compare_methods
 from .assessment.run_analysis import AXIS_NAMES as AXIS_NAMES

@@ -24,7 +24,7 @@ from iparam.excitation.search.problem import ExcitationProblem
 from iparam.robot.catalog import catalog_robot
 from iparam.robot.cell import WorkCell
 from iparam.robot.model import JointLimits, Robot
-from iparam.robot.scale import FAR
+from iparam.robot.plausibility import FAR
 from iparam.spatial.parameters import InertialParameters
 
 FALLBACK_ACCELERATION = 8.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from iparam.errors import ContradictionError, InputError
-from iparam.estimation.assessment.agreement import check_frame, comes_from, compare_arm
+from iparam.estimation.assessment.applicability import check_frame, comes_from, compare_arm
 from iparam.estimation.assessment.method_comparison import MethodComparison
 from iparam.estimation.estimate import Estimate
 from iparam.motion.motion import MotionEstimate

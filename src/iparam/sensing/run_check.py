@@ -16,8 +16,8 @@ from iparam.recording.units import LARGEST_FORCE
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.loading import load_stated_robot
 from iparam.robot.model import Robot
+from iparam.robot.plausibility import LONG
 from iparam.robot.same_arm import check_same_arm
-from iparam.robot.scale import LONG
 from iparam.sensing.sensor_frame import FIXED_FRAMES, rigid_frames
 
 NEAR = 1e-6

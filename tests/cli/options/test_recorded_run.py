@@ -11,7 +11,7 @@ import pytest
 
 import iparam
 from iparam.cli.main import main
-from iparam.estimation.payload.fitted_estimate import estimate_of
+from iparam.estimation.payload.estimate_assembly import estimate_of
 from iparam.recording import Recording, Signal
 from iparam.robot.urdf.writer import robot_to_urdf
 from iparam.simulation.simulator import GroundTruth

@@ -23,7 +23,7 @@ from iparam.errors import ContradictionError, InputError
 from iparam.files.atomic import atomic_file
 from iparam.files.kind import FileKind
 from iparam.robot.model import Robot
-from iparam.robot.scale import check_angles
+from iparam.robot.plausibility import check_angles
 
 MOST_STATES = 2_000_000
 """Of a planned motion: an hour at 500 Hz. A slip in a trajectory file must not fill a disk."""

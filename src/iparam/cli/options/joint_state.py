@@ -15,7 +15,7 @@ from iparam.cli.console.printing import AsJson, note
 from iparam.errors import InputError
 from iparam.robot.loading import load_robot
 from iparam.robot.model import JointKind, Robot
-from iparam.robot.scale import fast_joints
+from iparam.robot.plausibility import fast_joints
 
 Tip = Annotated[
     str | None,

@@ -16,7 +16,7 @@ import iparam
 from iparam.cli.console.printing import AsJson, note
 from iparam.cli.options.joint_state import Tip, exact_count, note_other_arm, robot_of
 from iparam.errors import InputError
-from iparam.robot.scale import check_angles
+from iparam.robot.plausibility import check_angles
 
 if TYPE_CHECKING:
     from iparam.excitation.constraints.constraint import Constraint

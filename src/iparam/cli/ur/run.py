@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from iparam.arrays import FloatArray
     from iparam.bridges.ur.record.recorder import ArmRecorder
     from iparam.bridges.ur.record.spill_file import SpillFile
-    from iparam.bridges.ur.run.arm_motion import ArmMotion
-    from iparam.bridges.ur.run.arm_run import RunPlan
+    from iparam.bridges.ur.run.command_client import ArmMotion
+    from iparam.bridges.ur.run.playback import RunPlan
     from iparam.bridges.ur.run.run_guard import GuardLimits
     from iparam.excitation.constraints.validation import Validation
     from iparam.recording.recording import Recording

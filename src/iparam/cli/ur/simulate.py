@@ -17,7 +17,7 @@ from iparam.cli.options.joint_state import exact_count, robot_of
 from iparam.cli.options.payload import PayloadOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
-from iparam.robot.scale import check_angles
+from iparam.robot.plausibility import check_angles
 
 if TYPE_CHECKING:
     from iparam.bridges.ur.twin.twin import UrTwin

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import ContradictionError, InputError
-from iparam.estimation.assessment.agreement import check_frame, comes_from, compare_arm
+from iparam.estimation.assessment.applicability import check_frame, comes_from, compare_arm
 from iparam.estimation.assessment.run_analysis import AXIS_NAMES, RunAnalysis, analyze_run
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate

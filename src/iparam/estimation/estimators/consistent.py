@@ -12,7 +12,7 @@ from iparam.arrays import FloatArray
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.estimator import Estimator
-from iparam.estimation.payload.fitted_estimate import assemble_estimate
+from iparam.estimation.payload.estimate_assembly import assemble_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import weighted_fit
 from iparam.spatial.consistency import is_physically_consistent

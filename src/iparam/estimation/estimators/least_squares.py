@@ -9,7 +9,7 @@ import numpy as np
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.estimator import Estimator
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
-from iparam.estimation.payload.fitted_estimate import assemble_estimate
+from iparam.estimation.payload.estimate_assembly import assemble_estimate
 from iparam.estimation.payload.problem import PayloadProblem
 from iparam.estimation.payload.weighted_fit import (
     constant_weights,

@@ -19,7 +19,7 @@ from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.estimator import Estimator
 from iparam.estimation.estimators.instrumental import NO_INSTRUMENTS
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
-from iparam.estimation.payload.fitted_estimate import assemble_estimate
+from iparam.estimation.payload.estimate_assembly import assemble_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import residuals, weighted_fit
 

@@ -20,7 +20,7 @@ from iparam.estimation.estimators.total_least_squares import (
     total_covariance,
     total_weights,
 )
-from iparam.estimation.payload.fitted_estimate import assemble_estimate
+from iparam.estimation.payload.estimate_assembly import assemble_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import constant_weights
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray, frozen
 from iparam.estimation.estimate import Estimate, Wrench
-from iparam.estimation.payload.fitted_estimate import estimate_of, precision_warnings
+from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
 from iparam.estimation.payload.problem import NUM_PARAMETERS
 from iparam.spatial.consistency import check_consistency, is_physically_consistent
 

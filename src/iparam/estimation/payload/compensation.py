@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError
-from iparam.estimation.assessment.agreement import check_frame, comes_from, compare_arm
+from iparam.estimation.assessment.applicability import check_frame, comes_from, compare_arm
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.problem_from_recording import within_motion

@@ -12,7 +12,7 @@ from iparam.errors import ContradictionError, InputError
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.consistent import nearest_consistent
-from iparam.estimation.payload.fitted_estimate import estimate_of, precision_warnings
+from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
 from iparam.spatial.consistency import is_physically_consistent
 
 METHOD = "fusion"

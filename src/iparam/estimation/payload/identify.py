@@ -13,7 +13,7 @@ from iparam.errors import InputError, UnknownNameError
 from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
 from iparam.estimation.estimate import Estimate, Wrench
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, Estimator, make_estimator
-from iparam.estimation.payload.fitted_estimate import CORRELATED, condition_number
+from iparam.estimation.payload.estimate_assembly import CORRELATED, condition_number
 from iparam.estimation.payload.problem import PayloadProblem
 from iparam.estimation.payload.problem_from_recording import problem_from_recording
 from iparam.motion.motion import MotionEstimate

@@ -16,7 +16,7 @@ from iparam.errors import InputError
 from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.consistent import nearest_consistent
-from iparam.estimation.payload.fitted_estimate import estimate_of, precision_warnings
+from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
 from iparam.estimation.torque.drive_gains import (
     DriveGains,
     gains_from_model,

@@ -16,7 +16,7 @@ from iparam.robot.capsules import colliding_bodies, link_capsules
 from iparam.robot.cell import WorkCell
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import Robot
-from iparam.robot.scale import check_cell
+from iparam.robot.plausibility import check_cell
 
 CLEARANCE = 0.01
 """Least distance between two shapes, unless told otherwise [m]."""

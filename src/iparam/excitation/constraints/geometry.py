@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_bounded_array, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.robot.model import Robot
-from iparam.robot.scale import check_payload_extent
+from iparam.robot.plausibility import check_payload_extent
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from iparam.errors import RobotModelError, UnknownNameError
 from iparam.robot.model import JointLimits, Robot
-from iparam.robot.scale import check_description
+from iparam.robot.plausibility import check_description
 from iparam.robot.urdf.elements import UrdfJoint, UrdfTree, joint_of, limit_of, link_of, locked_joint_of, read_tree
 
 PREFERRED_TIP = "tool0"

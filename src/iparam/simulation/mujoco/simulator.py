@@ -13,7 +13,7 @@ from iparam.errors import InputError
 from iparam.robot.cell import WorkCell
 from iparam.robot.dynamics import mass_matrix
 from iparam.robot.model import Robot
-from iparam.robot.scale import check_angles
+from iparam.robot.plausibility import check_angles
 from iparam.simulation.motors import JointFriction
 from iparam.simulation.mujoco.log import simulation_result
 from iparam.simulation.mujoco.model import build_model, payload_name

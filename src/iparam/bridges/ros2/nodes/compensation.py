@@ -23,7 +23,7 @@ from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParamet
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
 from iparam.bridges.ros2.sample_matcher import SampleMatcher
 from iparam.errors import InputError, IparamError
-from iparam.estimation.assessment.agreement import check_frame, compare_arm
+from iparam.estimation.assessment.applicability import check_frame, compare_arm
 from iparam.estimation.estimate import Estimate
 from iparam.printable import printable
 from iparam.regressor.wrench import wrench_regressor

@@ -16,8 +16,8 @@ from iparam.excitation.setup import PlanningLimits, planning_problem
 from iparam.robot.cell import load_cell
 from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
+from iparam.robot.plausibility import check_angles
 from iparam.robot.same_arm import compare_with_stated
-from iparam.robot.scale import check_angles
 from iparam.spatial.parameters import InertialParameters
 from iparam.trajectory import Trajectory, TrajectorySamples, load_trajectory
 from iparam.trajectory.trajectory import ScaledMotion

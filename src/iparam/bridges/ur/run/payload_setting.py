@@ -13,7 +13,7 @@ from iparam.bridges.ur.record.rows import configured_payload
 from iparam.bridges.ur.rtde.client import RtdeStream
 from iparam.bridges.ur.rtde.dashboard import robot_name_of
 from iparam.bridges.ur.rtde.packets import ControllerVersion
-from iparam.bridges.ur.run.arm_motion import ArmMotion
+from iparam.bridges.ur.run.command_client import ArmMotion
 from iparam.errors import InputError, IparamError
 from iparam.export import IdentifiedLoad, StaticLoad
 from iparam.robot.catalog import catalog_arm

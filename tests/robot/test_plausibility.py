@@ -11,7 +11,7 @@ import pytest
 import iparam
 from iparam.errors import ContradictionError
 from iparam.robot.cell import Box, Plane, WorkCell
-from iparam.robot.scale import check_angles, check_cell, check_payload_extent, fast_joints
+from iparam.robot.plausibility import check_angles, check_cell, check_payload_extent, fast_joints
 from iparam.robot.urdf.writer import robot_to_urdf
 
 UR5E = iparam.load_robot("ur5e")

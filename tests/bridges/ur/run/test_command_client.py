@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from iparam.bridges.ur.run.arm_motion import ArmCommandError, ArmMotion
+from iparam.bridges.ur.run.command_client import ArmCommandError, ArmMotion
 from iparam.bridges.ur.run.dead_mans_switch import DeadMansSwitch, now
 from iparam.bridges.ur.twin.arm import HOME
 from iparam.bridges.ur.twin.twin import UrTwin
@@ -131,7 +131,7 @@ def test_a_parent_that_reads_nothing_does_not_hold_up_the_set_points(twin: UrTwi
     """Its pipe is full after a second; the motion goes on to its end, because somebody looks."""
     goal = HOME + 0.1
     process = subprocess.Popen(
-        [sys.executable, "-m", "iparam.bridges.ur.run.motion_process"],
+        [sys.executable, "-m", "iparam.bridges.ur.run.command_process"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -1,4 +1,6 @@
-"""The arm's own size as the measure of lengths that are given for it: millimetres in place of metres stand out."""
+"""Whether lengths and angles that are given for an arm can be in metres and radians, measured by the arm's own size
+and ranges: millimetres and degrees stand out.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import pytest
 import iparam
 from iparam.errors import ContradictionError
 from iparam.estimation import Estimate, compensate_wrench, fuse_estimates, identify_payload
-from iparam.estimation.assessment.agreement import check_frame
+from iparam.estimation.assessment.applicability import check_frame
 from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.static.identify import identify_static
 from iparam.motion.motion import MotionEstimate

@@ -1,4 +1,4 @@
-"""`ArmMotion`: commands an arm through a process of its own, see `motion_process`."""
+"""`ArmMotion`: commands an arm through a process of its own, `command_process`, and hears from it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ArmMotion:
         self.played = False
         self.fault: str | None = None
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "iparam.bridges.ur.run.motion_process"],
+            [sys.executable, "-m", "iparam.bridges.ur.run.command_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

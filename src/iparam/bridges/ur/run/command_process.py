@@ -1,4 +1,4 @@
-"""The process that commands an arm: ``python -m iparam.bridges.ur.run.motion_process``, started by `ArmMotion`.
+"""The process that commands an arm: ``python -m iparam.bridges.ur.run.command_process``, started by `ArmMotion`.
 
 ur_rtde is a C++ library that may block or end its process when a connection breaks. Here it can do so without harm to
 the recording, which is its parent's. Commands come as JSON lines on standard input, events go out as JSON lines on

@@ -11,7 +11,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.bridges.ur.record.recorder import ArmRecorder
-from iparam.bridges.ur.run.arm_motion import ArmMotion
+from iparam.bridges.ur.run.command_client import ArmMotion
 from iparam.bridges.ur.run.dead_mans_switch import DeadMansSwitch, now
 from iparam.bridges.ur.run.run_guard import Expected, GuardLimits, OnLine, OnTable, RunGuard, RunStoppedError
 from iparam.robot.model import Robot
