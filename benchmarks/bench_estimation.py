@@ -105,7 +105,7 @@ def accuracy(seeds: int) -> None:
         with ProcessPoolExecutor() as pool:
             found = list(pool.map(fit, range(seeds), chunksize=4))
         phi = np.array([entry[0] for entry in found])
-        spread = np.array([entry[1] for entry in found])
+        deviation = np.array([entry[1] for entry in found])
         errors = phi - truth
         rows = [
             [
@@ -114,7 +114,7 @@ def accuracy(seeds: int) -> None:
                 f"{np.sqrt(np.mean(errors[:, i] ** 2)):.2e}",
                 f"{np.sqrt(np.mean(errors[:, i] ** 2)) / bound[i]:.3f}",
                 f"{errors[:, i].mean() / bound[i]:+.2f}",
-                f"{100 * np.mean(np.abs(errors[:, i]) <= 1.959964 * spread[:, i]):.1f}",
+                f"{100 * np.mean(np.abs(errors[:, i]) <= 1.959964 * deviation[:, i]):.1f}",
             ]
             for i, name in enumerate(NAMES)
         ]
@@ -153,10 +153,10 @@ def drifting_bias(seeds: int) -> None:
         with ProcessPoolExecutor() as pool:
             found = np.array(list(pool.map(partial(fit_both_biases, preset), range(seeds), chunksize=2)))
         for k, name in enumerate(BIASES):
-            errors, spread = found[:, k, 0] - truth, found[:, k, 1]
-            covered = 100 * np.mean(np.abs(errors) <= 1.959964 * spread, axis=0)
+            errors, deviation = found[:, k, 0] - truth, found[:, k, 1]
+            covered = 100 * np.mean(np.abs(errors) <= 1.959964 * deviation, axis=0)
             rmse = np.sqrt(np.mean(errors**2, axis=0))
-            stated = np.sqrt(np.mean(spread**2, axis=0))
+            stated = np.sqrt(np.mean(deviation**2, axis=0))
             rows.append(
                 [
                     preset,

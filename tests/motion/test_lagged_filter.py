@@ -45,11 +45,11 @@ def regression(order: int, angles: np.ndarray, at: int) -> tuple[np.ndarray, np.
     z, b, c = weights[:, 0], weights[:, 1 : order + 1], weights[:, order + 1 :]
     information = basis.T @ b
     coefficients = np.linalg.solve(information, basis.T @ z)
-    left = wanted - cross @ b
+    remainder = wanted - cross @ b
     units = omega ** np.arange(3)
     mean = wanted @ coefficients + cross @ (z - b @ coefficients)
-    spread = own - cross @ c + left @ np.linalg.solve(information, left.T)
-    return units * mean, NOISE**2 * np.outer(units, units) * spread
+    posterior = own - cross @ c + remainder @ np.linalg.solve(information, remainder.T)
+    return units * mean, NOISE**2 * np.outer(units, units) * posterior
 
 
 @pytest.mark.parametrize(("order", "lag"), [(3, 0), (3, 7), (4, 25)])

@@ -51,8 +51,8 @@ class Estimate:
         physically_consistent: whether a body of positive density can have these parameters.
         condition_number: of the stacked regressor in SI units; infinite, null in a file, if the motion determines less
             than all ten parameters and a prior the rest.
-        residual_norm: root of the sum of squares of what is left of the wrench [N and N m together].
-        residual_rms: root mean square of each component of what is left.
+        residual_norm: root of the sum of squares of the residuals of the wrench [N and N m together].
+        residual_rms: root mean square of each component of the residuals.
         sensor_bias: the sensor's bias where it was estimated, else None.
         samples: how many were used.
         data_share: (10,) which part of the knowledge of each of phi comes from the data and not from a prior, 0 to 1;

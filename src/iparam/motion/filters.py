@@ -12,7 +12,7 @@ from iparam.errors import InputError
 from iparam.motion.motion import MotionEstimate, checked_angles
 
 _UNEVEN = 1e-3
-"""Relative spread of the time steps beyond which samples are resampled for a filter that needs a fixed rate."""
+"""Relative deviation of the time steps beyond which samples are resampled for a filter that needs a fixed rate."""
 
 _SAMPLES_A_BLOCK = 20_000
 

@@ -302,8 +302,8 @@ def test_on_line_result_agrees_with_its_own_samples(simulated: object, ur5e: ipa
     motion = simulated.true_motion  # type: ignore[attr-defined]
     A = iparam.wrench_regressor(ur5e, motion.q, motion.dq, motion.ddq)[:1475]
     bias = np.concatenate([result.sensor_bias.force, result.sensor_bias.torque])  # type: ignore[union-attr]
-    left = wrench[:1475] - A @ result.phi - bias
+    residual = wrench[:1475] - A @ result.phi - bias
     assert result.samples == 1475
     assert result.condition_number == pytest.approx(np.linalg.cond(A.reshape(-1, 10)), rel=0.05)
     rms = np.concatenate([result.residual_rms.force, result.residual_rms.torque])
-    np.testing.assert_allclose(rms, np.sqrt(np.mean(left**2, axis=0)), rtol=0.02)
+    np.testing.assert_allclose(rms, np.sqrt(np.mean(residual**2, axis=0)), rtol=0.02)

@@ -100,9 +100,9 @@ def test_the_whole_job(
     estimate = iparam.Estimate.load(tmp_path / "result.json")
     truth = twin.truth.payload
     assert estimate.mass == pytest.approx(truth.mass, rel=0.015)
-    spread = estimate.standard_deviation
-    assert abs(estimate.mass - truth.mass) < 4.0 * spread.mass
-    assert (np.abs(estimate.center_of_mass - truth.center_of_mass) < 4.0 * spread.center_of_mass).all()
+    deviation = estimate.standard_deviation
+    assert abs(estimate.mass - truth.mass) < 4.0 * deviation.mass
+    assert (np.abs(estimate.center_of_mass - truth.center_of_mass) < 4.0 * deviation.center_of_mass).all()
 
     capsys.readouterr()
     run([*page_command("ur", "set-payload"), "--yes"], twin.host)

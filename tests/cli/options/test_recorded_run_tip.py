@@ -51,8 +51,8 @@ def test_the_tip_reaches_every_command(
     assert found["mass"] == pytest.approx(2.0, abs=5 * found["standard_deviation"]["mass"])
     assert call("verify", "result.json", "run2.parquet") == 0
     assert call("compensate", "run2.parquet", "--result", "result.json", "--output", "clean.parquet") == 0
-    left = iparam.Recording.load(files / "clean.parquet", robot="arm.urdf", tip="camera").signal("wrench")
-    assert np.std(left.values[:, :3], axis=0).max() < 1.0  # [N], of 20 with the load
+    residual = iparam.Recording.load(files / "clean.parquet", robot="arm.urdf", tip="camera").signal("wrench")
+    assert np.std(residual.values[:, :3], axis=0).max() < 1.0  # [N], of 20 with the load
     assert call("report", "result.json", "--recording", "run1.parquet", "--output", "report.html") == 0
     assert call("bag", "export", "run1.parquet", "--output", "bag") == 0
 

@@ -19,8 +19,8 @@ def test_a_weighed_innovation(unknowns: int) -> None:
         square = kernels.weigh_innovation(whiten, A, y, parameters, covariance, rows, weighted)
         design = whiten @ np.concatenate([A, np.eye(6)], axis=1)[:, :unknowns]
         innovation = whiten @ y - design @ parameters
-        spread = np.eye(6) + design @ covariance @ design.T
-        expected = np.linalg.solve(spread, np.concatenate([innovation[:, None], design], axis=1))
+        innovation_covariance = np.eye(6) + design @ covariance @ design.T
+        expected = np.linalg.solve(innovation_covariance, np.concatenate([innovation[:, None], design], axis=1))
         np.testing.assert_allclose(rows, design, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(weighted, expected, rtol=1e-8, atol=1e-10 * np.abs(expected).max())
         assert square == pytest.approx(innovation @ expected[:, 0] / 6.0, rel=1e-9)

@@ -58,9 +58,9 @@ def test_derived_standard_deviations(make_problem, load) -> None:
     normal = []
     for seed in range(25):
         estimate = WeightedLeastSquares().fit(make_problem(seed=seed, samples=200))
-        spread = estimate.standard_deviation
-        normal.append((estimate.center_of_mass - truth.center_of_mass) / spread.center_of_mass)
-        normal.append(np.diag((estimate.inertia_about_com - truth.inertia_about_com) / spread.inertia_about_com))
+        deviation = estimate.standard_deviation
+        normal.append((estimate.center_of_mass - truth.center_of_mass) / deviation.center_of_mass)
+        normal.append(np.diag((estimate.inertia_about_com - truth.inertia_about_com) / deviation.inertia_about_com))
     assert 0.7 < np.sqrt(np.mean(np.square(normal))) < 1.3
 
 
@@ -127,7 +127,7 @@ def test_a_prior_fills_in_what_the_data_leave_open(make_problem, load) -> None:
     sure = LogCholesky(truth, 10.0).fit(make_problem(level=0.01))
     assert sure.data_share is not None
     assert sure.data_share.min() > 0.99
-    with pytest.raises(InputError, match="relative_spread"):
+    with pytest.raises(InputError, match="relative_standard_deviation"):
         LogCholesky(truth, -1.0)
     with pytest.raises(InputError, match="logchol"):
         make_estimator("ls", truth)

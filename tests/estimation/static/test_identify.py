@@ -71,9 +71,9 @@ def recording_of(
 
 def scores(estimate: StaticEstimate) -> FloatArray:
     """Errors of mass and centre of mass in standard deviations."""
-    spread = estimate.standard_deviation
+    deviation = estimate.standard_deviation
     errors = np.append(estimate.mass - LOAD.mass, estimate.center_of_mass - LOAD.center_of_mass)
-    ratio: FloatArray = errors / np.append(spread.mass, spread.center_of_mass)
+    ratio: FloatArray = errors / np.append(deviation.mass, deviation.center_of_mass)
     return ratio
 
 

@@ -36,9 +36,9 @@ def test_relative_gains_are_seen(make_run: Any, truth: Any, robot: iparam.Robot,
     # A drive that makes more torque an ampere shows less current: its torque seems 1 / (1 + e) of what it is.
     expected = 1.0 / (1.0 + OFF) - 1.0
     contrasts = np.eye(6)[1:] - np.eye(6)[:1]
-    left = contrasts @ (deviations - expected)
-    spread = contrasts @ covariance @ contrasts.T
-    assert left @ np.linalg.solve(spread, left) < 25.0, "five degrees of freedom"
+    residual = contrasts @ (deviations - expected)
+    contrast_covariance = contrasts @ covariance @ contrasts.T
+    assert residual @ np.linalg.solve(contrast_covariance, residual) < 25.0, "five degrees of freedom"
     assert gain_scatter(found) == pytest.approx(float(np.std(expected, ddof=1)), rel=0.35)
     measured = with_measured_tolerance(found).gains
     assert measured.tolerance == pytest.approx(gain_scatter(found))

@@ -131,9 +131,9 @@ def test_fusion_is_no_worse_than_either(make_run: Any, load: Any, robot: iparam.
     for _ in range(200):
         pair = []
         for shape in (np.ones(10), np.linspace(0.2, 3.0, 10)):
-            spread = shape[:, None] * root
-            phi = load.phi + spread @ rng.normal(size=10)
-            pair.append(dataclasses.replace(torque, phi=phi, covariance_phi=spread @ spread.T, measurements=()))
+            factor = shape[:, None] * root
+            phi = load.phi + factor @ rng.normal(size=10)
+            pair.append(dataclasses.replace(torque, phi=phi, covariance_phi=factor @ factor.T, measurements=()))
         fused = fuse_estimates(pair)
         assert fused.physically_consistent
         if not any("do not agree" in warning for warning in fused.warnings):

@@ -143,7 +143,7 @@ def verify_estimate(
         threshold: the largest rms that passes, in units of the noise.
         keep_bias: use the estimate's sensor bias; otherwise six offsets are fitted, since a bias changes between runs.
         wrench_noise: (6,) standard deviation of the sensor's noise [N, N m]; None takes that of the noise preset that
-            the recording names, and without one finds it in the spectrum of what is left, beyond the load's own band.
+            the recording names, and without one finds it in the spectrum of the residuals, beyond the load's own band.
         motion: how the arm moved; the Kalman smoother's answer if not given.
         delay: by how much the wrench lags behind the joint angles [s].
 

@@ -44,17 +44,17 @@ class LogCholesky(Estimator):
 
     Attributes:
         prior: a guess of the load, from a mesh or CAD, in tool0; None for none.
-        relative_spread: standard deviation of that guess, relative: 0.3 means about 30 %.
+        relative_standard_deviation: standard deviation of that guess, relative: 0.3 means about 30 %.
     """
 
     takes_prior: ClassVar[bool] = True
 
     prior: InertialParameters | None = None
-    relative_spread: float = 0.3
+    relative_standard_deviation: float = 0.3
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.relative_spread) and self.relative_spread > 0):
-            raise InputError(f"relative_spread must be positive, got {self.relative_spread!r}")
+        if not (np.isfinite(self.relative_standard_deviation) and self.relative_standard_deviation > 0):
+            raise InputError(f"relative_standard_deviation must be positive, got {self.relative_standard_deviation!r}")
         if self.prior is not None:
             log_cholesky_from_phi(self.prior.phi)  # refuses what no body can be
 
@@ -105,10 +105,10 @@ class LogCholesky(Estimator):
         )
 
     def _minimise(self, start: FloatArray, data: FloatArray, inverse_prior: FloatArray | None) -> FloatArray:
-        """Levenberg-Marquardt over theta of (phi - start)' data (phi - start) / 2 + d(J, J0) / spread^2."""
+        """Levenberg-Marquardt over theta of (phi - start)' data (phi - start) / 2 + d(J, J0) / deviation^2."""
         if self.prior is None or inverse_prior is None:  # the minimum may lie on the boundary, where theta is infinite
             return start if is_physically_consistent(start) else nearest_consistent(start, data)
-        weight = 1.0 / self.relative_spread**2
+        weight = 1.0 / self.relative_standard_deviation**2
         theta = log_cholesky_from_phi(self.prior.phi)
         damping, value = 1e-3, self._value(theta, start, data, inverse_prior, weight)
         for _ in range(STEPS):
@@ -149,7 +149,7 @@ class LogCholesky(Estimator):
     def _prior_information(self, phi: FloatArray) -> FloatArray:
         """(10, 10) second derivative of the prior's term by phi."""
         turned = np.linalg.inv(pseudo_inertia_from_phi(phi)) @ _BASIS
-        return np.asarray(np.einsum("aij,bji->ab", turned, turned) / self.relative_spread**2)
+        return np.asarray(np.einsum("aij,bji->ab", turned, turned) / self.relative_standard_deviation**2)
 
 
 def _regularised(problem: PayloadProblem, phi: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -1,4 +1,4 @@
-"""An on-line estimate as an `Estimate`: what is left of the wrench, without keeping the samples."""
+"""An on-line estimate as an `Estimate`: the residuals of the wrench, without keeping the samples."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class OnlineQuality(NamedTuple):
         relative_mass_deviation: standard deviation of the mass over the mass.
         physically_consistent: whether a body of positive density can have these parameters.
         restarts: changes of load so far.
-        residual_force_rms, residual_torque_rms: of what is left of a wrench, all three components [N, N m].
+        residual_force_rms, residual_torque_rms: of the residuals of the wrench, all three components [N, N m].
     """
 
     samples: int

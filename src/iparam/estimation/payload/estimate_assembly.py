@@ -84,7 +84,7 @@ def assemble_estimate(
 def _correlation_warning(structure: ResidualStructure, inflation: float) -> str:
     if structure.follows_motion:
         return (
-            "What is left of the wrench follows the motion, and the standard deviations do not cover the cause. Look "
+            "The residuals follow the motion, and the standard deviations do not cover the cause. Look "
             "at the sensor's sign, axes, units, place and filter, at the arm's model and how it is mounted, at the "
             "clock, and at what else pulls at the load."
         )

@@ -66,7 +66,7 @@ class StaticEstimate:
             but as if the rests were independent.
         covariance: (10, 10) of mass, first moment (3,) and bias (6,).
         interval_factor: half the width of a 95 % interval in standard deviations (Student's t: few rests, wide tails).
-        residual_rms: root mean square, over the rests, of what is left of each component of the wrench.
+        residual_rms: root mean square, over the rests, of the residuals of each component of the wrench.
         num_poses: different directions of gravity in the tool.
         rests: what was averaged.
         warnings: what a reader should know, one sentence each.

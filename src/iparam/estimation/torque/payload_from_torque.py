@@ -55,7 +55,7 @@ class TorquePayloadEstimate:
         unconstrained_phi: (10,) what plain weighted least squares gives, whether or not a body can have it.
         drive_gains: that turned currents into torques.
         friction: (n,) coefficients by term and run, such as "viscous_run1"; see `FrictionModel`.
-        torque_rms: (n,) of what is left of each joint's torque [N m].
+        torque_rms: (n,) of the residuals of each joint's torque [N m].
         mass_interval: (2,) that holds the mass with 95 % probability [kg].
     """
 

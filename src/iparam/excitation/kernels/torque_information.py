@@ -95,7 +95,7 @@ def local_tables(origins, prismatic, link_turns, gravity, q, dq, ddq, screws, lo
 
 
 @compiled
-def weighted_gradient(independent, first, row_weights, weights, local, matrices, rows, spread, adjoint, gradient):
+def weighted_gradient(independent, first, row_weights, weights, local, matrices, rows, weighted, adjoint, gradient):
     """Gradient (3 n,) by [q, dq, ddq] of <weights, Y^T S Y> of one sample, from its `local_tables`."""
     n, size = matrices.shape[0], independent.shape[0]
     for i in range(n):
@@ -105,11 +105,11 @@ def weighted_gradient(independent, first, row_weights, weights, local, matrices,
             for e in range(3):
                 total += matrices[b, e, parameter] * local[b, i, 3 + e] + matrices[b, 3 + e, parameter] * local[b, i, e]
             rows[i, c] = total
-            spread[i, c] = 0.0
+            weighted[i, c] = 0.0
         for d in range(first[i], size):
             y = 2.0 * row_weights[i] * rows[i, d]
             for c in range(first[i], size):
-                spread[i, c] += y * weights[d, c]
+                weighted[i, c] += y * weights[d, c]
     for i in range(3 * n):
         gradient[i] = 0.0
     for b in range(n):
@@ -122,7 +122,7 @@ def weighted_gradient(independent, first, row_weights, weights, local, matrices,
             gradient[i] += t[0] * m[0] + t[1] * m[1] + t[2] * m[2] + s[0] * f[0] + s[1] * f[1] + s[2] * f[2]
             force, moment = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
             for c in range(first[b], first[b + 1]):
-                parameter, z = independent[c] - 10 * b, spread[i, c]
+                parameter, z = independent[c] - 10 * b, weighted[i, c]
                 x = matrices[b, :, parameter]
                 force = (force[0] + x[0] * z, force[1] + x[1] * z, force[2] + x[2] * z)
                 moment = (moment[0] + x[3] * z, moment[1] + x[4] * z, moment[2] + x[5] * z)
@@ -168,7 +168,7 @@ def weighted_curvature(
     size = 3 * n
     state, ahead = np.empty((3, n)), np.empty(size)
     screws, local, matrices = np.empty((n, 30)), np.zeros((n, n + 1, 18)), np.empty((n, 6, 10))
-    rows, spread = np.zeros((n, independent.shape[0])), np.zeros((n, independent.shape[0]))
+    rows, weighted = np.zeros((n, independent.shape[0])), np.zeros((n, independent.shape[0]))
     adjoint = np.empty((6, 10))
     for k in range(count):
         for i in range(n):
@@ -178,7 +178,7 @@ def weighted_curvature(
                 before = state[j // n, j % n]
                 state[j // n, j % n] = before + step
             local_tables(origins, prismatic, link_turns, gravity, state[0], state[1], state[2], screws, local, matrices)
-            weighted_gradient(independent, first, row_weights, weights, local, matrices, rows, spread, adjoint, ahead)
+            weighted_gradient(independent, first, row_weights, weights, local, matrices, rows, weighted, adjoint, ahead)
             if j < 0:
                 gradient[k] = ahead
                 continue

@@ -59,7 +59,7 @@ def _pictures(context: ReportContext, robot: Robot, motion: MotionEstimate) -> l
         figure = arm_picture(robot, motion.time, motion.q, poses, context.body, view)
         found.append(figure_card(figure, slug, f"{title}.", shown + load + " Grid: 0.25 m."))
     size = np.ptp(path, axis=0)
-    words = f"It spans {' × '.join(fixed(v, 2) for v in size)} m; the shadow is on the floor of the cage."
+    words = f"It spans {' × '.join(fixed(v, 2) for v in size)} m; the shadow is on the floor of the bounding box."
     figure = tool_path_figure(motion.time, path, plain(robot.tool_frame, 20))
     return [*found, figure_card(figure, "tool-path", "Path of the tool.", words)]
 

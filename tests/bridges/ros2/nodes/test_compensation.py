@@ -60,10 +60,10 @@ def test_at_rest_only_the_contact_is_left(
     assert {message.header.frame_id for message in results} == {"flange"}
     stamps = [message.header.stamp.sec * 10**9 + message.header.stamp.nanosec for message in results]
     assert stamps == [START + k * PERIOD for k in range(30)]
-    left = np.array([values_of(message) for message in results]) + contact @ in_flange.T
+    residual = np.array([values_of(message) for message in results]) + contact @ in_flange.T
     # What is left over comes from the errors of the estimate: its noise of 0.5 N was averaged over 5000 samples.
-    assert np.abs(left[:, :3]).max() < 0.1
-    assert np.abs(left[:, 3:]).max() < 0.01
+    assert np.abs(residual[:, :3]).max() < 0.1
+    assert np.abs(residual[:, 3:]).max() < 0.01
 
 
 def test_a_load_in_another_frame_is_refused(start_node: Callable[..., Any], tmp_path: Path) -> None:
@@ -113,11 +113,11 @@ def test_in_motion_with_the_load_of_the_topic(
         if k % 20 == 0:
             peer.drain()
     peer.until(lambda: len(results) == len(rows), "all wrenches")
-    left = np.array([values_of(message) for message in results])[200:]
+    residual = np.array([values_of(message) for message in results])[200:]
     inertial = (signals["wrench"].values - resting(ur5e, q) @ load.phi)[1200:3000]
-    share = np.sqrt(np.mean(left**2, axis=0) / np.mean(inertial**2, axis=0))
+    share = np.sqrt(np.mean(residual**2, axis=0) / np.mean(inertial**2, axis=0))
     if mode == "static":
-        np.testing.assert_allclose(left, inertial, atol=1e-3)  # nothing but the inertial forces
+        np.testing.assert_allclose(residual, inertial, atol=1e-3)  # nothing but the inertial forces
     else:
         assert share.max() < 0.3
 

@@ -134,5 +134,5 @@ def test_joint_states(
     rows = np.array([round((m.header.stamp.sec * 10**9 + m.header.stamp.nanosec - start) / 2e6) for m in accelerations])
     found = np.array([[m.accel.linear.x, m.accel.linear.y, m.accel.linear.z] for m in accelerations])
     later, reached = rows > 200, truth.linear_acceleration[rows]
-    spread = np.sqrt(np.mean((found - reached)[later] ** 2) / np.mean(reached[later] ** 2))
-    assert spread < 0.15  # the filter is causal, and late by some 20 ms
+    relative_error = np.sqrt(np.mean((found - reached)[later] ** 2) / np.mean(reached[later] ** 2))
+    assert relative_error < 0.15  # the filter is causal, and late by some 20 ms

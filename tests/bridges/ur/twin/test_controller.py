@@ -160,10 +160,10 @@ def test_currents_of_real_motors_have_their_friction() -> None:
         controller.tick()
         currents.append(value(controller, "actual_current"))
     # About the vertical axis there is no weight: at an even speed all torque is friction.
-    mean, spread = np.mean(currents, axis=0), np.std(currents, axis=0)
+    mean, deviation = np.mean(currents, axis=0), np.std(currents, axis=0)
     friction = drives.viscous[0] * speed + drives.coulomb[0]
     assert mean[0] * drives.drive_gains[0] == pytest.approx(friction, rel=0.02)
-    np.testing.assert_allclose(spread, drives.current_noise, rtol=0.3)
+    np.testing.assert_allclose(deviation, drives.current_noise, rtol=0.3)
 
 
 def test_the_clock_is_even_and_fields_pack(controller: TwinController) -> None:
