@@ -3,8 +3,7 @@
 import dataclasses
 
 import iparam
-from iparam.excitation.information.scaling import arm_scales
-from iparam.excitation.information.torque_information import TorqueInformation
+from iparam.excitation import TorqueInformation, arm_scales
 
 robot = iparam.load_robot("ur10e")
 base = iparam.base_parameters(robot)

@@ -4,9 +4,9 @@ from .constraints.validation import validate as validate
 from .duration import shortest_duration as shortest_duration
 from .information.criteria import Criterion as Criterion
 from .information.information import WrenchInformation as WrenchInformation
-from .information.scaling import arm_scales as arm_scales
-from .information.scaling import payload_scales as payload_scales
+from .information.information import payload_scales as payload_scales
 from .information.torque_information import TorqueInformation as TorqueInformation
+from .information.torque_information import arm_scales as arm_scales
 from .prediction import parse_targets as parse_targets
 from .prediction import predict_precision as predict_precision
 from .search.optimizer import optimize_excitation as optimize_excitation

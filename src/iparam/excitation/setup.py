@@ -15,7 +15,7 @@ from iparam.excitation.constraints.collision import (
     capsule_collision,
     sphere_collision,
 )
-from iparam.excitation.constraints.constraint import Constraint, JointLimitConstraint
+from iparam.excitation.constraints.constraint import FALLBACK_ACCELERATION, Constraint, JointLimitConstraint
 from iparam.excitation.constraints.geometry import PayloadBox
 from iparam.excitation.constraints.torque_limit import TorqueLimitConstraint
 from iparam.excitation.information.criteria import Criterion
@@ -26,9 +26,6 @@ from iparam.robot.cell import WorkCell
 from iparam.robot.model import JointLimits, Robot
 from iparam.robot.plausibility import FAR
 from iparam.spatial.parameters import InertialParameters
-
-FALLBACK_ACCELERATION = 8.0
-"""Acceleration limit for joints whose maker states none [rad/s^2 or m/s^2]."""
 
 _MOST = {1: ("speed", "rad/s", 3.0), 2: ("acceleration", "rad/s^2", 10.0)}  # in units of the arm's own limit
 

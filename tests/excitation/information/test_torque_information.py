@@ -11,10 +11,11 @@ import pytest
 import iparam
 from iparam.excitation.constraints.constraint import MotionArrays
 from iparam.excitation.constraints.torque_limit import TorqueLimitConstraint
-from iparam.excitation.information.torque_information import TorqueInformation
+from iparam.excitation.information.torque_information import TorqueInformation, arm_scales
 from iparam.excitation.search.barrier import BarrierFunction, Smoothing
+from iparam.excitation.search.optimizer import optimize_excitation
 from iparam.excitation.search.problem import ExcitationProblem
-from iparam.excitation.setup import reference_problem
+from iparam.excitation.setup import planning_problem, reference_problem
 
 STEP = 1e-5
 
@@ -150,3 +151,20 @@ def test_senseless_input_is_refused(change: dict) -> None:
     fields = {"independent": [9, 11, 12, 14], "row_weights": np.ones(6), "column_scales": np.ones(4)} | change
     with pytest.raises(iparam.InputError, match=next(iter(change))):
         TorqueInformation(iparam.load_robot("ur5e"), **fields)
+
+
+def test_a_motion_for_the_whole_arm_tells_all_base_parameters_apart() -> None:
+    ur5e = iparam.load_robot("ur5e")
+    raw = TorqueInformation.of_robot(ur5e)
+    information = dataclasses.replace(raw, column_scales=arm_scales(raw))
+    problem = planning_problem(ur5e, information=information, num_harmonics=4)
+    result = optimize_excitation(problem, seed=0, time_budget=4.0)
+    assert all(margin.margin >= 0.0 for margin in result.margins)
+    assert result.condition_number < 0.2 * min(start.initial for start in result.starts)
+    # Looked at without the planner's code: the scaled base regressor of the sampled motion.
+    motion = result.trajectory.sample(problem.fps)
+    step = problem.subsample
+    Y = iparam.joint_torque_regressor(ur5e, motion.q[::step], motion.dq[::step], motion.ddq[::step])
+    base = iparam.base_parameters(ur5e)
+    stacked = (Y[..., base.independent] * information.column_scales).reshape(-1, base.rank)
+    assert np.linalg.cond(stacked) == pytest.approx(result.condition_number, rel=1e-6)

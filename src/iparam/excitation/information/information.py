@@ -1,4 +1,6 @@
-"""The information that a motion gives about parameters: the Gram matrix of its stacked regressor, with derivatives."""
+"""The information that a motion gives about parameters: the Gram matrix of its stacked regressor, with derivatives;
+that about a payload, and units to count its parameters in.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from iparam.excitation.kernels import wrench_information as kernels
 from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
 from iparam.robot.model import Robot
+from iparam.spatial.parameters import InertialParameters
 
 STEP = 1e-6
 """Step of the forward difference that turns exact gradients into a Hessian."""
@@ -95,3 +98,14 @@ class WrenchInformation(Information):
     def _constants(self) -> tuple[FloatArray, ...]:
         chain = self.robot.chain
         return (chain.origins, chain.prismatic, chain.tool, self.gravity)  # type: ignore[return-value]
+
+
+def payload_scales(guess: InertialParameters) -> FloatArray:
+    """(10,) sizes of phi for a payload like the guess: mass, mass x length and mass x length^2.
+
+    The length is the payload's largest distance scale: its radius of gyration about the tool's origin.
+    """
+    if guess.mass <= 0.0:
+        raise InputError(f"parameters can only be scaled for a payload with mass, got {guess.mass:g} kg")
+    length = float(np.sqrt(0.5 * np.trace(guess.inertia_about_origin) / guess.mass))
+    return guess.mass * np.array([1.0, *[length] * 3, *[length**2] * 6])

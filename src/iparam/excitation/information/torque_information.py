@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
-from iparam.excitation.constraints.constraint import MotionArrays
+from iparam.excitation.constraints.constraint import FALLBACK_ACCELERATION, MotionArrays
 from iparam.excitation.information.information import STEP, Information
 from iparam.excitation.kernels import torque_information as kernels
 from iparam.regressor.identifiability import base_parameters
@@ -111,3 +111,21 @@ class TorqueInformation(Information):
     def _constants(self) -> tuple[NDArray[np.generic], ...]:
         chain = self.robot.chain
         return (chain.origins, chain.prismatic, chain.link_turns, self.gravity, self.independent, self._first)
+
+
+def arm_scales(information: TorqueInformation, samples: int = 500, seed: int = 0) -> FloatArray:
+    """(r,) one over the RMS of each column of the joint-torque regressor in random motion.
+
+    Base parameters counted in these units load the joints equally, so the condition number measures how well the motion
+    tells them apart and not how small they are.
+    """
+    robot = information.robot
+    limits = robot.limits
+    rng = np.random.default_rng(seed)
+    lower, upper = np.maximum(limits.lower, -np.pi), np.minimum(limits.upper, np.pi)
+    speed = np.where(np.isfinite(limits.velocity), limits.velocity, 1.0)
+    acceleration = np.where(np.isfinite(limits.acceleration), limits.acceleration, FALLBACK_ACCELERATION)
+    q = rng.uniform(lower, upper, (samples, robot.num_joints))
+    dq, ddq = (rng.uniform(-bound, bound, q.shape) for bound in (speed, acceleration))
+    matrix = joint_torque_regressor(robot, q, dq, ddq)[..., information.independent]
+    return np.asarray(1.0 / np.sqrt(np.mean(matrix**2, axis=(0, 1))), dtype=np.float64)

@@ -7,19 +7,23 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
+from iparam.motion.motion import MotionEstimate
+from iparam.recording import Recording, Signal
 from iparam.robot.cell import WorkCell
 from iparam.robot.dynamics import mass_matrix
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_angles
 from iparam.simulation.motors import JointFriction
-from iparam.simulation.mujoco.log import simulation_result
+from iparam.simulation.mujoco.backend import require_mujoco
 from iparam.simulation.mujoco.model import build_model, payload_name
 from iparam.simulation.mujoco.run import ComputedTorque, MujocoRun
 from iparam.simulation.payload import Payload
-from iparam.simulation.simulator import Progress, SensorRates, SimulationResult
+from iparam.simulation.simulator import GroundTruth, Progress, SensorRates, SimulationResult
+from iparam.spatial.parameters import InertialParameters
 from iparam.trajectory.checks import TIME_SLACK, positive_number
 from iparam.trajectory.trajectory import Trajectory, TrajectorySamples
 
@@ -29,6 +33,13 @@ SMALLEST_INERTIA = 1e-12
 
 REST = 1e-6
 """Speed below which a joint counts as at rest [rad/s]."""
+
+LARGE_ERROR = 0.02
+"""Tracking error worth a warning [rad]."""
+
+BLOCK = 1000  # steps planned at a time: bounds memory, and how often progress is told
+MAX_STEPS = 50_000_000
+"""Of the physics in one run: seven hours at 2 kHz."""
 
 
 def check_movable(robot: Robot) -> None:
@@ -74,11 +85,6 @@ def trajectory_warnings(robot: Robot, trajectory: Trajectory) -> list[str]:
 
 def _sampled(trajectory: Trajectory) -> TrajectorySamples:
     return trajectory.evaluate(np.linspace(0.0, trajectory.duration, SAMPLES))
-
-
-BLOCK = 1000  # steps planned at a time: bounds memory, and how often progress is told
-MAX_STEPS = 50_000_000
-"""Of the physics in one run: seven hours at 2 kHz."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +184,7 @@ class MujocoScene:
             targets.append(np.stack([goal.q, goal.dq, goal.ddq])[:, wanted[steps]])
             if progress is not None:
                 progress(float((steps[-1] + 1) / (last + 1)))
-        return simulation_result(
+        return _result(
             self,
             run,
             time=logged / rate,
@@ -200,3 +206,90 @@ class MujocoScene:
 
     def _plan(self, goal: TrajectorySamples) -> tuple[FloatArray, FloatArray]:
         return self.simulator.controller.plan(self.robot, self.loaded, goal, self.simulator.gravity)
+
+
+def _result(
+    scene: MujocoScene,
+    run: MujocoRun,
+    *,
+    time: FloatArray,
+    targets: FloatArray,
+    rows: dict[str, NDArray[np.int64]],
+    warnings: list[str],
+) -> SimulationResult:
+    """The result of a finished run.
+
+    Args:
+        scene: that was run.
+        run: its log, of T instants.
+        time: (T,) of the instants [s].
+        targets: (3, T, n) set points of position, velocity and acceleration.
+        rows: for each group of `SensorRates`, which of the instants it is read at.
+        warnings: about the trajectory.
+    """
+    robot, carried = scene.robot, scene.payload
+    tool, joints, imu = robot.tool_frame, "joints", "imu"
+    columns: dict[str, tuple[str, FloatArray, str, str]] = {
+        "q": (joints, run.q, "rad", "joint"),
+        "dq": (joints, run.dq, "rad/s", "joint"),
+        "tau": (joints, run.tau, "N m", "joint"),
+        "target_q": (joints, targets[0], "rad", "joint"),
+        "target_dq": (joints, targets[1], "rad/s", "joint"),
+        "target_ddq": (joints, targets[2], "rad/s^2", "joint"),
+        "wrench": ("wrench", run.sensors[:, :6], "N, N m", tool),
+        "accelerometer": (imu, run.sensors[:, 6:9], "m/s^2", tool),
+        "gyro": (imu, run.sensors[:, 9:12], "rad/s", tool),
+    }
+    signals = {
+        name: Signal(time[rows[group]], values[rows[group]], unit, frame)
+        for name, (group, values, unit, frame) in columns.items()
+    }
+    nothing = InertialParameters(0.0, np.zeros(3), np.zeros((3, 3)))
+    return SimulationResult(
+        Recording(
+            robot=robot.name,
+            signals=signals,
+            metadata=_metadata(scene),
+            warnings=(*warnings, *_run_warnings(robot, run)),
+        ),
+        GroundTruth(carried.parameters if carried is not None else nothing, tool),
+        MotionEstimate(time, run.q, run.dq, run.ddq),
+        run.tool_poses,
+    )
+
+
+def _metadata(scene: MujocoScene) -> dict[str, Any]:
+    """Where the recording comes from. Nothing here may depend on the payload."""
+    settings = scene.simulator
+    return {
+        "source": "simulation",
+        "base_frame": scene.robot.base_frame,
+        "tool_frame": scene.robot.tool_frame,
+        "simulator": f"mujoco {require_mujoco().__version__}",
+        "physics_rate_hz": settings.physics_rate,
+        "sensor_rates_hz": {
+            "joints": settings.rates.joints,
+            "wrench": settings.rates.wrench,
+            "imu": settings.rates.imu,
+        },
+        "settle_time_s": settings.settle_time,
+        "gravity": list(settings.gravity),
+        "controller": "computed torque",
+        "controller_bandwidth_hz": settings.controller.bandwidth,
+        "controller_knows_payload": settings.controller.payload_known,
+    }
+
+
+def _run_warnings(robot: Robot, run: MujocoRun) -> list[str]:
+    warnings = []
+    for joint in np.flatnonzero(run.saturated):
+        share = 100.0 * run.saturated[joint] / run.steps
+        limit = robot.limits.torque[joint]
+        warnings.append(
+            f"{robot.joint_names[joint]} was at its torque limit, {limit:g} N m, for {share:.2g} % of the time"
+        )
+    worst = int(np.argmax(run.tracking_error))
+    if run.tracking_error[worst] > LARGE_ERROR:
+        error = run.tracking_error[worst]
+        warnings.append(f"{robot.joint_names[worst]} was up to {error:.2g} rad off its set points")
+    return warnings
