@@ -116,6 +116,17 @@ class RecursiveLeastSquaresState(RecursiveState):
         return max(float(self.factor[-1, -1]) ** 2 / freedom, 1e-300)
 
 
+def _check_forgetting(forgetting: float) -> None:
+    if not 0.9 <= forgetting <= 1.0:
+        raise InputError(f"forgetting must be between 0.9 and 1, got {forgetting!r}")
+
+
+def _discount(weighted: FloatArray, forgetting: float) -> None:
+    """Multiply rows (N, 6) of samples, the oldest first, by forgetting^age in place."""
+    if forgetting < 1.0:
+        weighted *= forgetting ** np.arange(len(weighted) - 1, -1, -1)[:, None]
+
+
 @dataclass(frozen=True)
 class RecursiveLeastSquares(Estimator):
     """Recursive weighted least squares.
@@ -128,8 +139,7 @@ class RecursiveLeastSquares(Estimator):
     forgetting: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0.9 <= self.forgetting <= 1.0:
-            raise InputError(f"forgetting must be between 0.9 and 1, got {self.forgetting!r}")
+        _check_forgetting(self.forgetting)
 
     def start(self, whiten: FloatArray, bias: bool) -> RecursiveLeastSquaresState:
         """A state without samples; arguments as in `RecursiveLeastSquaresState`."""
@@ -145,8 +155,7 @@ class RecursiveLeastSquares(Estimator):
         gram = state.factor[:-1, :-1].T @ state.factor[:-1, :-1]
         residual = residuals(problem, parameters)
         weighted = residual @ (whiten.T @ whiten)
-        if self.forgetting < 1.0:
-            weighted *= self.forgetting ** np.arange(problem.num_samples - 1, -1, -1)[:, None]
+        _discount(weighted, self.forgetting)
         scores = Scores(problem.design, weighted, np.zeros(problem.num_unknowns))
         covariance, inflation = estimate_covariance(gram, scores)
         return assemble_estimate("rls", problem, parameters, covariance, inflation=inflation)
@@ -206,8 +215,7 @@ class RecursiveInstrumentalVariables(Estimator):
     forgetting: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0.9 <= self.forgetting <= 1.0:
-            raise InputError(f"forgetting must be between 0.9 and 1, got {self.forgetting!r}")
+        _check_forgetting(self.forgetting)
 
     def start(self, precision: FloatArray, bias: bool) -> RecursiveInstrumentalState:
         """A state without samples; arguments as in `RecursiveInstrumentalState`."""
@@ -226,8 +234,7 @@ class RecursiveInstrumentalVariables(Estimator):
             state.update(A_k, y_k, Z_k)
         parameters = state.parameters
         weighted = residuals(problem, parameters) @ precision
-        if self.forgetting < 1.0:
-            weighted *= self.forgetting ** np.arange(problem.num_samples - 1, -1, -1)[:, None]
+        _discount(weighted, self.forgetting)
         scores = Scores(instruments, weighted, np.zeros(problem.num_unknowns))
         covariance, inflation = estimate_covariance(state.moments, scores)
         return assemble_estimate("riv", problem, parameters, covariance, inflation=inflation, warnings=warnings)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from iparam.excitation.kernels.wrench_information import symmetrize
 from iparam.regressor.kernels.body import motion_slopes, point_acceleration, products, write_regressor
 from iparam.regressor.kernels.joint_torque import joint_torque_regressor_derivatives, seen_from
 from iparam.robot.kernels.dynamics_derivatives import ACCEL, BENT, SCREW, TURNED, TWIST, write_screws
@@ -185,7 +186,4 @@ def weighted_curvature(
             state[j // n, j % n] = before
             for i in range(size):
                 hessian[k, j, i] = (ahead[i] - gradient[k, i]) / step
-        for i in range(size):
-            for j in range(i):
-                mean = 0.5 * (hessian[k, i, j] + hessian[k, j, i])
-                hessian[k, i, j], hessian[k, j, i] = mean, mean
+        symmetrize(hessian[k])

@@ -86,6 +86,15 @@ def weighted_gradient(row_weights, weights, twist, accel, columns, matrix, work,
 
 
 @compiled
+def symmetrize(matrix):
+    """Make a matrix (m, m) its symmetric part: a Hessian by differences is so to rounding and the step only."""
+    for i in range(matrix.shape[0]):
+        for j in range(i):
+            mean = 0.5 * (matrix[i, j] + matrix[j, i])
+            matrix[i, j], matrix[j, i] = mean, mean
+
+
+@compiled
 def weighted_curvature(origins, prismatic, tool, gravity, row_weights, weights, q, dq, ddq, step, gradient, hessian):
     """Gradient (N, 3 n) and Hessian (N, 3 n, 3 n) by [q, dq, ddq] of <weights, A_k^T S A_k> for every sample.
 
@@ -113,7 +122,4 @@ def weighted_curvature(origins, prismatic, tool, gravity, row_weights, weights, 
             state[j // n, 0, j % n] -= step
             for i in range(size):
                 hessian[k, j, i] = (ahead[i] - gradient[k, i]) / step
-        for i in range(size):
-            for j in range(i):
-                mean = 0.5 * (hessian[k, i, j] + hessian[k, j, i])
-                hessian[k, i, j], hessian[k, j, i] = mean, mean
+        symmetrize(hessian[k])
