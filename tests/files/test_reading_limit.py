@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from iparam.errors import FileFormatError, InputError
-from iparam.files.reading_limit import DEFAULT, VARIABLE, TooLargeError, check_size, reading_limit
+from iparam.files.reading_limit import DEFAULT, VARIABLE, TooLargeError, check_size, read_bounded, reading_limit
 from iparam.recording import Recording
 from iparam.recording.files import number_rows
 from iparam.recording.files.table import listed
@@ -27,6 +27,17 @@ def table(rows: int) -> pyarrow.Table:
 def csv_of(data: pyarrow.Table, end: str = "\n") -> str:
     rows = zip(*(column.to_pylist() for column in data.columns), strict=True)
     return end.join([",".join(NAMES), *(",".join(map(repr, row)) for row in rows), ""])
+
+
+def test_one_byte_more_tells_that_there_are_more(tmp_path: Path) -> None:
+    place = tmp_path / "five"
+    place.write_bytes(b"12345")
+    assert read_bounded(place, 5, "it", "a file") == b"12345"
+    assert read_bounded(place, 3, "it", "a file") == b"1234"
+    with pytest.raises(FileFormatError, match="it is a directory; give a file"):
+        read_bounded(tmp_path, 5, "it", "a file")
+    with pytest.raises(FileFormatError, match="it does not exist; give a file"):
+        read_bounded(tmp_path / "none", 5, "it", "a file")
 
 
 def test_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:

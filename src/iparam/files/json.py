@@ -17,6 +17,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError
 from iparam.files.atomic import write_atomically
+from iparam.files.reading_limit import read_bounded
 
 MAX_BYTES = 50_000_000
 LARGEST = 1e50
@@ -142,12 +143,7 @@ def _read_bounded(path: str | os.PathLike[str], name: str, max_bytes: int, hint:
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"a file to read must be given as a path, got {type(path).__name__}")
     try:
-        place = Path(path)
-        if not place.is_file():
-            what = "is a directory" if place.is_dir() else "is no file" if place.exists() else "does not exist"
-            raise FileFormatError(f"{name} {what}; give the path of a JSON file")
-        with place.open("rb") as stream:
-            data = stream.read(max_bytes + 1)
+        data = read_bounded(Path(path), max_bytes, name, "the path of a JSON file")
     except (OSError, TypeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise FileFormatError(f"cannot read {name}: {reason}") from None

@@ -1,9 +1,10 @@
-"""How much of a file is taken into memory: a bound against files that are larger inside than they look."""
+"""How much of a file is taken into memory: bounds against files that are large, or larger inside than they look."""
 
 from __future__ import annotations
 
 import math
 import os
+from pathlib import Path
 
 from iparam.errors import FileFormatError, InputError
 
@@ -46,3 +47,20 @@ def check_size(size: int, source: str, what: str) -> None:
             f"{source} holds {what}, {size / _GIB:.3g} GiB, more than the {limit / _GIB:g} GiB that are "
             f"read. Cut it, or set the environment variable {VARIABLE}={max(1, math.ceil(size / _GIB))}"
         )
+
+
+def read_bounded(path: Path, most: int, name: str, wanted: str) -> bytes:
+    """The beginning of a file: ``most`` bytes, and one more where there are more, which its caller refuses.
+
+    Args:
+        path: of the file.
+        most: the bytes that its caller takes.
+        name: of the file, for messages.
+        wanted: what to give if it is no file, e.g. "the path of a JSON file".
+    """
+    if not path.is_file():
+        what = "is a directory" if path.is_dir() else "is no file" if path.exists() else "does not exist"
+        raise FileFormatError(f"{name} {what}; give {wanted}")
+    with path.open("rb") as stream:
+        size = os.fstat(stream.fileno()).st_size or most  # the system's own files say 0; a buffer for all is not needed
+        return stream.read(min(size, most) + 1)

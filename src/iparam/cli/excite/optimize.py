@@ -75,15 +75,7 @@ class Optimize(PlanningOptions):
                 workers=self.workers,
                 progress=None if show is None else lambda progress: show(_line(progress)),
             )
-        checked = iparam.excitation.validate(result.trajectory, problem.constraints)
-        iparam.save_trajectory(
-            self.output,
-            result.trajectory,
-            robot=self.robot or robot.name,
-            fps=problem.fps,
-            condition_number=result.condition_number,
-            validation=checked.as_json(),
-        )
+        checked = self.write(self.output, problem, result.trajectory, result.condition_number)
         if result.interrupted:
             note("interrupted: this is the best motion found until then")
         self._report(result, checked.margins)

@@ -64,17 +64,9 @@ class Random(PlanningOptions):
                 max_attempts=self.max_attempts,
                 progress=None if show is None else lambda progress: show(_line(progress)),
             )
-        checked = iparam.excitation.validate(result.trajectory, problem.constraints)
         gram = problem.information.gram(iparam.excitation.motion_arrays(result.trajectory, problem.criterion_times))
         condition = float(np.sqrt(np.linalg.cond(gram)))
-        iparam.save_trajectory(
-            self.output,
-            result.trajectory,
-            robot=self.robot or robot.name,
-            fps=problem.fps,
-            condition_number=condition if np.isfinite(condition) else None,
-            validation=checked.as_json(),
-        )
+        self.write(self.output, problem, result.trajectory, condition if np.isfinite(condition) else None)
         self._report(result, condition)
 
     def _collides(self, robot: Robot) -> iparam.simulation.MujocoCollisionCheck:

@@ -20,6 +20,7 @@ from iparam.robot.plausibility import check_angles
 
 if TYPE_CHECKING:
     from iparam.excitation.constraints.constraint import Constraint
+    from iparam.excitation.constraints.validation import Validation
     from iparam.excitation.search.problem import ExcitationProblem
     from iparam.robot.model import Robot
     from iparam.trajectory import Trajectory, TrajectoryFile
@@ -127,6 +128,21 @@ class PlanningOptions:
             base_freq=self.base_freq,
             free_start=self.free_start,
         )
+
+    def write(
+        self, output: Path, problem: ExcitationProblem, motion: Trajectory, condition_number: float | None
+    ) -> Validation:
+        """Check a motion that was found for ``problem``, and write it with what the check says."""
+        checked = iparam.excitation.validate(motion, problem.constraints)
+        iparam.save_trajectory(
+            output,
+            motion,
+            robot=self.robot or problem.robot.name,
+            fps=problem.fps,
+            condition_number=condition_number,
+            validation=checked.as_json(),
+        )
+        return checked
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ from defusedxml.ElementTree import fromstring
 
 from iparam.arrays import LARGEST, FloatArray
 from iparam.errors import FileFormatError, InputError, RobotModelError
+from iparam.files.reading_limit import read_bounded
 
 MAX_BYTES = 20_000_000
 
@@ -116,12 +117,8 @@ def _to_float(text: str, name: str, place: Place, infinite: bool) -> float:
 def _read_bounded(source: str | os.PathLike[str]) -> tuple[Path, bytes]:
     try:
         path = Path(source)
-        if not path.is_file():
-            what = "is a directory" if path.is_dir() else "is no file" if path.exists() else "does not exist"
-            raise FileFormatError(f"the robot description {_shortened(str(path))!r} {what}; give a URDF file's path")
-        with path.open("rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
-            text = stream.read(min(size, MAX_BYTES) + 1)
+        name = f"the robot description {_shortened(str(path))!r}"
+        text = read_bounded(path, MAX_BYTES, name, "a URDF file's path")
     except TypeError:
         raise InputError(f"a robot description must be given as a path, got {type(source).__name__}") from None
     except OSError as error:
