@@ -17,14 +17,10 @@ ARMS = {"ur5": "tool0", "panda": "panda_hand", "tiago": "arm_tool_link", "kinova
 
 @pytest.mark.parametrize("rotors", [False, True], ids=["bare", "with rotor inertia"])
 @pytest.mark.parametrize("name", ARMS)
-def test_inverse_dynamics_derivatives(name: str, rotors: bool, example_robot_urdf) -> None:
+def test_inverse_dynamics_derivatives(name: str, rotors: bool, example_robot_urdf, pinocchio_model) -> None:
     path = example_robot_urdf(name)
     robot = iparam.load_robot(path, tip=ARMS[name])
-    model = pin.buildModelFromUrdf(str(path))
-    off_chain = [model.getJointId(joint) for joint in model.names[1:] if joint not in robot.joint_names]
-    if off_chain:
-        model = pin.buildReducedModel(model, off_chain, pin.neutral(model))
-    assert tuple(model.names[1:]) == robot.joint_names
+    model = pinocchio_model(path, robot)
     rng = np.random.default_rng(11)
     if rotors:
         robot = robot.with_armature(rng.uniform(0.1, 1.0, robot.num_joints))

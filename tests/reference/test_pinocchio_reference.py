@@ -58,11 +58,7 @@ def case(request: pytest.FixtureRequest) -> Case:
     else:
         path = request.getfixturevalue("example_robot_urdf")(name)
         robot = iparam.load_robot(path, tip=ARMS[name])
-    model = pin.buildModelFromUrdf(str(path))
-    off_chain = [model.getJointId(joint) for joint in model.names[1:] if joint not in robot.joint_names]
-    if off_chain:
-        model = pin.buildReducedModel(model, off_chain, pin.neutral(model))
-    assert tuple(model.names[1:]) == robot.joint_names
+    model = request.getfixturevalue("pinocchio_model")(path, robot)
     rng = np.random.default_rng(7)
     q, dq, ddq = (rng.uniform(-3.0, 3.0, (SAMPLES, robot.num_joints)) for _ in range(3))
     return Case(robot, model, model.getFrameId(robot.tool_frame, pin.FrameType.BODY), q, dq, ddq)
