@@ -90,21 +90,21 @@ class WrenchPrediction:
 
 
 class TorquePrediction:
-    """The torques or currents of the drives: base parameters, rotors, viscous and dry friction, and an offset.
+    """The torques of the drives: base parameters, rotors, viscous and dry friction, and an offset.
 
     Args:
         recording: with the effort.
         robot: the arm.
         effort: the signal, "tau" or "current".
+        gains: (n,) that turn it into torques. Without them joints could not share bodies, and with bodies of its own
+            for each joint, noise predicts about as well as motion.
     """
 
-    def __init__(self, recording: Recording, robot: Robot, effort: str) -> None:
+    def __init__(self, recording: Recording, robot: Robot, effort: str, gains: Sequence[float] = ()) -> None:
         signal = recording.signal(effort)
-        self._time, self._values = signal.time, signal.values
+        self._time, self._values = signal.time, signal.values * np.array(gains or [1.0])
         self._robot, self._gravity = robot, recorded_gravity(recording)
         self._base = base_parameters(robot, gravity=self._gravity).independent
-        # The effort of a drive need not be a torque, and its gain is not known: each joint has parameters of its own.
-        self._own = effort == "current"
 
     @property
     def time(self) -> FloatArray:
@@ -120,11 +120,7 @@ class TorquePrediction:
         for joint in range(count):
             shared = np.flatnonzero(self._base >= 10 * joint)
             own = np.column_stack([ddq[:, joint], dq[:, joint], side[:, joint], ones])
-            where = shared
-            if self._own:
-                where = places + np.arange(shared.size)
-                places += shared.size
-            columns = np.concatenate([where, places + np.arange(4)])
+            columns = np.concatenate([shared, places + np.arange(4)])
             places += 4
             channels.append(
                 Channel(columns, np.hstack([inertial[:, joint, shared], own]), self._values[rows, joint])
@@ -132,9 +128,24 @@ class TorquePrediction:
         return channels
 
 
-def prediction_of(recording: Recording, robot: Robot, signal: str) -> EffortPrediction:
-    """How a signal of a recording is predicted: the wrench, or what the drives did."""
-    return WrenchPrediction(recording, robot) if signal == "wrench" else TorquePrediction(recording, robot, signal)
+def prediction_of(
+    recording: Recording, robot: Robot, signal: str, gains: Sequence[float] = ()
+) -> EffortPrediction | None:
+    """How a signal of a recording is predicted; None where it is not there, or nothing like a wrench or a torque.
+
+    Args:
+        recording: of the arm.
+        robot: the arm.
+        signal: wrench, tau or current.
+        gains: (n,) that turn currents into torques [N m/A].
+    """
+    if not recording.has(signal):
+        return None
+    if signal == "wrench":
+        return WrenchPrediction(recording, robot)
+    if signal == "tau" or gains:
+        return TorquePrediction(recording, robot, signal, gains)
+    return None
 
 
 def prediction_errors(channels: Sequence[Channel]) -> FloatArray:

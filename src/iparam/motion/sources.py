@@ -64,11 +64,13 @@ class KalmanMotion:
         causal: whether to use the filter.
         predicts: the signal that decides which bandwidth is best, by how well it is predicted: wrench, tau or current.
             A recording without it is smoothed by what the angles alone ask for, as with "".
+        gains: (n,) that turn currents into torques [N m/A]; without them currents decide nothing.
         processes: models of the joints whose order and bandwidth are taken; () chooses them.
     """
 
     causal: bool = False
     predicts: str = "wrench"
+    gains: tuple[float, ...] = ()
     processes: tuple[JointProcess, ...] = ()
 
     def motion(self, recording: Recording, robot: Robot) -> MotionEstimate:
@@ -80,9 +82,9 @@ class KalmanMotion:
             known = adapted_processes(angles.time, angles.values, self.processes)
             return kalman_smooth(angles.time, angles.values, known)
         plain = choose_processes(angles.time, angles.values)
-        if not (self.predicts and recording.has(self.predicts)):
+        prediction = prediction_of(recording, robot, self.predicts, self.gains)
+        if prediction is None:
             return kalman_smooth(angles.time, angles.values, plain)
-        prediction = prediction_of(recording, robot, self.predicts)
         processes = choose_by_prediction(angles.time, angles.values, prediction, plain)
         motion = kalman_smooth(angles.time, angles.values, processes)
         return dataclasses.replace(motion, judge=self.predicts) if processes != plain else motion

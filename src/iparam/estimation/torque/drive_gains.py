@@ -159,7 +159,7 @@ def gains_from_model(recording: Recording, robot: Robot) -> DriveGains:
     currents: list[list[FloatArray]] = [[] for _ in range(count)]
     for data in source.segments():
         torque = inverse_dynamics(robot, data.q, data.dq, data.ddq)
-        columns = friction.columns(data.dq, friction.directions(data.q, data.dq))
+        columns = friction.columns(data.q, data.dq, friction.directions(data.q, data.dq))
         for j in range(count):
             moving = np.abs(data.dq[:, j]) > SLOW
             terms = [torque[moving, j], data.ddq[moving, j], *(column[moving, j] for column in columns.values())]

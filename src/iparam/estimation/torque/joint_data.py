@@ -55,6 +55,7 @@ class JointDataSource:
         robot: the arm.
         effort: which of the two; the torque if it is there and None is given.
         motion: where the motion comes from; None for the Kalman smoother whose models predict the effort best.
+        gains: (n,) that turn the effort into torques, where they are known.
 
     Attributes:
         effort: the signal.
@@ -67,6 +68,7 @@ class JointDataSource:
         robot: Robot,
         effort: str | None = None,
         motion: MotionSource | None = None,
+        gains: FloatArray | None = None,
     ) -> None:
         self.effort = effort_of(recording) if effort is None else effort
         angles, drives = recording.signal("q"), recording.signal(self.effort)
@@ -81,7 +83,8 @@ class JointDataSource:
                 f"only {np.count_nonzero(inside)} samples have both joint angles and {self.effort}; at least "
                 f"{10 * LEAST_SAMPLES} are needed, and thousands for a usable estimate"
             )
-        source = KalmanMotion(predicts=self.effort) if motion is None else motion
+        known = () if gains is None else tuple(gains.tolist())
+        source = KalmanMotion(predicts=self.effort, gains=known) if motion is None else motion
         self.motion = source.motion(recording, robot)
         self._drives = drives
         times = self.motion.time

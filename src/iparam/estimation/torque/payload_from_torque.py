@@ -27,9 +27,11 @@ from iparam.estimation.torque.drive_gains import (
 from iparam.estimation.torque.friction import FrictionModel
 from iparam.estimation.torque.gain_scatter import with_measured_tolerance
 from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
+from iparam.estimation.torque.term_choice import with_chosen_terms
 from iparam.estimation.torque.torque_fit import TorqueFit, fit_torques
 from iparam.estimation.torque.torque_model import NUM_LOAD, TorqueModel
 from iparam.files.json import write_json
+from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
 from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.robot.model import Robot
@@ -93,6 +95,7 @@ def identify_payload_from_torque(
     *,
     drive_gains: ArrayLike | DriveGains | None = None,
     friction: FrictionModel | None = None,
+    motion: MotionSource | None = None,
     gravity: ArrayLike | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> TorquePayloadEstimate:
@@ -106,7 +109,8 @@ def identify_payload_from_torque(
             the drive gains are estimated.
         robot: the arm.
         drive_gains: (n,) [N m/A], where they are known; else from the targets, else from the maker's masses.
-        friction: of the joints.
+        friction: of the joints; None chooses its terms joint by joint, by what predicts held-out blocks best.
+        motion: where the motion comes from; None for the Kalman smoother whose bandwidth predicts the effort best.
         gravity: (3,) in base axes [m/s^2]; None for the recordings' own, or 9.81 downwards.
         progress: told the fraction of the fit that is done, from time to time.
     """
@@ -115,7 +119,7 @@ def identify_payload_from_torque(
     effort = effort_of(bare)
     if not loaded.has(effort):
         raise InputError(f"the run without load has {effort}, the run with it does not")
-    sources = [JointDataSource(recording, robot, effort) for recording in (bare, loaded)]
+    sources = [JointDataSource(recording, robot, effort, motion, gains.values) for recording in (bare, loaded)]
     model = TorqueModel(
         robot,
         FrictionModel() if friction is None else friction,
@@ -124,6 +128,8 @@ def identify_payload_from_torque(
         loaded_runs=(1,),
         gravity=checked.gravity,
     )
+    if friction is None:
+        model = with_chosen_terms(model, sources, gains.values)
     fit = with_measured_tolerance(fit_torques(model, sources, gains, progress=progress))
     warnings = [*bare.warnings, *loaded.warnings, *checked.remarks]
     found = _assemble(fit, sum(source.num_samples for source in sources), warnings)

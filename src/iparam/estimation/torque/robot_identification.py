@@ -166,7 +166,7 @@ def identify_robot(
     gravity = checked.gravity
     gains = find_gains(recordings, recordings[0], robot, drive_gains)
     effort = effort_of(recordings[0])
-    sources = [JointDataSource(recording, robot, effort, motion) for recording in recordings]
+    sources = [JointDataSource(recording, robot, effort, motion, gains.values) for recording in recordings]
     model = TorqueModel(robot, FrictionModel() if friction is None else friction, len(sources), (), (), gravity)
     if friction is None:
         model = with_chosen_terms(model, sources, gains.values)
