@@ -156,7 +156,7 @@ def _with_heavier_link(
     text: XmlText, tree: UrdfTree, target: str, T_target_frame: FloatArray, load: IdentifiedLoad
 ) -> str:
     body = load.parameters.transformed(T_target_frame)
-    own = link_of(tree.links[target], tree.file).inertial
+    own = link_of(tree.links[target], tree.place).inertial
     comment = remarks(
         load,
         f"Added to link {target}: {decimal(load.mass)} kg to {decimal(own.mass if own else 0.0)} kg of its own.",

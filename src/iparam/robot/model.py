@@ -132,6 +132,7 @@ class Robot:
         armature: (n,) rotor inertia seen at the joint, motor inertia x gear ratio^2 [kg m^2 or kg].
         locked_joints: moving joints of the description off the chain, held at zero; the arm carries their links.
         omitted_links: links of the description that were cut off: their mass is not part of the model.
+        notes: where the description departs from its format, and how it was read; one sentence each.
     """
 
     name: str
@@ -142,6 +143,7 @@ class Robot:
     armature: FloatArray = field(default_factory=lambda: frozen([]))
     locked_joints: tuple[str, ...] = ()
     omitted_links: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))

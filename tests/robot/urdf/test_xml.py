@@ -69,7 +69,7 @@ def test_definitions_and_entities_are_refused_quickly(content: str, write: Calla
         (b"<mujoco model='a'/>", "MuJoCo's MJCF"),
         (b"<sdf version='1.9'/>", "Gazebo's SDF"),
         (b"<html/>", "root element is <html>, expected <robot>"),
-        (b"<robot/>", "attribute 'name' is missing"),
+        (b"<robot/>", "has no <link>"),
         (b"<robot name='a'/>", "has no <link>"),
         (b"<robot name='a' xmlns:xacro='http://www.ros.org/wiki/xacro'><xacro:arm/></robot>", "run xacro first"),
         (b"<robot name='a' xmlns:xacro='http://wiki.ros.org/xacro'><xacro:arm/></robot>", "run xacro first"),

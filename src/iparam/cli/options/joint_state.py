@@ -93,7 +93,9 @@ def robot_of(source: str, tip: str | None = None) -> Robot:
 
 
 def note_model(robot: Robot) -> None:
-    """Notes about links that the model of a robot leaves out, and limits that look like degrees."""
+    """Notes about oddities of a robot's description, links that the model leaves out, limits that look like degrees."""
+    for remark in robot.notes:
+        note(remark)
     if robot.omitted_links:
         note(f"not in the model, because they move on side branches: {', '.join(robot.omitted_links)}")
     if remark := fast_joints(robot):

@@ -25,6 +25,8 @@ _KINDS = {
     "fixed": JointKind.FIXED,
 }
 _UNSUPPORTED = ("floating", "planar")
+_NORMALISED = 1e-3
+"""By how much the length of an axis may differ from 1 in silence: digits are rounded."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,10 @@ class UrdfLimit:
     torque: float
 
 
-def read_joint(element: Element, file: str) -> UrdfJoint:
-    """Name, type and ends of a <joint>."""
-    name = attribute(element, "name", Place(file, "a <joint>"))
-    place = Place(file, f"joint {name!r}")
+def read_joint(element: Element, whole: Place) -> UrdfJoint:
+    """Name, type and ends of a <joint> of the file ``whole``."""
+    name = attribute(element, "name", whole.elsewhere("a <joint>"))
+    place = whole.elsewhere(f"joint {name!r}")
     kind = attribute(element, "type", place)
     if kind not in _KINDS and kind not in _UNSUPPORTED:
         raise place.error(f"unknown type {kind!r}; known: {', '.join((*_KINDS, *_UNSUPPORTED))}")
@@ -92,16 +94,18 @@ def joint_of(joint: UrdfJoint) -> Joint:
     """The joint with its origin and axis; refuses the types that a serial arm cannot have."""
     if joint.type in _UNSUPPORTED:
         raise joint.place.error(
-            f"type {joint.type!r} is not supported on the arm; choose base= and tip= so that it is not between them"
+            f"type {joint.type!r} is not supported on the arm; choose a base and a tip (tip=...) that it is not between"
         )
     if not joint.is_fixed and joint.element.find("mimic") is not None:
-        raise joint.place.error("mimics another joint, which is not supported on the arm; choose another tip=")
+        joint.place.note("mimics another joint in the file, and was read as one that moves on its own")
     axis = child(joint.element, "axis", joint.place)
     direction = np.array([1.0, 0.0, 0.0])
     if axis is not None and not joint.is_fixed:
         direction = vector(axis, "xyz", joint.place.inside("axis"), (1.0, 0.0, 0.0))
         if not np.linalg.norm(direction) > 1e-9:
             raise joint.place.inside("axis").error(f"attribute 'xyz' must not be zero, got {axis.get('xyz')!r}")
+        if abs(np.linalg.norm(direction) - 1.0) > _NORMALISED:
+            joint.place.note("its <axis> is no unit vector, and was normalised")
     return Joint(
         joint.name, _KINDS[joint.type], joint.parent, joint.child, _origin(joint.element, joint.place), direction
     )
@@ -111,56 +115,72 @@ def limit_of(joint: UrdfJoint) -> UrdfLimit:
     """The limits of a moving joint.
 
     A velocity or effort of zero means "not specified" in practice, and is read as infinite like a missing one. So is
-    any limit beyond `LARGEST`, such as the 1e16 that Gazebo writes. Position limits may only be missing on a continuous
-    joint.
+    any limit beyond `LARGEST`, such as the 1e16 that Gazebo writes. A joint without lower= and upper= turns or slides
+    without end: URDF's default, 0, would lock it.
     """
     place = joint.place.inside("limit")
     element = child(joint.element, "limit", joint.place)
     lower, upper = -math.inf, math.inf
     if joint.type != "continuous":
         if element is None or (element.get("lower") is None and element.get("upper") is None):
-            raise place.error(
-                f"a {joint.type} joint needs lower= and upper= (URDF's default, 0, would lock it); give them, or "
-                'make it type="continuous"'
+            joint.place.note(
+                f"{joint.type} without lower and upper limit, and was read as unlimited (URDF's default, 0, would "
+                "lock it)"
             )
-        lower = number(element, "lower", place, default=0.0, infinite=True)
-        upper = number(element, "upper", place, default=0.0, infinite=True)
-        if lower > upper:
-            raise place.error(f"lower {lower:g} is above upper {upper:g}")
-        if lower > LARGEST or upper < -LARGEST:
-            raise place.error(f"the range from {lower:g} to {upper:g} must begin within +-{LARGEST:g}")
-        lower = lower if lower >= -LARGEST else -math.inf
-        upper = upper if upper <= LARGEST else math.inf
+        else:
+            lower, upper = _range(element, place)
     return UrdfLimit(lower, upper, *(_bound(element, name, place) for name in ("velocity", "acceleration", "effort")))
 
 
-def link_of(element: Element, file: str) -> Link:
-    """A <link> with its <inertial>, taken as it is: odd inertias are not refused here."""
-    name = attribute(element, "name", Place(file, "a <link>"))
-    place = Place(file, f"link {name!r}")
+def _range(element: Element, place: Place) -> tuple[float, float]:
+    lower = number(element, "lower", place, default=0.0, infinite=True)
+    upper = number(element, "upper", place, default=0.0, infinite=True)
+    if lower > upper and None in (element.get("lower"), element.get("upper")):
+        place.note("has one end only, on the far side of URDF's default 0 for the other, and was read as open there")
+        lower, upper = (lower, math.inf) if element.get("upper") is None else (-math.inf, upper)
+    elif lower > upper:
+        place.note("has lower above upper, and was read the other way round")
+        lower, upper = upper, lower
+    if lower > LARGEST or upper < -LARGEST:
+        raise place.error(f"the range from {lower:g} to {upper:g} must begin within +-{LARGEST:g}")
+    return lower if lower >= -LARGEST else -math.inf, upper if upper <= LARGEST else math.inf
+
+
+def link_of(element: Element, whole: Place) -> Link:
+    """A <link> of the file ``whole`` with its <inertial>, taken as it is: odd inertias are not refused here."""
+    name = attribute(element, "name", whole.elsewhere("a <link>"))
+    place = whole.elsewhere(f"link {name!r}")
     inertial = child(element, "inertial", place)
     if inertial is None:
         return Link(name)
+    mass_element, tensor = child(inertial, "mass", place), child(inertial, "inertia", place)
+    if mass_element is None:
+        place.note("<inertial> without <mass>; was read as massless")
+        return Link(name)
     place = place.inside("inertial")
-    parts = {}
-    for tag in ("mass", "inertia"):
-        found = child(inertial, tag, place)
-        if found is None:
-            raise place.error(f"has no <{tag}>")
-        parts[tag] = found
-    xx, xy, xz, yy, yz, zz = (
-        number(parts["inertia"], key, place.inside("inertia")) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-    )
-    mass = number(parts["mass"], "value", place.inside("mass"))
+    mass = number(mass_element, "value", place.inside("mass"))
     origin = _origin(inertial, place)
     rotation = origin[:3, :3]
     try:
-        inertia = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
+        inertia = rotation @ _tensor(tensor, place) @ rotation.T
         if mass == 0.0:  # the centre of a massless body means nothing, but an inertia given to it counts
             return Link(name, InertialParameters.from_phi([0.0, 0.0, 0.0, 0.0, *inertia_entries(inertia)]))
         return Link(name, InertialParameters(mass, origin[:3, 3], inertia))
     except InputError as error:
         raise place.error(str(error)) from None
+
+
+def _tensor(element: Element | None, place: Place) -> FloatArray:
+    """(3, 3) of an <inertia>; zero without one, and products of inertia that are not given are zero."""
+    if element is None:
+        place.note("has no <inertia>; was read as a point mass")
+        return np.zeros((3, 3))
+    inside = place.inside("inertia")
+    moments = [number(element, key, inside) for key in ("ixx", "iyy", "izz")]
+    if any(element.get(key) is None for key in ("ixy", "ixz", "iyz")):
+        inside.note("lacks products of inertia, which were read as 0 (Pinocchio reads all of such an inertia as 0)")
+    xy, xz, yz = (number(element, key, inside, default=0.0) for key in ("ixy", "ixz", "iyz"))
+    return np.array([[moments[0], xy, xz], [xy, moments[1], yz], [xz, yz, moments[2]]])
 
 
 def _origin(element: Element, place: Place) -> FloatArray:
@@ -176,6 +196,8 @@ def _origin(element: Element, place: Place) -> FloatArray:
 
 
 def _bound(element: Element | None, name: str, place: Place) -> float:
+    if element is not None and element.get(name) is None and name != "acceleration":
+        place.note(f"has no {name}, and was read as unlimited in it")
     value = 0.0 if element is None else number(element, name, place, default=0.0, infinite=True)
     if value < 0:
         raise place.error(f"attribute {name!r} must not be negative, got {value:g}")
@@ -187,7 +209,7 @@ class UrdfTree:
     """Links and joints of a file; `read_tree` has checked that they form one tree.
 
     Attributes:
-        file: where it was read, for messages.
+        place: the file, for messages, with how it departs from the format.
         name: of the robot.
         root: the link that hangs on no other.
         links: the <link> elements by name.
@@ -195,12 +217,17 @@ class UrdfTree:
         above: the joint that carries each link; the root has none.
     """
 
-    file: str
+    place: Place
     name: str
     root: str
     links: dict[str, Element]
     below: dict[str, list[UrdfJoint]]
     above: dict[str, UrdfJoint]
+
+    @property
+    def file(self) -> str:
+        """Where it was read, for messages."""
+        return self.place.file
 
     def known(self, link: str) -> str:
         """``link``, if it exists."""
@@ -222,7 +249,7 @@ class UrdfTree:
         while link != start:
             if link not in self.above:
                 raise RobotModelError(
-                    f"{self.file}: {end!r} does not hang on {start!r}; choose a base= between {self.root!r} and the tip"
+                    f"{self.file}: {end!r} does not hang on {start!r}; choose a base between {self.root!r} and the tip"
                 )
             joints.append(self.above[link])
             link = joints[-1].parent
@@ -234,10 +261,13 @@ def read_tree(source: str | os.PathLike[str]) -> UrdfTree:
     robot = read_urdf_root(source)
     file = str(Path(source))
     whole = Place(file, "<robot>")
-    name = attribute(robot, "name", whole)
+    name = robot.get("name", "").strip()
+    if not name:
+        name = Path(source).stem
+        whole.note(f"has no name, and is called {name!r} after its file")
     elements = robot.findall("link")
-    names = [attribute(link, "name", Place(file, "a <link>")) for link in elements]
-    joints = [read_joint(element, file) for element in robot.findall("joint")]
+    names = [attribute(link, "name", whole.elsewhere("a <link>")) for link in elements]
+    joints = [read_joint(element, whole) for element in robot.findall("joint")]
     if not names:
         raise whole.error("has no <link>")
     for kind, every in (("link", names), ("joint", [joint.name for joint in joints])):
@@ -260,7 +290,7 @@ def read_tree(source: str | os.PathLike[str]) -> UrdfTree:
     roots = [link for link in names if link not in above]
     if len(roots) > 1:
         raise whole.error(f"has {len(roots)} root links ({', '.join(map(repr, roots[:10]))}): connect them by joints")
-    tree = UrdfTree(file, name, roots[0] if roots else "", links, below, above)
+    tree = UrdfTree(whole, name, roots[0] if roots else "", links, below, above)
     if not roots or len(tree.joints_below(roots[0])) != len(names) - 1:
         raise whole.error("its joints form a closed loop: only trees are supported")
     return tree

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from typing import Literal, get_args
 
@@ -29,7 +30,8 @@ def robot_from_urdf(
     into its bodies. So are, by default, links behind moving joints off the chain (a gripper's fingers, a head, joints
     beyond the tip), locked at their zero position: the arm carries their mass whether they move or not. Acceleration
     limits are infinite unless the file gives them. <dynamics>, geometry and meshes are not read, so meshes need not be
-    there.
+    there. What departs from the format and has one sensible reading is read so, as ROS and Pinocchio do, and told in
+    the robot's ``notes``.
 
     Args:
         source: path of the URDF file, already processed by xacro.
@@ -48,7 +50,7 @@ def robot_from_urdf(
     moving = [joint for joint in path if not joint.is_fixed]
     if not moving:
         raise RobotModelError(
-            f"{tree.file}: no joint moves between {start!r} and {end!r}; choose another tip= or base="
+            f"{tree.file}: no joint moves between {start!r} and {end!r}; choose another tip (tip=...) or base"
         )
     sides, omitted = _off_path(tree, start, path, side_branches == "lock")
     kept = [*path, *sides]
@@ -57,7 +59,7 @@ def robot_from_urdf(
     robot = Robot(
         name=tree.name,
         joints=joints,
-        links=tuple(link_of(tree.links[name], tree.file) for name in (start, *(joint.child for joint in kept))),
+        links=tuple(link_of(tree.links[name], tree.place) for name in (start, *(joint.child for joint in kept))),
         limits=JointLimits(
             lower=np.array([limit.lower for limit in limits]),
             upper=np.array([limit.upper for limit in limits]),
@@ -70,7 +72,10 @@ def robot_from_urdf(
         omitted_links=tuple(joint.child for joint in omitted),
     )
     check_description(robot, tree.file)
-    return robot
+    massless = [joint.child for joint, mass in zip(moving, robot.body_parameters[:, 0], strict=True) if mass == 0.0]
+    for link in massless:
+        tree.place.elsewhere(f"link {link!r}").note("moves, and has no mass in the file")
+    return dataclasses.replace(robot, notes=tree.place.deviations.sentences)
 
 
 def _off_path(tree: UrdfTree, start: str, path: list[UrdfJoint], lock: bool) -> tuple[list[UrdfJoint], list[UrdfJoint]]:

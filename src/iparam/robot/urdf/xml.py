@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree.ElementTree import Element, ParseError
 
@@ -22,23 +22,63 @@ from iparam.files.reading_limit import read_bounded
 
 MAX_BYTES = 20_000_000
 
+_MOST_NAMED = 8
+
 _OTHER_FORMATS = {"mujoco": "MuJoCo's MJCF", "sdf": "Gazebo's SDF", "COLLADA": "a COLLADA mesh", "mesh": "a mesh"}
+
+
+class Deviations:
+    """Where a file departs from the format, and how it was read all the same."""
+
+    def __init__(self) -> None:
+        self._elements: dict[str, list[str]] = {}
+
+    def add(self, reading: str, element: str) -> None:
+        """Note how ``element`` was read."""
+        places = self._elements.setdefault(reading, [])
+        if element not in places:
+            places.append(element)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """One for each reading, with the elements that it is about."""
+        return tuple(
+            f"{', '.join(places[:_MOST_NAMED])}"
+            + (f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else "")
+            + f": {reading}"
+            for reading, places in self._elements.items()
+        )
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where in which file an element stands, for error messages: ``arm.urdf: joint 'elbow'``."""
+    """Where in which file an element stands, for messages: ``arm.urdf: joint 'elbow'``.
+
+    Attributes:
+        file: it.
+        element: in the words of a message.
+        deviations: of the file, to which what is odd about the element is added.
+    """
 
     file: str
     element: str
+    deviations: Deviations = field(default_factory=Deviations, compare=False, repr=False)
 
     def error(self, problem: str) -> RobotModelError:
         """The error that says where ``problem`` is."""
         return RobotModelError(f"{self.file}: {self.element}: {problem}")
 
+    def note(self, reading: str) -> None:
+        """Note that the element departs from the format, and how it was read."""
+        self.deviations.add(reading, self.element)
+
     def inside(self, tag: str) -> Place:
         """The place of a child element."""
-        return Place(self.file, f"{self.element} <{tag}>")
+        return Place(self.file, f"{self.element} <{tag}>", self.deviations)
+
+    def elsewhere(self, element: str) -> Place:
+        """The place of another element of the same file."""
+        return Place(self.file, element, self.deviations)
 
 
 def read_urdf_root(source: str | os.PathLike[str]) -> Element:
@@ -57,6 +97,7 @@ def read_urdf_root(source: str | os.PathLike[str]) -> Element:
     except (ParseError, ValueError, LookupError) as error:
         hint = "; it seems to hold xacro macros: run xacro first" if b"xacro:" in text else ""
         raise FileFormatError(f"{path} is not well-formed XML: {error}{hint}") from None
+    _leave_default_namespace(root)
     if root.tag in _OTHER_FORMATS:
         raise FileFormatError(f"{path} is {_OTHER_FORMATS[root.tag]} (<{root.tag}>), not a URDF: convert it first")
     if root.tag != "robot":
@@ -93,11 +134,20 @@ def vector(element: Element, name: str, place: Place, default: tuple[float, floa
 
 
 def child(element: Element, tag: str, place: Place) -> Element | None:
-    """The only child element of that tag, or None."""
+    """The child element of that tag, the first if there are several, as ROS and Pinocchio have it; None without."""
     found = element.findall(tag)
     if len(found) > 1:
-        raise place.error(f"has <{tag}> {len(found)} times")
+        place.note(f"has <{tag}> {len(found)} times; the first counts")
     return found[0] if found else None
+
+
+def _leave_default_namespace(root: Element) -> None:
+    """Name the elements of the root's own namespace as if it had none: readers of ROS know no namespaces."""
+    space, brace, _ = root.tag.rpartition("}")
+    if brace:
+        for element in root.iter():
+            if isinstance(element.tag, str):
+                element.tag = element.tag.removeprefix(space + brace)
 
 
 def _to_float(text: str, name: str, place: Place, infinite: bool) -> float:
