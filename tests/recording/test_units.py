@@ -104,8 +104,13 @@ def test_units_with_the_columns_of_somebody_elses_table_are_used(tmp_path: Path)
     table_of_others(path, {}, units='{"angle": "deg"}')
     with pytest.raises(ContradictionError, match=r"units\.angle = 'deg'"):
         Recording.load(path)
-    table_of_others(path, {"time": "ms"})
-    with pytest.raises(ContradictionError, match="column time is in 'ms' by its metadata"):
+    table_of_others(path, {"time": "min"})
+    assert np.allclose(Recording.load(path).signal("q").time, 60.0 * plain.signal("q").time)
+    assert np.allclose(Recording.load(path, time_unit="min").signal("q").time, 60.0 * plain.signal("q").time)
+    with pytest.raises(ContradictionError, match="in min by the file's metadata and in ms by time_unit="):
+        Recording.load(path, time_unit="ms")
+    table_of_others(path, {"time": "fortnights"})
+    with pytest.raises(ContradictionError, match="column time is in 'fortnights' by its metadata; units that can be"):
         Recording.load(path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -38,15 +39,70 @@ def test_seconds_are_taken_in_silence(tmp_path: Path, begin: float) -> None:
 
 @pytest.mark.parametrize("unit", FACTORS)
 def test_velocities_tell_the_unit(tmp_path: Path, unit: str) -> None:
-    change = "multiply the column time by 60" if unit == "min" else f"divide the column time by {FACTORS[unit]:.0f}"
-    with pytest.raises(ContradictionError, match=rf"dq is .* times the slope of q.*time is in {unit}.*{change}"):
-        Recording.load(saved(tmp_path / "run.csv", FACTORS[unit]))
+    told = rf"dq is .* times the slope of q.*time is in {unit}, not in seconds; say time_unit='{unit}'"
+    path = saved(tmp_path / "run.csv", FACTORS[unit])
+    with pytest.raises(ContradictionError, match=told):
+        Recording.load(path)
+    found = Recording.load(path, time_unit=unit)  # type: ignore[arg-type]
+    assert found.warnings == ()
+    np.testing.assert_allclose(found.signal("q").time, np.arange(1500) / 500, rtol=1e-14)
+    (warning,) = [one for one in Recording.load(path, time_unit="s").warnings if "slope" in one]
+    assert re.search(told, warning)  # said, and not refused: the unit was given
+
+
+def test_joints_that_do_not_tell_are_not_asked(tmp_path: Path) -> None:
+    """Dead velocities, of the wrong sign, and noise of the size of the signal itself: the other joints tell."""
+    recording = Recording.load(saved(tmp_path / "run.csv"))
+    dq = recording.signal("dq").values.copy()
+    dq[:, 0], dq[:, 1] = 0.0, -dq[:, 1]
+    dq[:, 2:] += np.random.default_rng(0).normal(0.0, 1.0, (1500, 4))
+    odd = Recording().with_signal("q", time=1e3 * recording.signal("q").time, values=recording.signal("q").values)
+    odd.with_signal("dq", time=odd.signal("q").time, values=dq).save(tmp_path / "odd.csv")
+    with pytest.raises(ContradictionError, match="the time is in ms"):
+        Recording.load(tmp_path / "odd.csv")
+
+
+def test_degrees_beside_a_time_in_ms(tmp_path: Path) -> None:
+    recording = Recording.load(saved(tmp_path / "run.csv"))
+    time = 1e3 * recording.signal("q").time
+    odd = Recording().with_signal("q", time=time, values=0.01 * np.degrees(recording.signal("q").values))
+    odd.with_signal("dq", time=time, values=0.01 * recording.signal("dq").values).save(tmp_path / "odd.csv")
+    with pytest.raises(ContradictionError, match="the time is in ms"):
+        Recording.load(tmp_path / "odd.csv")
+    with pytest.raises(ContradictionError, match=r"dq is 0\.01745 times .*: q is in degrees and dq in rad; convert q"):
+        Recording.load(tmp_path / "odd.csv", time_unit="ms")
+
+
+@pytest.mark.parametrize(("key", "unit"), [("rate", "ms"), ("sample_rate_hz", "us"), ("sampling_rate", "min")])
+def test_a_stated_rate_tells_the_unit(tmp_path: Path, key: str, unit: str) -> None:
+    time = FACTORS[unit] * np.arange(300) / 500
+    made = Recording(metadata={key: 500}).with_signal("q", time=time, values=np.zeros((300, 6)))
+    made.save(tmp_path / "run.parquet")
+    with pytest.raises(ContradictionError, match=f"500 Hz by the metadata: the time is in {unit}.*time_unit='{unit}'"):
+        Recording.load(tmp_path / "run.parquet")
+    found = Recording.load(tmp_path / "run.parquet", time_unit=unit)  # type: ignore[arg-type]
+    assert found.rate("q") == pytest.approx(500)
+    assert found.warnings == ()
+
+
+def test_a_rate_that_is_only_another_one_is_no_other_unit(tmp_path: Path) -> None:
+    made = Recording(metadata={"rate": 125}).with_signal("q", time=np.arange(300) / 500, values=np.zeros((300, 6)))
+    made.save(tmp_path / "run.parquet")
+    assert Recording.load(tmp_path / "run.parquet").warnings == ()
+
+
+@pytest.mark.parametrize("factor", [1e6, 1e-3])
+def test_impossible_rates_are_refused(tmp_path: Path, factor: float) -> None:
+    path = saved(tmp_path / "run.csv", factor, names=("q",))
+    with pytest.raises(ContradictionError, match=r"a sample every .* s: is its time in seconds\?.*time_unit="):
+        Recording.load(path)
+    assert "a sample every" in Recording.load(path, time_unit="s").warnings[0]
 
 
 @pytest.mark.parametrize("unit", ["ms", "us", "ns"])
 def test_dates_tell_the_unit(tmp_path: Path, unit: str) -> None:
     path = saved(tmp_path / "run.csv", FACTORS[unit], 1.75e9 * FACTORS[unit], ("q",))
-    with pytest.raises(ContradictionError, match=f"is a date in {unit} and none in seconds: divide"):
+    with pytest.raises(ContradictionError, match=f"is a date in {unit} and none in seconds: say time_unit='{unit}'"):
         Recording.load(path)
 
 
@@ -57,23 +113,31 @@ def test_an_arm_is_not_that_fast(tmp_path: Path, factor: float) -> None:
         ContradictionError, match=r"q0 moves at .* rad/s, and ur5e at most at 3\.142: is its time in sec"
     ):
         Recording.load(path, robot="ur5e")
-    assert Recording.load(path, robot="ur5e", angles="radians").has("q")  # told to take the angles as they are
+    assert Recording.load(path, robot="ur5e", angles="radians", time_unit="s").has(
+        "q"
+    )  # told to take the angles as they are
 
 
 def test_without_velocities_an_odd_rate_is_told_once(tmp_path: Path) -> None:
     path = saved(tmp_path / "run.csv", 1e3, names=("q",))
     (warning,) = Recording.load(path, robot="ur5e").warnings
     assert warning == (
-        "q: a sample every 2 s: is its time in seconds? In ms it would be 500 Hz; then divide the column time by 1000"
+        "q: a sample every 2 s: is its time in seconds? In ms it would be 500 Hz; then say time_unit='ms'"
     )
 
 
-def test_velocities_in_another_unit_are_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("factor", [180 / np.pi, np.pi / 180])
+def test_velocities_in_degrees_are_refused(tmp_path: Path, factor: float) -> None:
     recording = Recording.load(saved(tmp_path / "run.csv"))
-    turned = np.degrees(recording.signal("dq").values)
-    recording.with_signal("dq", time=recording.signal("dq").time, values=turned).save(tmp_path / "odd.csv")
+    time, dq = recording.signal("dq").time, recording.signal("dq").values
+    recording.with_signal("dq", time=time, values=factor * dq).save(tmp_path / "odd.csv")
+    turned, other = ("dq", "q") if factor > 1 else ("q", "dq")
+    with pytest.raises(ContradictionError, match=f"{turned} is in degrees and {other} in rad; convert {turned} to rad"):
+        Recording.load(tmp_path / "odd.csv")
+    assert f"{turned} is in degrees" in Recording.load(tmp_path / "odd.csv", angles="radians").warnings[0]
+    recording.with_signal("dq", time=time, values=3.0 * dq).save(tmp_path / "odd.csv")
     assert Recording.load(tmp_path / "odd.csv").warnings == (
-        "dq is 57.3 times the slope of q over time: are all three in SI units?",
+        "dq is 3 times the slope of q over time: are all three in SI units?",
     )
 
 
@@ -95,4 +159,4 @@ def test_the_hint_asks_where_data_have_proved_useless() -> None:
     assert "In ms it would be 2000 Hz" in time_hint(0.5 * time, slowest=20.0)
     assert time_hint(0.01 * time, slowest=20.0) == ""
     assert time_hint(time[:2]) == ""
-    assert time_hint(1e9 * time).endswith("is its time in seconds?")
+    assert "In ns it would be" not in time_hint(1e9 * time)

@@ -138,7 +138,7 @@ class BagExport(RecordedRunOptions):
     """
 
     recording: Positional[Annotated[Path, arg(metavar="FILE")]]
-    """The recording: .parquet or .csv."""
+    """The recording: .parquet, .csv, .npz or .mat."""
     output: Annotated[Path, arg(metavar="FOLDER"), Writes(FileKind.BAG)]
     """The bag, a new folder."""
     storage: Literal["mcap", "sqlite3"] = "mcap"

@@ -27,7 +27,7 @@ class Compensate(RecordedRunOptions):
     """
 
     recording: Positional[Annotated[Path, arg(metavar="FILE")]]
-    """The recording: .parquet or .csv."""
+    """The recording: .parquet, .csv, .npz or .mat."""
     result: Annotated[Path, arg(metavar="FILE")]
     """The load, from 'iparam identify payload --output': .json."""
     output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 
 from iparam.cli.command_table import Command, choose, overview
+from iparam.cli.console.option_names import in_options, speak_for
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.printable import printable
 
@@ -65,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_output()
         return BROKEN_PIPE
     except Exception as error:
-        for line in [*(_traceback(error) if debug else ()), f"iparam: error: {_sentence(error)}"]:
+        for line in [*(_traceback(error) if debug else ()), f"iparam: error: {in_options(_sentence(error))}"]:
             print(printable(line), file=sys.stderr)
         return BAD_USAGE if isinstance(error, InputError | UnknownNameError) else FAILURE
     return SUCCESS
@@ -93,6 +94,7 @@ def _run(arguments: list[str]) -> None:
         return
     entry, rest = choose(arguments)
     command_type = entry.load()
+    speak_for(command_type)
     import tyro  # here, because neither the list of commands nor the version needs it
 
     if shutil.get_terminal_size().columns < LEAST_COLUMNS:

@@ -42,7 +42,7 @@ class Report(RecordedRunOptions):
     """File for the page: .html. Replaced if it exists."""
     overwrite: Overwrite = False
     recording: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
-    """The run that the result comes from: .parquet or .csv."""
+    """The run that the result comes from: .parquet, .csv, .npz or .mat."""
     trajectory: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """The motion as planned: .json."""
     truth: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None

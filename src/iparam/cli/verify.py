@@ -31,7 +31,7 @@ class Verify(RecordedRunOptions):
     result: Positional[Annotated[Path, arg(metavar="RESULT")]]
     """The load, from 'iparam identify payload --output': .json."""
     recording: Positional[Annotated[Path, arg(metavar="RECORDING")]]
-    """Another run with the same load: .parquet or .csv."""
+    """Another run with the same load: .parquet, .csv, .npz or .mat."""
     threshold: Annotated[float, arg(metavar="N")] = 2.0
     """Largest error (rms) that passes, in units of the sensor's noise."""
     keep_bias: Annotated[bool, arg(help_behavior_hint="")] = False

@@ -142,7 +142,7 @@ def merge_into_urdf(
         load.require_consistency()
     tree = read_tree(source)
     if link is None and load.frame not in tree.links:
-        hint = f"Say with link= (--link) which link of {tree.file} has that frame."
+        hint = f"Say with link= which link of {tree.file} has that frame."
         raise UnknownNameError("link", load.frame, tree.links, hint=hint)
     target = tree.known(load.frame if link is None else link)
     text = XmlText(tree.file, Path(source).read_bytes())

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from iparam.errors import InputError, UnknownNameError
 from iparam.files.json import json_line, parse_json
 from iparam.recording.channels import check_name, column_names, default_frame, default_unit
+from iparam.recording.files.reading import ColumnNames, Reading, TimeUnit
 from iparam.recording.signal import Signal
 from iparam.recording.statements import check_stated_units
 from iparam.recording.units import in_channel_unit
@@ -66,11 +67,16 @@ class Recording:
         robot: Robot | str | None = None,
         angles: AngleUnit | None = None,
         tip: str | None = None,
+        *,
+        map: ColumnNames | None = None,
+        time_unit: TimeUnit | None = None,
+        rows: str | slice | None = None,
+        time_range: Sequence[float] | None = None,
     ) -> Recording:
-        """Read a recording: Parquet, a CSV table with a header, or a controller's log without one.
+        """Read a recording: Parquet, a CSV table with a header, a controller's log without one, .npz or .mat.
 
         What cannot be used (damaged rows, time running backwards, ...) is left out, and ``warnings`` say what and
-        where.
+        where. A text with more than 1 % garbled rows is refused.
 
         Args:
             path: of the file.
@@ -80,10 +86,16 @@ class Recording:
             angles: "degrees" converts; "radians" takes the angles as they are; None refuses what looks like degrees.
             tip: the tool frame of a robot given by its name, for those whose file leaves it open; None takes what the
                 recording says, or the robot's own.
+            map: what headers of other names mean: ``"q=pos_*,tau=effort_*"``, or a mapping of signals, columns or
+                ``time`` to a header, a pattern, or several. Columns of a pattern come in natural order.
+            time_unit: of the time, "s", "ms", "us", "ns" or "min"; None takes seconds and refuses what contradicts.
+            rows: the rows that are wanted, counted from 0 and without the last: ``"0:30000"``, ``"::5"``, or a slice.
+            time_range: the times that are wanted, from and to [s].
         """
         from iparam.recording.files.storage import load_recording
 
-        return load_recording(path, columns, robot, angles, tip)
+        reading = Reading.of(columns, map, time_unit, rows, time_range)
+        return load_recording(path, reading, robot, angles, tip)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the recording to a ``.parquet`` or ``.csv`` file, whole or not at all.

@@ -22,6 +22,10 @@ GAP = 5.0
 FROZEN_TIME = 0.5
 """Seconds for which a sensor may show one value while the arm moves."""
 
+FEW_SAMPLES = 0.01
+"""Share of the samples that may lie anywhere before the rest is judged by them."""
+
+_BEYOND = 6.9  # rad; more than a joint usually turns to either side
 _NOISY = ("wrench", "accelerometer", "gyro", "current")
 _MOVED = 0.05  # rad; less is no motion that a sensor has to notice
 
@@ -38,30 +42,43 @@ def check_clocks(signals: Mapping[str, Signal], source: str) -> None:
 
 
 def check_angles(signals: Mapping[str, Signal], robot: Robot | None, source: str) -> list[str]:
-    """Refuse angles that look like degrees, by the limits of the arm; warn where the arm is not known."""
+    """Refuse angles that look like degrees, by the limits of the arm; warn where the arm is not known.
+
+    A few samples far out are no degrees, whatever they are: they are told.
+    """
     if robot is None:
-        worst = max(
-            (float(np.abs(signals[name].values).max()) for name in ("q", "target_q") if name in signals), default=0
-        )
-        if worst > 6.9:
-            return [f"joint angles reach {worst:.4g} rad: if they are degrees, say --angles degrees (angles='degrees')"]
+        worst = max((_usual_size(signals[name]) for name in ("q", "target_q") if name in signals), default=0.0)
+        if worst > _BEYOND:
+            return [f"joint angles reach {worst:.4g} rad: if they are degrees, say angles='degrees'"]
         return []
     turning = np.array([joint.kind == "revolute" for joint in robot.moving_joints])
     reach = np.maximum(np.abs(robot.limits.lower), np.abs(robot.limits.upper))
     bounds = {"q": 1.1 * reach, "target_q": 1.1 * reach, "dq": 3.0 * robot.limits.velocity}
+    notes = []
     for name, bound in bounds.items():
         if name not in signals:
             continue
-        largest = np.abs(signals[name].values).max(axis=0)
-        over = np.flatnonzero(turning & (largest > bound))
-        if over.size:
-            joint = int(over[0])
-            raise FileFormatError(
-                f"{source}: {name}{joint} reaches {largest[joint]:.4g} where the limit of {robot.name} is "
-                f"{bound[joint] / (3.0 if name == 'dq' else 1.1):.4g}: it looks like degrees. Convert it with --angles "
-                "degrees (angles='degrees'), or take it as it is with --angles radians (angles='radians')"
-            )
-    return []
+        values = signals[name].values
+        largest = np.maximum(values.max(axis=0), -values.min(axis=0))
+        for joint in np.flatnonzero(turning & (largest > bound)):
+            beyond = np.count_nonzero(np.abs(values[:, joint]) > bound[joint])
+            limit = bound[joint] / (3.0 if name == "dq" else 1.1)
+            told = f"{name}{joint} reaches {largest[joint]:.4g} where the limit of {robot.name} is {limit:.4g}"
+            if beyond > max(1.0, FEW_SAMPLES * len(values)):
+                raise FileFormatError(
+                    f"{source}: {told}: it looks like degrees. Convert it with angles='degrees', or take it as it is "
+                    "with angles='radians'"
+                )
+            notes.append(f"{told}, in {beyond} of {len(values)} samples")
+    return notes
+
+
+def _usual_size(signal: Signal) -> float:
+    """What all but a few samples of each component stay below."""
+    largest = max(float(signal.values.max()), -float(signal.values.min()))
+    if largest <= _BEYOND:
+        return largest
+    return float(np.quantile(np.abs(signal.values), 1.0 - FEW_SAMPLES, axis=0, method="lower").max())
 
 
 def to_radians(signals: Mapping[str, Signal], robot: Robot | None) -> dict[str, Signal]:

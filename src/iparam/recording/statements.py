@@ -6,6 +6,7 @@ Keys that mean something here, as iparam or another program writes them:
   signals themselves are in SI units once they are in a `Recording`, so that another one here is a contradiction.
 - ``gravity``: the vector (3,) in base axes [m/s^2], or its magnitude for an arm that stands upright.
 - ``tool_frame``, ``sensor_frame``, ``wrench_frame``, ``frame``: the frame that the wrench is in.
+- ``rate``, ``sample_rate``, ``sampling_rate``, also with ``_hz``: samples a second, to which the time stamps must fit.
 - ``compensated_mass_kg``: a load that was taken out of the wrench.
 """
 
@@ -22,7 +23,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import ContradictionError
 from iparam.recording.channels import CHANNELS
-from iparam.recording.units import QUANTITIES, UNITS, plain_unit, unit_size
+from iparam.recording.units import QUANTITIES, RATE_KEYS, UNITS, plain_unit, unit_size
 from iparam.robot.batching import STANDARD_GRAVITY
 
 if TYPE_CHECKING:
@@ -99,6 +100,12 @@ def gravity_remarks(gravity: FloatArray) -> list[str]:
     if np.linalg.norm(gravity - usual) <= SAME_GRAVITY * np.linalg.norm(usual):
         return []
     return [f"gravity was taken to be {np.round(gravity, 4).tolist()} m/s^2 in the axes of the base"]
+
+
+def stated_rate(metadata: Mapping[str, Any]) -> float | None:
+    """The rate of the samples that is stated [Hz]; None if there is none."""
+    stated: list[Any] = [metadata.get(key) for key in RATE_KEYS]
+    return next((float(rate) for rate in stated if _is_number(rate) and rate > 0), None)
 
 
 def stated_frames(metadata: Mapping[str, Any]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -128,39 +128,82 @@ DATES = (1e9, 4e9)
 FAST = 3.0
 """Speed of a joint that is not believed, in units of its limit."""
 
+IMPOSSIBLE_PERIODS = (1e-5, 100.0)
+"""Bounds of the median time between samples beyond which it is in another unit for sure [s]."""
+
+RATE_KEYS = tuple(name + ending for name in ("rate", "sample_rate", "sampling_rate") for ending in ("", "_hz"))
+"""Metadata that state how often a recording was sampled [Hz]."""
+
 _FINER = {"ms": 1e3, "us": 1e6, "ns": 1e9}
 """Unit -> how many of it are a second."""
 
-_FACTORS = {**_FINER, "min": 1 / 60, "ks": 1e-3}
+_FACTORS = {**_FINER, "min": 1 / 60}
+_DEGREES = {"higher": 1.0 / _DEGREE, "lower": _DEGREE}
+"""How many times too large a derivative is if it, or what it is the derivative of, is in degrees alone."""
+
 _WINDOWS = 200
 _LEAST_WINDOWS = 20
 _WINDOW = 10  # samples at least over which a speed is taken: single stamps jitter
 _MOVED = 0.05  # rad; less is no motion that tells a speed
 _ALIKE = 0.9  # correlation from which a derivative is one, but for its scale
+_RELATED = 0.5  # the same, where the scale is off by ten and more: a noisy velocity still tells that
+_CLOSE = 0.02  # share by which a scale may miss that of a unit; minutes and degrees are 0.05 apart
 _ORDERS = (("q", "dq", "ddq"), ("target_q", "target_dq", "target_ddq"))
 
 
-def check_time(signals: Mapping[str, Signal], robot: Robot | None, source: str) -> list[str]:
+def check_time(
+    signals: Mapping[str, Signal],
+    robot: Robot | None,
+    source: str,
+    rate: float | None = None,
+    sure_of_time: bool = False,
+    sure_of_angles: bool = False,
+) -> list[str]:
     """Refuse a time that the data themselves show not to be in seconds; say where it is only odd.
 
-    Three things tell: stamps that are dates in another unit; recorded velocities that are not the slope of the recorded
-    positions; positions that change faster than the arm can move.
+    These tell: stamps that are dates in another unit; samples that come at impossible rates, or at another rate than is
+    stated; recorded velocities that are not the slope of the recorded positions; positions that change faster than the
+    arm can move.
 
     Args:
         signals: of a recording.
         robot: the arm, None if unknown.
         source: of the signals, for messages.
+        rate: of the samples, as the recording states it [Hz]; None if it does not.
+        sure_of_time: whether the unit of the time was given: then what contradicts it is only said.
+        sure_of_angles: the same for the angles.
     """
+    notes: list[str] = []
+
+    def object_to(problem: str, sure: bool) -> None:
+        if not sure:
+            raise ContradictionError(f"{source}: {problem}")
+        notes.append(problem)
+
     for name, signal in signals.items():
         for unit, factor in _FINER.items():
             if DATES[0] * factor <= signal.time[0] <= DATES[1] * factor:
-                raise ContradictionError(
-                    f"{source}: the time of {name} begins at {signal.time[0]:.6g} s, which is a date in {unit} and "
-                    f"none in seconds: {_conversion(unit)}"
+                object_to(
+                    f"the time of {name} begins at {signal.time[0]:.6g} s, which is a date in {unit} and none in "
+                    f"seconds: {_conversion(unit)}",
+                    sure_of_time,
                 )
-    notes = _check_derivatives(signals, source)
+    for higher, lower, scale in _odd_scales(signals):
+        told = f"{higher} is {scale:.4g} times the slope of {lower} over time"
+        if (found := _unit_of_scale(scale)) is not None:
+            object_to(f"{told}: the time is in {found}, not in seconds; {_conversion(found)}", sure_of_time)
+        elif (which := _degrees_in_scale(scale)) is not None:
+            turned, other = (higher, lower) if which == "higher" else (lower, higher)
+            object_to(f"{told}: {turned} is in degrees and {other} in rad; convert {turned} to rad", sure_of_angles)
+        else:
+            notes.append(f"{told}: are all three in SI units?")
+    _check_stated_rate(signals, rate, sure_of_time, object_to)
     _check_speeds(signals, robot, source)
-    return notes + _odd_rates(signals)
+    most = max((signal.num_samples for signal in signals.values()), default=0)
+    for hint, period in _odd_rates(signals):
+        impossible = most > _LEAST_WINDOWS and not IMPOSSIBLE_PERIODS[0] <= period <= IMPOSSIBLE_PERIODS[1]
+        object_to(hint, sure_of_time or not impossible)
+    return notes
 
 
 def time_hint(time: FloatArray, slowest: float = PLAUSIBLE_RATES[0]) -> str:
@@ -177,7 +220,7 @@ def time_hint(time: FloatArray, slowest: float = PLAUSIBLE_RATES[0]) -> str:
         return ""
     likely = [unit for unit, factor in _FACTORS.items() if USUAL_RATES[0] <= factor / period <= USUAL_RATES[1]]
     if not likely:
-        return f"a sample every {period:.3g} s: is its time in seconds?"
+        return f"a sample every {period:.3g} s: is its time in seconds? Its unit is given by time_unit="
     rate = _FACTORS[likely[0]] / period
     return (
         f"a sample every {period:.3g} s: is its time in seconds? In {likely[0]} it would be {rate:.4g} Hz; then "
@@ -186,48 +229,75 @@ def time_hint(time: FloatArray, slowest: float = PLAUSIBLE_RATES[0]) -> str:
 
 
 def _conversion(unit: str) -> str:
-    factor = _FACTORS[unit]
-    return (
-        f"divide the column time by {factor:.0f}" if factor > 1.0 else f"multiply the column time by {1 / factor:.0f}"
-    )
+    return f"say time_unit={unit!r}"
 
 
-def _check_derivatives(signals: Mapping[str, Signal], source: str) -> list[str]:
-    """Compare what velocities and accelerations add up to with what positions and velocities change by."""
-    notes = []
+def _check_stated_rate(
+    signals: Mapping[str, Signal], rate: float | None, sure: bool, object_to: Callable[[str, bool], None]
+) -> None:
+    """Object to stamps of which a second has as many times the stated rate as another unit of time would make it."""
+    found = max((signal.rate for signal in signals.values() if signal.num_samples > 2), default=0.0)
+    if rate is None or found == 0.0:
+        return
+    for unit, factor in _FACTORS.items():
+        if abs(rate / found / factor - 1.0) < 0.1:
+            object_to(
+                f"samples come at {found:.4g} Hz by their time, and at {rate:.4g} Hz by the metadata: the time is in "
+                f"{unit}, not in seconds; {_conversion(unit)}",
+                sure,
+            )
+
+
+def _unit_of_scale(scale: float) -> str | None:
+    """The unit of time that makes velocities ``scale`` times too large, alone or with angles in degrees beside it."""
+    for factor_of_angles in (1.0, *_DEGREES.values()):
+        for unit, factor in _FACTORS.items():
+            if abs(scale / factor / factor_of_angles - 1.0) < _CLOSE:
+                return unit
+    return None
+
+
+def _degrees_in_scale(scale: float) -> str | None:
+    return next((which for which, factor in _DEGREES.items() if abs(scale / factor - 1.0) < _CLOSE), None)
+
+
+def _odd_scales(signals: Mapping[str, Signal]) -> list[tuple[str, str, float]]:
+    """Derivative, what it is the derivative of, and how many times too large it is, where it is not the slope."""
+    odd = []
     for lower, higher in (pair for names in _ORDERS for pair in pairwise(names)):
         if lower not in signals or higher not in signals or signals[lower].width != signals[higher].width:
             continue
         scale = _scale_of_derivative(signals[lower], signals[higher])
-        if scale is None or 0.9 < scale < 1.1:
-            continue
-        for unit, factor in _FACTORS.items():
-            if abs(scale / factor - 1.0) < 0.02:
-                raise ContradictionError(
-                    f"{source}: {higher} is {scale:.4g} times the slope of {lower} over time: the time is in {unit}, "
-                    f"not in seconds; {_conversion(unit)}"
-                )
-        notes.append(f"{higher} is {scale:.3g} times the slope of {lower} over time: are all three in SI units?")
-    return notes
+        if scale is not None and not 0.9 < scale < 1.1:
+            odd.append((higher, lower, scale))
+    return odd
 
 
 def _scale_of_derivative(position: Signal, velocity: Signal) -> float | None:
-    """How many times too large the velocity is for the position and the time; None if they do not tell."""
+    """How many times too large the velocity is for the position and the time; None if they do not tell.
+
+    What velocities add up to is compared with what positions change by, joint by joint; the joints have one vote each,
+    so that one whose velocity is dead or has the other sign does not outvote the others.
+    """
     start, stop = max(position.time[0], velocity.time[0]), min(position.time[-1], velocity.time[-1])
     rows = np.flatnonzero((position.time >= start) & (position.time <= stop))
     if rows.size <= _LEAST_WINDOWS:
         return None
     chosen = rows[np.unique(np.linspace(0, rows.size - 1, _WINDOWS + 1).astype(np.int64))]
-    product = size = other = 0.0
+    votes = []
     for places, speeds in zip(position.values[chosen].T, velocity.values.T, strict=True):
-        if np.ptp(places) > _MOVED:
-            # A joint at a time: an hour of all of them would fill memory.
-            integral = np.append(0.0, np.cumsum(0.5 * np.diff(velocity.time) * (speeds[1:] + speeds[:-1])))
-            changes, sums = np.diff(places), np.diff(np.interp(position.time[chosen], velocity.time, integral))
-            product, size, other = product + changes @ sums, size + changes @ changes, other + sums @ sums
-    if size == 0.0 or other == 0.0 or product < _ALIKE * np.sqrt(size * other):
-        return None
-    return float(product / size)
+        if np.ptp(places) <= _MOVED:
+            continue
+        # A joint at a time: an hour of all of them would fill memory.
+        integral = np.append(0.0, np.cumsum(0.5 * np.diff(velocity.time) * (speeds[1:] + speeds[:-1])))
+        changes, sums = np.diff(places), np.diff(np.interp(position.time[chosen], velocity.time, integral))
+        product, size, other = changes @ sums, changes @ changes, sums @ sums
+        if size == 0.0 or other == 0.0:
+            continue
+        scale, alike = product / size, product / np.sqrt(size * other)
+        if alike > _ALIKE or (alike > _RELATED and not 0.1 < scale < 10.0):
+            votes.append(scale)
+    return float(np.median(votes)) if votes else None
 
 
 def _check_speeds(signals: Mapping[str, Signal], robot: Robot | None, source: str) -> None:
@@ -249,15 +319,19 @@ def _check_speeds(signals: Mapping[str, Signal], robot: Robot | None, source: st
             raise ContradictionError(
                 f"{source}: {name}{joint} moves at {speeds[joint]:.4g} rad/s, and {robot.name} at most at "
                 f"{robot.limits.velocity[joint]:.4g}: is its time in seconds, and are its angles in rad? Samples "
-                f"come every {float(np.median(np.diff(signal.time))):.3g} s"
+                f"come every {float(np.median(np.diff(signal.time))):.3g} s; other units are given by time_unit= and "
+                "angles="
             )
 
 
-def _odd_rates(signals: Mapping[str, Signal]) -> list[str]:
-    """One sentence for all signals that share an odd rate."""
+def _odd_rates(signals: Mapping[str, Signal]) -> list[tuple[str, float]]:
+    """One sentence for all signals that share an odd rate, and their median period [s]."""
     hints: dict[str, list[str]] = {}
     for name, signal in signals.items():
         hint = time_hint(signal.time)
         if hint:
             hints.setdefault(hint, []).append(name)
-    return [f"{', '.join(names)}: {hint}" for hint, names in hints.items()]
+    return [
+        (f"{', '.join(names)}: {hint}", float(np.median(np.diff(signals[names[0]].time))))
+        for hint, names in hints.items()
+    ]

@@ -169,7 +169,7 @@ def _require_near(frame: str, pose: FloatArray, robot: Robot, where: str) -> Non
         raise ContradictionError(
             f"the wrench is in the frame {frame!r} by {where}, and the tool frame of {robot.name} is "
             f"{robot.tool_frame!r}, {1e3 * distance:.4g} mm and {np.degrees(angle):.4g} deg from it: compute in the "
-            f"frame of the wrench with --tip {frame} (tip={frame!r})"
+            f"frame of the wrench with tip={frame!r}"
         )
 
 
@@ -177,6 +177,6 @@ def _way_out(frame: str, robot: Robot) -> str:
     if frame in robot.frames or frame in FIXED_FRAMES:
         return f"{frame!r} does not move with the tool. Turn the wrench into the tool's axes (see BaseFrameWrench)"
     return (
-        f"{robot.name} has no frame {frame!r}. Give a URDF that has it behind the last joint as the robot, with --tip "
-        f"{frame} (tip={frame!r})"
+        f"{robot.name} has no frame {frame!r}. Give a URDF that has it behind the last joint as the robot, with "
+        f"tip={frame!r}"
     )

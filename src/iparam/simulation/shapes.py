@@ -224,7 +224,7 @@ def _check_extent(file: Path, extent: float, scale: float) -> None:
         )
     raise InputError(
         f"{measured}, less than {SMALLEST_EXTENT:g} m: the scale is the length of one of the file's units in metres, "
-        "--mesh-scale 0.001 (scale=0.001) for millimetres and 1 for metres"
+        "scale=0.001 for millimetres and 1 for metres"
     )
 
 

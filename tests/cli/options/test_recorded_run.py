@@ -118,7 +118,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("compensate run.parquet --result ur10e.json --output x.parquet", "the result belongs to a ur10e"),
         ("report ur10e.json --recording run.parquet --output x.html", "the result belongs to a ur10e"),
         # time and delay in milliseconds
-        ("identify payload ms_with_dq.csv --robot ur5e", "the time is in ms, not in seconds; divide the column time"),
+        ("identify payload ms_with_dq.csv --robot ur5e", "the time is in ms, not in seconds; say --time-unit ms"),
         ("identify payload run.parquet --delay 4", "is it in ms"),
         # millimetres and degrees
         ("excite check t.json --cell cell.json", "'table' of the work cell is 1200 m long"),
@@ -185,7 +185,7 @@ def test_milliseconds_are_what_is_printed(folder: Path, capsys: pytest.CaptureFi
     assert main(["identify", "payload", "ms.csv", "--robot", "ur5e", *options]) == 2
     err = capsys.readouterr().err
     assert "q, wrench: a sample every 4 s: is its time in seconds? In ms it would be 250 Hz" in err
-    assert "then divide the column time by 1000" in err.splitlines()[-1]
+    assert "then say --time-unit ms" in err.splitlines()[-1]
     assert "faster" not in err
 
 

@@ -52,7 +52,7 @@ def test_a_log_cut_and_garbled_is_read_around_the_damage(tmp_path: Path) -> None
     kept = np.delete(table, [3, 2500, 4999], axis=0)
     assert np.array_equal(found.signal("dq").values, kept[:, 7:13])
     assert "1 rows do not have 31 columns and were left out: line 4" in found.warnings
-    assert "1 rows without a time were left out: line 2501" in found.warnings
+    assert any("text where a number belongs" in w and w.endswith("left out: line 2501") for w in found.warnings)
     assert "the file ends in the middle of a row: line 5000 was left out" in found.warnings
 
 
@@ -67,7 +67,9 @@ def test_column_lists_are_checked_against_the_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no whole number of joints"):
         Recording.load(tmp_path / "log.csv", columns="time,q,dq,current,tau")
     (tmp_path / "headed.csv").write_text("time,dq0,q0\n0,1,2\n1,3,4\n")
-    with pytest.raises(ContradictionError, match=r"has a header, time,dq0,q0.*were given, time,q0,dq0.*--columns"):
+    with pytest.raises(
+        ContradictionError, match=r"has a header, time,dq0,q0.*were given, time,q0,dq0.*leave out columns="
+    ):
         Recording.load(tmp_path / "headed.csv", columns="time,q,dq")
     assert Recording.load(tmp_path / "headed.csv", columns="time,dq,q").signal("q").values.tolist() == [[2.0], [4.0]]
     Recording().with_signal("q", time=[0.0], values=[[1.0]]).save(tmp_path / "a.parquet")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from tyro.conf import arg
 
+from iparam.cli.console.option_names import in_options
 from iparam.printable import printable
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def note(text: str) -> None:
 
 def say(text: str) -> None:
     """Print a line about how the work goes."""
-    print(f"iparam: {printable(text)}", file=sys.stderr, flush=True)
+    print(f"iparam: {printable(in_options(text))}", file=sys.stderr, flush=True)
 
 
 def print_json(result: Mapping[str, Any]) -> None:

@@ -46,7 +46,7 @@ class IdentifyPayload(RecordedRunOptions):
     """
 
     recording: Positional[Annotated[Path, arg(metavar="FILE")]]
-    """The recording: .parquet or .csv."""
+    """The recording: .parquet, .csv, .npz or .mat."""
     method: Method = "consistent"
     """The estimator; 'all' prints a table of all of them."""
     bias: Literal["estimate", "constant", "none", "zeroed", "drifting"] = "estimate"

@@ -41,7 +41,7 @@ class IdentifyRobot(ControllerLogOptions):
     """
 
     logs: Positional[Annotated[tuple[Path, ...], arg(metavar="LOG ..")]]
-    """Logs of the bare arm: .parquet or .csv."""
+    """Logs of the bare arm: .parquet, .csv, .npz or .mat."""
     validate: Annotated[Path | None, arg(metavar="LOG", help_behavior_hint="")] = None
     """A log that is not used, to predict the torques of."""
     output: Annotated[

@@ -35,7 +35,7 @@ class IdentifyTorquePayload(ControllerLogOptions):
     """
 
     bare: Annotated[Path, arg(metavar="FILE")]
-    """Log of the arm without load: .parquet or .csv."""
+    """Log of the arm without load: .parquet, .csv, .npz or .mat."""
     loaded: Annotated[Path, arg(metavar="FILE")]
     """Log of the arm with the load."""
     output: Annotated[

@@ -98,6 +98,11 @@ class Batch:
                     f"{self.input}: {name} is in {unit!r}, and is needed in {needed!r}: convert it, e.g. with "
                     "iparam.Recording.load(...).save(...)"
                 )
+        if document.get("time_unit", "s") != "s":
+            raise ContradictionError(
+                f"{self.input}: time is in {document['time_unit']!r}, and is needed in 's': convert it, e.g. with "
+                "iparam.Recording.load(...).save(...)"
+            )
         return str(document["robot"])
 
     def _open_trajectory(self) -> tuple[Robot, Iterator[SampleBlock]]:

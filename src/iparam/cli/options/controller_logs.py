@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note
+from iparam.cli.console.printing import AsJson
 from iparam.cli.options.joint_state import Tip, exact_count, robot_of
+from iparam.cli.options.recording_file import RecordingFileOptions
 
 if TYPE_CHECKING:
     from iparam.arrays import FloatArray
@@ -18,18 +19,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ControllerLogOptions:
+class ControllerLogOptions(RecordingFileOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str, arg(metavar="ROBOT")]
     """A name from 'iparam robots', or the path of a URDF file."""
     tip: Tip = None
-    columns: Annotated[str | None, arg(metavar="NAMES", help_behavior_hint="(default: the file's header)")] = None
-    """Columns of a log without a header, e.g. time,q,dq,current: a group takes one column a joint."""
-    angles: Annotated[Literal["radians", "degrees"] | None, arg(help_behavior_hint="(default: radians, checked)")] = (
-        None
-    )
-    """Unit of the joint angles in the files."""
     drive_gains: Annotated[tuple[float, ...], arg(metavar="K0 K1 ..", help_behavior_hint="(default: estimated)")] = ()
     """Torque that an ampere makes at each joint [N m/A]."""
     json: AsJson = False
@@ -40,10 +35,7 @@ class ControllerLogOptions:
 
     def load_log(self, path: Path, robot: Robot) -> iparam.Recording:
         """One log, with notes on what is wrong with it."""
-        recording = iparam.Recording.load(path, columns=self.columns, robot=robot, angles=self.angles)
-        for warning in recording.warnings:
-            note(warning)
-        return recording
+        return self.read_file(path, robot)
 
     def gains(self, robot: Robot) -> FloatArray | None:
         """The drive gains, if they are given."""

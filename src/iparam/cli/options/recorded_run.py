@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import arg
 
 import iparam
 from iparam.cli.console.printing import note
 from iparam.cli.options.joint_state import note_model
+from iparam.cli.options.recording_file import RecordingFileOptions
 from iparam.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,28 +22,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordedRunOptions:
+class RecordedRunOptions(RecordingFileOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the recording's)")] = None
     """A name from 'iparam robots', or the path of a URDF file."""
     tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the recording's)")] = None
     """The frame taken as the tool: a link of the URDF, or 'flange'."""
-    angles: Annotated[Literal["radians", "degrees"] | None, arg(help_behavior_hint="(default: radians, checked)")] = (
-        None
-    )
-    """Unit of the joint angles in the recording."""
 
     def load_run(self, path: Path) -> tuple[iparam.Recording, Robot]:
-        """The recording and its arm, which must not contradict each other; with notes on what is wrong with it.
-
-        The notes come at once, because what is computed from the recording may fail for what they say.
-        """
-        recording = iparam.Recording.load(path, robot=self.robot, angles=self.angles, tip=self.tip)
+        """The recording and its arm, which must not contradict each other; with notes on what is wrong with it."""
+        recording = self.read_file(path, self.robot, self.tip)
         if not (self.robot or recording.robot):
             raise InputError(f"{path} does not say which robot it belongs to: add --robot")
-        for warning in recording.warnings:
-            note(warning)
         robot = iparam.sensing.recorded_robot(recording, self.robot, self.tip)
         note_model(robot)
         iparam.sensing.check_run(recording, robot, uses_wrench=recording.has("wrench"))

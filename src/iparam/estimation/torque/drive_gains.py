@@ -190,7 +190,7 @@ def _completed(gains: FloatArray, spreads: FloatArray, tolerance: float, source:
     told = np.isfinite(spreads)
     missing = ", ".join(str(j + 1) for j in np.flatnonzero(~told))
     if np.count_nonzero(told) <= told.size // 2:
-        raise IdentificationError(f"the drive gains of joints {missing} cannot be told: {cause}; give the drive gains")
+        raise IdentificationError(f"the drive gains of joints {missing} cannot be told: {cause}; give drive_gains=")
     if told.all():
         return DriveGains(gains, spreads, tolerance, source)
     middle = float(np.median(gains[told]))

@@ -82,6 +82,11 @@ def _line_ends(text: bytes) -> int:
     return text.count(b"\n") + text.count(b"\r") - text.count(b"\r\n")
 
 
+_NO_LINES = np.empty(0, dtype=np.int64)
+
+_NOTHING = ("", "na", "n/a", "#n/a", "<na>", "null", "none", "nil", "-", "--")
+"""What programs write into a cell that has no number, in lower case; nan is a number."""
+
 _LINES_A_PART = 2000
 """Lines that are read one by one if there is a fault in one of them."""
 
@@ -95,12 +100,16 @@ class NumberRows:
         values: of each wanted column (R,); NaN or infinite where a cell is empty or no finite number.
         empty: of each wanted column (R,), true where a cell is empty; None if none is.
         bad_lines: (B,) line numbers of rows that were left out, having another number of cells.
+        text_lines: (C,) line numbers of rows that were left out, having text where a number belongs.
+        text: the first such text; "" without any.
     """
 
     lines: NDArray[np.int64]
     values: list[FloatArray]
     empty: list[NDArray[np.bool_] | None]
     bad_lines: NDArray[np.int64]
+    text_lines: NDArray[np.int64]
+    text: str = ""
 
 
 def parse_rows(
@@ -155,7 +164,8 @@ def _parse_sound(
         np.arange(first_line, first_line + table.num_rows),
         [column.to_numpy() for column in table.columns],
         [column.is_null().to_numpy() if column.null_count else None for column in table.columns],
-        np.empty(0, dtype=np.int64),
+        _NO_LINES,
+        _NO_LINES,
     )
 
 
@@ -163,12 +173,26 @@ def _parse_lines(
     lines: Sequence[bytes], num_columns: int, delimiter: str, first_line: int, wanted: Sequence[int]
 ) -> NumberRows:
     rows = [(first_line + i, _cells(line, delimiter)) for i, line in enumerate(lines) if line.strip()]
-    good = [(number, cells) for number, cells in rows if len(cells) == num_columns]
+    whole = [(number, cells) for number, cells in rows if len(cells) == num_columns]
+    good: list[tuple[int, list[float], list[bool]]] = []
+    text_lines, text = [], ""
+    for number, cells in whole:
+        numbers = [_number(cells[i]) for i in wanted]
+        found = [value for value in numbers if value is not None]
+        if len(found) == len(numbers):
+            good.append((number, found, [not cells[i] for i in wanted]))
+        else:
+            text_lines.append(number)
+            text = text or cells[wanted[numbers.index(None)]]
+    values = np.array([found for _, found, _ in good], dtype=np.float64).reshape(len(good), len(wanted))
+    empty = np.array([nothing for _, _, nothing in good], dtype=bool).reshape(len(good), len(wanted))
     return NumberRows(
-        np.array([number for number, _ in good], dtype=np.int64),
-        [np.array([_number(cells[i]) for _, cells in good], dtype=np.float64) for i in wanted],
-        [np.array([not cells[i] for _, cells in good], dtype=bool) for i in wanted],
+        np.array([number for number, _, _ in good], dtype=np.int64),
+        list(values.T),
+        list(empty.T),
         np.array([number for number, cells in rows if len(cells) != num_columns], dtype=np.int64),
+        np.array(text_lines, dtype=np.int64),
+        text,
     )
 
 
@@ -176,8 +200,11 @@ def _cells(line: bytes, delimiter: str) -> list[str]:
     return [cell.strip().strip('"') for cell in line.decode("utf-8", errors="replace").split(delimiter)]
 
 
-def _number(cell: str) -> float:
+def _number(cell: str) -> float | None:
+    """A number; NaN where a cell is empty or says that there is none; None for any other text."""
     try:
-        return float(cell) if "_" not in cell else math.nan
+        if "_" not in cell:
+            return float(cell)
     except ValueError:
-        return math.nan
+        pass
+    return math.nan if cell.lower() in _NOTHING else None

@@ -17,44 +17,50 @@ from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError, FileFormatError, IparamError
 from iparam.files.json import json_line, parse_json
 from iparam.recording.channels import CHANNELS, default_frame, signal_of_column
+from iparam.recording.files.reading import Reading
 from iparam.recording.files.table import Table, TableBuilder, check_names, table_columns
 from iparam.recording.recording import Recording
 from iparam.recording.statements import FRAME_KEYS
-from iparam.recording.units import QUANTITIES, unit_size
+from iparam.recording.units import QUANTITIES, RATE_KEYS, UNITS, plain_unit, unit_size
 
 _UNIT_KEYS = ("unit", "units")
-_TABLE_KEYS = ("robot", "gravity", *_UNIT_KEYS, *FRAME_KEYS)
+_TABLE_KEYS = ("robot", "gravity", *_UNIT_KEYS, *FRAME_KEYS, *RATE_KEYS)
 
 
-def foreign_document(schema: Any, source: str) -> dict[str, Any] | None:
+def foreign_document(schema: Any, source: str, names: Sequence[str]) -> dict[str, Any] | None:
     """The same document that iparam writes, as far as a table states it; None if it states nothing.
 
     Args:
         schema: of the table, a ``pyarrow.Schema``.
         source: its file, for messages.
+        names: that its columns have in a recording.
     """
     stated = _stated(schema.metadata or {})
-    units = {field.name: unit for field in schema if (unit := _unit_of(field.metadata or {}))}
+    name_of = dict(zip(schema.names, names, strict=True))
+    units = {name_of[field.name]: unit for field in schema if (unit := _unit_of(field.metadata or {}))}
     of_table = stated.get("units", stated.get("unit"))
     if isinstance(of_table, dict):
-        units |= {name: unit for name, unit in of_table.items() if name in schema.names and isinstance(unit, str)}
-        of_table = {name: unit for name, unit in of_table.items() if name not in schema.names}
-    if (unit_size("time", units.get("time", "s")) or 0.0) != 1.0:
+        units |= {name_of[name]: unit for name, unit in of_table.items() if name in name_of and isinstance(unit, str)}
+        of_table = {name: unit for name, unit in of_table.items() if name not in name_of}
+    time_unit = units.get("time", "s")
+    if unit_size("time", time_unit) is None:
         raise ContradictionError(
-            f"{source}: the column time is in {units['time']!r} by its metadata, and is needed in seconds: convert it"
+            f"{source}: the column time is in {time_unit!r} by its metadata; units that can be read: "
+            f"{', '.join(UNITS['time'])}"
         )
     robot = stated.get("robot")
     metadata = {key: value for key, value in stated.items() if key not in ("robot", *_UNIT_KEYS)}
     if of_table:
         metadata["units"] = of_table
     signals = _labels(units)
-    if not (robot or metadata or signals):
+    if not (robot or metadata or signals or time_unit != "s"):
         return None
     return {
         "robot": robot if isinstance(robot, str) else "",
         "signals": signals,
         "metadata": metadata,
         "warnings": [],
+        "time_unit": plain_unit(time_unit),
     }
 
 
@@ -143,25 +149,32 @@ def parquet_of_recording(recording: Recording) -> bytes:
     return stream.getvalue()
 
 
-def read_parquet_table(stream: BinaryIO, source: str) -> tuple[Table, dict[str, Any] | None]:
+def read_parquet_table(stream: BinaryIO, source: str, reading: Reading) -> tuple[Table, dict[str, Any] | None]:
     """The table, and the JSON document of a file that iparam wrote, or what a table of somebody else's states.
 
     Args:
         stream: the file; it can be sought in.
         source: its name, for messages.
+        reading: what its columns mean, and the rows that are wanted.
     """
     with open_parquet(stream, source) as file:
         with _errors(source):
             schema, rows = file.schema_arrow, max(0, file.metadata.num_rows)
-            document = _document(schema.metadata or {}, source) or foreign_document(schema, source)
-            numeric = [field.name for field in schema if _holds_numbers(field.type)]
+            headers = list(schema.names)
+            names = headers if reading.names is None else reading.names.renamed(headers, source)
+            document = _document(schema.metadata or {}, source) or foreign_document(schema, source, names)
+            numeric = [i for i, field in enumerate(schema) if _holds_numbers(field.type)]
             others = [f"{field.name} ({field.type})" for field in schema if not _holds_numbers(field.type)]
-        check_names(schema.names, source)
-        if "time" not in numeric:
-            raise FileFormatError(f"{source}: time holds {schema.field('time').type}; it must be numbers, in seconds")
-        builder = TableBuilder(numeric, rows, source, "row")
+        check_names(names, source)
+        if (time := names.index("time")) not in numeric:
+            raise FileFormatError(
+                f"{source}: {headers[time]} holds {schema.field(time).type}; it must be numbers, in seconds or in "
+                "what time_unit= says"
+            )
+        builder = TableBuilder([names[i] for i in numeric], rows, source, "row", reading.rows)
+        header_of = {names[i]: headers[i] for i in numeric}
         row = 1
-        for count, columns in number_batches(file, builder.wanted, source):
+        for count, columns in number_batches(file, [header_of[name] for name in builder.wanted], source):
             values, empty = zip(*columns, strict=True)
             builder.add(np.arange(row, row + count), values, empty)
             row += count
@@ -250,7 +263,8 @@ def stated_in_parquet(path: str | os.PathLike[str]) -> dict[str, Any] | None:
         raise FileFormatError(f"{source} is no regular file")
     try:
         with open(source, "rb") as stream, open_parquet(stream, source) as file, _errors(source):
-            return _document(file.schema_arrow.metadata or {}, source) or foreign_document(file.schema_arrow, source)
+            schema = file.schema_arrow
+            return _document(schema.metadata or {}, source) or foreign_document(schema, source, schema.names)
     except OSError as error:
         raise FileFormatError(f"cannot read {source}: {error.strerror or error}") from None
 

@@ -8,7 +8,7 @@ import io
 import os
 import select
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -16,19 +16,29 @@ from iparam.errors import ContradictionError, FileFormatError, InputError, Unkno
 from iparam.files.atomic import write_atomically
 from iparam.files.reading_limit import check_size, reading_limit
 from iparam.recording.channels import default_frame
+from iparam.recording.files.array_table import MAGICS as ARRAYS
+from iparam.recording.files.array_table import read_array_table
 from iparam.recording.files.parquet_table import MAGIC, parquet_of_recording, read_parquet_table
-from iparam.recording.files.table import signals_of_table
+from iparam.recording.files.reading import Reading
+from iparam.recording.files.table import Table, signals_of_table
 from iparam.recording.files.text_table import read_text_table, text_of_signals
 from iparam.recording.recording import Recording
 from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians
 from iparam.recording.signal import Signal
-from iparam.recording.units import check_time, in_channel_unit
+from iparam.recording.statements import stated_rate
+from iparam.recording.units import UNITS, check_time, in_channel_unit
 from iparam.robot.same_arm import check_same_arm
 
 if TYPE_CHECKING:
     from iparam.robot.model import Robot
 
 SUFFIXES = (".parquet", ".csv")
+"""Of the files that are written."""
+
+BAG_MAGICS = (b"#ROSBAG", b"\x89MCAP0", b"SQLite format 3\0")
+"""How the files of ROS's bags begin."""
+
+_HEAD = 64
 
 LONGEST_SILENCE = 50.0
 """How long a pipe that is to be read may stay empty [s]."""
@@ -51,7 +61,7 @@ def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
 
 def load_recording(
     path: str | os.PathLike[str],
-    columns: str | Sequence[str] | None,
+    reading: Reading,
     robot: Robot | str | None,
     angles: str | None,
     tip: str | None,
@@ -61,18 +71,24 @@ def load_recording(
         raise UnknownNameError("angle unit", angles, ("radians", "degrees"))
     document: dict[str, Any] | None = None
     with _opened(path) as (stream, source):
-        magic = stream.read(len(MAGIC))
+        head = stream.read(_HEAD)
         stream.seek(0)
-        if magic == MAGIC:
-            if columns is not None:
-                raise InputError(f"{source} is a Parquet file, which names its columns; leave out columns")
-            table, document = read_parquet_table(stream, source)
+        if head.startswith(MAGIC):
+            if reading.columns is not None:
+                raise InputError(f"{source} is a Parquet file, which names its columns; leave out columns=")
+            table, document = read_parquet_table(stream, source, reading)
             arm = _robot(robot, tip, document["metadata"].get("tool_frame") if document is not None else None)
         else:
+            _refuse_bags(head, source)
             arm = _robot(robot, tip)
-            table = read_text_table(stream, source, columns, arm.num_joints if arm is not None else None)
+            read = read_array_table if head.startswith(ARRAYS) else read_text_table
+            table = read(stream, source, reading, arm.num_joints if arm is not None else None)
+    _to_seconds(table, reading, (document or {}).get("time_unit", "s"), source)
     labels = None if document is None else {k: (v["unit"], v["frame"]) for k, v in document["signals"].items()}
     signals, notes = signals_of_table(table, source, labels)
+    if reading.time_range is not None:
+        signals, lost = _within(signals, reading.time_range, source)
+        notes += lost
     try:
         signals = {name: in_channel_unit(name, signal) for name, signal in signals.items()}
     except ContradictionError as error:
@@ -89,7 +105,14 @@ def load_recording(
     elif angles is None:
         notes += check_angles(signals, arm, source)
     check_clocks(signals, source)
-    notes += check_time(signals, arm if angles is None else None, source)
+    notes += check_time(
+        signals,
+        arm if angles is None else None,
+        source,
+        rate=stated_rate({} if document is None else document["metadata"]),
+        sure_of_time=reading.time_unit is not None,
+        sure_of_angles=angles is not None,
+    )
     notes += find_faults(signals)
     earlier = () if document is None else tuple(str(warning) for warning in document["warnings"])
     found = tuple(note for note in notes if note not in earlier)
@@ -105,6 +128,8 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[tuple[BinaryIO, str]]:
     try:
         stream = open(source, "rb", opener=_open_within)  # noqa: SIM115
     except IsADirectoryError:
+        if Path(source, "metadata.yaml").is_file():
+            _refuse_bags(BAG_MAGICS[0], source)
         raise FileFormatError(f"{source} is a directory, not a recording") from None
     except (OSError, ValueError) as error:
         raise _unreadable(source, error) from None
@@ -138,6 +163,42 @@ def _open_within(path: str, flags: int) -> int:
         )
     os.set_blocking(pipe, True)
     return pipe
+
+
+def _refuse_bags(head: bytes, source: str) -> None:
+    for magic in BAG_MAGICS:
+        if head.startswith(magic):
+            raise FileFormatError(
+                f"{source} is a ROS bag, which becomes a recording by: iparam bag import {source} --robot ROBOT "
+                "--output run.parquet"
+            )
+
+
+def _to_seconds(table: Table, reading: Reading, stated: str, source: str) -> None:
+    """Convert the time of a table, in place, by the unit that its reader or its own metadata give."""
+    if reading.time_unit not in (None, stated) and stated != "s":
+        raise ContradictionError(
+            f"{source}: the time is in {stated} by the file's metadata and in {reading.time_unit} by time_unit=: leave "
+            "that out, or correct the metadata"
+        )
+    seconds = UNITS["time"][reading.time_unit or stated]
+    if seconds < 1.0:
+        table.values["time"] /= round(1.0 / seconds)  # a whole number: the quotient is rounded once
+    elif seconds > 1.0:
+        table.values["time"] *= seconds
+
+
+def _within(
+    signals: Mapping[str, Signal], span: tuple[float, float], source: str
+) -> tuple[dict[str, Signal], list[str]]:
+    """The samples in a range of time [s], and which signals have none there."""
+    parts = {name: signal.slice(*span) for name, signal in signals.items()}
+    kept = {name: part for name, part in parts.items() if part is not None}
+    where = f"between {span[0]:g} and {span[1]:g} s"
+    if not kept:
+        first, last = min(s.time[0] for s in signals.values()), max(s.time[-1] for s in signals.values())
+        raise InputError(f"{source} has no sample {where}: its time runs from {first:.6g} to {last:.6g} s")
+    return kept, [f"{name} has no sample {where}" for name in parts if name not in kept]
 
 
 def _unreadable(source: str, error: OSError | ValueError) -> FileFormatError:

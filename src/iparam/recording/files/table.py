@@ -7,14 +7,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.errors import FileFormatError
+from iparam.errors import FileFormatError, InputError
 from iparam.files.reading_limit import check_size
 from iparam.recording.channels import CHANNELS, column_names, default_frame, default_unit, signal_of_column
 from iparam.recording.signal import Signal
@@ -142,6 +142,12 @@ class Table:
     row_word: str = "line"
     notes: tuple[str, ...] = field(default=())
 
+    def only(self, kept: NDArray[np.bool_]) -> Table:
+        """The rows for which ``kept`` (R,) is true; the values are taken out of this table one by one."""
+        values = {name: self.values.pop(name)[kept] for name in list(self.values)}
+        empty = {name: nothing[kept] for name, nothing in self.empty.items()}
+        return replace(self, values=values, empty=empty, lines=self.lines[kept])
+
 
 class TableBuilder:
     """Puts a table together from blocks of rows, in arrays that are made once.
@@ -151,11 +157,27 @@ class TableBuilder:
         most_rows: that there can be.
         source: the file, for messages.
         row_word: "line" or "row".
+        rows: of the file that are wanted, None for all.
+        first: the place of row 0.
     """
 
-    def __init__(self, names: Sequence[str], most_rows: int, source: str, row_word: str) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        most_rows: int,
+        source: str,
+        row_word: str,
+        rows: slice | None = None,
+        first: int = 1,
+    ) -> None:
         self.names, self.wanted = tuple(names), [name for name in names if has_meaning(name)]
-        count = len(self.wanted)
+        count, self._first = len(self.wanted), first
+        self._range: range | None = None
+        if rows is not None:
+            self._range = range(*rows.indices(most_rows))
+            if not self._range:
+                raise InputError(f"rows={_row_text(rows)!r} has none of the {most_rows} rows of {source}")
+            most_rows = len(self._range)
         check_size(8 * most_rows * count, source, f"{most_rows} rows of {count} numbers")
         self._source, self._row_word, self._size = source, row_word, 0
         self._values = {name: np.empty(most_rows) for name in self.wanted}
@@ -166,6 +188,10 @@ class TableBuilder:
         self, lines: NDArray[np.int64], values: Sequence[NDArray[Any]], empty: Sequence[NDArray[np.bool_] | None]
     ) -> None:
         """Add rows: their places, and of each wanted column (R,) its numbers and where it is empty (None: nowhere)."""
+        wanted = self._wants(lines)
+        if wanted is not None:
+            lines, values = lines[wanted], [numbers[wanted] for numbers in values]
+            empty = [None if nothing is None else nothing[wanted] for nothing in empty]
         start, stop = self._size, self._size + lines.size
         if stop > self._lines.size:
             raise FileFormatError(f"{self._source} is damaged: it has more rows than it says")
@@ -177,7 +203,20 @@ class TableBuilder:
                 mask[start:stop] = nothing
         self._size = stop
 
-    def table(self, notes: Sequence[str]) -> Table:
+    def wanted_lines(self, lines: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of these places those in the range that is wanted."""
+        wanted = self._wants(lines)
+        return lines if wanted is None else lines[wanted]
+
+    def _wants(self, lines: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+        if self._range is None:
+            return None
+        offset = lines - self._first - self._range.start
+        inside = (offset >= 0) & (lines - self._first < self._range.stop)
+        wanted: NDArray[np.bool_] = inside & (offset % self._range.step == 0)
+        return wanted
+
+    def table(self, notes: Sequence[str] = ()) -> Table:
         """What was added."""
         return Table(
             self.names,
@@ -187,6 +226,11 @@ class TableBuilder:
             self._row_word,
             tuple(notes),
         )
+
+
+def _row_text(rows: slice) -> str:
+    parts = ["" if part is None else str(part) for part in (rows.start, rows.stop, rows.step)]
+    return ":".join(parts if rows.step is not None else parts[:2])
 
 
 def has_meaning(name: str) -> bool:
@@ -205,7 +249,10 @@ def check_names(names: Sequence[str], source: str) -> None:
     if repeated:
         raise FileFormatError(f"{source} has the column {repeated[0]!r} more than once")
     if "time" not in names:
-        raise FileFormatError(f"{source} has no column 'time'; its columns: {_some(names)}")
+        raise FileFormatError(
+            f"{source} has no column 'time'; its columns: {_some(names)}. If one of them is the time, say so: "
+            f"map='time={names[0] if names else 'stamp'}'"
+        )
 
 
 def table_columns(signals: Mapping[str, Signal]) -> tuple[FloatArray, dict[str, tuple[FloatArray, NDArray[np.bool_]]]]:

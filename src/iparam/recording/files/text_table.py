@@ -5,16 +5,16 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import BinaryIO
-
-import numpy as np
-from numpy.typing import NDArray
 
 from iparam.errors import ContradictionError, FileFormatError
 from iparam.recording.channels import default_frame, default_unit, expand_columns
+from iparam.recording.files.garbled_rows import GarbledRows
 from iparam.recording.files.number_rows import LONGEST_LINE, TextBlock, count_lines, first_line, parse_rows, text_blocks
-from iparam.recording.files.table import Table, TableBuilder, check_names, has_meaning, listed, table_columns
+from iparam.recording.files.reading import Reading
+from iparam.recording.files.table import Table, TableBuilder, check_names, has_meaning, table_columns
 from iparam.recording.signal import Signal
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -23,17 +23,16 @@ _LOOKED_AT = 200
 """Lines from which the number of columns is found."""
 
 
-def read_text_table(
-    stream: BinaryIO, source: str, columns: str | Sequence[str] | None, num_joints: int | None
-) -> Table:
-    """Read a table of numbers from text, block by block.
+def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints: int | None) -> Table:
+    """Read a table of numbers from text, block by block; a few garbled rows are left out.
 
     Args:
         stream: the file, at its beginning.
         source: its name, for messages.
-        columns: the columns of a table without header, None if it has one.
+        reading: what its columns are, and the rows that are wanted.
         num_joints: n, None if unknown.
     """
+    columns = reading.columns
     head = stream.read(LONGEST_LINE)
     begin = len(_BYTE_ORDER_MARK) if head.startswith(_BYTE_ORDER_MARK) else 0
     text = head[begin:]
@@ -46,6 +45,8 @@ def read_text_table(
     first = 1
     if columns is None:
         names, length = _header(text, source, delimiter)
+        if reading.names is not None:
+            names = reading.names.renamed(names, source)
         begin, first = begin + length, 2
     else:
         counts = Counter(line.count(delimiter.encode()) + 1 for line in lines)
@@ -56,11 +57,11 @@ def read_text_table(
         if "time" in header and header != names:
             raise ContradictionError(
                 f"{source} has a header, {delimiter.join(header[:8])}.., and other columns were given, "
-                f"{','.join(names[:8])}..: leave out columns (--columns)"
+                f"{','.join(names[:8])}..: leave out columns="
             )
     check_names(names, source)
     stream.seek(begin)
-    builder = TableBuilder(names, count_lines(stream), source, "line")
+    builder = TableBuilder(names, count_lines(stream), source, "line", reading.rows, first)
     stream.seek(begin)
     return _table(builder, stream, source, delimiter, first)
 
@@ -99,15 +100,13 @@ def _header(text: bytes, source: str, delimiter: str) -> tuple[list[str], int]:
             f"{source} has no header: its first line holds {len(names)} numbers. Say what its columns are, e.g. "
             'columns="time,q,dq,current"; a group name takes one column a joint'
         )
-    if "time" not in names:
-        raise FileFormatError(f"{source} has no column 'time' in its first line: {line[:80]!r}")
     return names, end
 
 
 def _table(builder: TableBuilder, stream: BinaryIO, source: str, delimiter: str, number: int) -> Table:
     names = builder.names
     wanted = [i for i, name in enumerate(names) if has_meaning(name)]
-    bad_lines: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
+    garbled = GarbledRows(source, len(names))
     cut = 0
     blank = True
     for block in text_blocks(stream, source, number):
@@ -119,15 +118,13 @@ def _table(builder: TableBuilder, stream: BinaryIO, source: str, delimiter: str,
         if text:
             for rows in parse_rows(text, len(names), delimiter, block.first_line, wanted):
                 builder.add(rows.lines, rows.values, rows.empty)
-                bad_lines.append(rows.bad_lines)
+                garbled.add(rows, builder.wanted_lines(rows.bad_lines), builder.wanted_lines(rows.text_lines))
     if blank:
         raise FileFormatError(f"{source} has a header and no samples" if number > 1 else f"{source} is empty")
-    bad, notes = np.concatenate(bad_lines), []
-    if bad.size:
-        notes.append(f"{bad.size} rows do not have {len(names)} columns and were left out: line {listed(bad)}")
+    table, notes = garbled.leave_out(builder.table())
     if cut:
         notes.append(f"the file ends in the middle of a row: line {cut} was left out")
-    return builder.table(notes)
+    return replace(table, notes=tuple(notes))
 
 
 def _without_cut_row(block: TextBlock, num_columns: int, delimiter: str) -> bytes:

@@ -94,7 +94,7 @@ def joint_of(joint: UrdfJoint) -> Joint:
     """The joint with its origin and axis; refuses the types that a serial arm cannot have."""
     if joint.type in _UNSUPPORTED:
         raise joint.place.error(
-            f"type {joint.type!r} is not supported on the arm; choose a base and a tip (tip=...) that it is not between"
+            f"type {joint.type!r} is not supported on the arm; choose base and tip= so that it is not between them"
         )
     if not joint.is_fixed and joint.element.find("mimic") is not None:
         joint.place.note("mimics another joint in the file, and was read as one that moves on its own")

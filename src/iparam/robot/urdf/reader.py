@@ -49,9 +49,7 @@ def robot_from_urdf(
     path = tree.path(start, end)
     moving = [joint for joint in path if not joint.is_fixed]
     if not moving:
-        raise RobotModelError(
-            f"{tree.file}: no joint moves between {start!r} and {end!r}; choose another tip (tip=...) or base"
-        )
+        raise RobotModelError(f"{tree.file}: no joint moves between {start!r} and {end!r}; choose another base or tip=")
     sides, omitted = _off_path(tree, start, path, side_branches == "lock")
     kept = [*path, *sides]
     joints = (*(joint_of(joint) for joint in path), *(locked_joint_of(joint) for joint in sides))

@@ -1,0 +1,262 @@
+"""Tables in files of named arrays: NumPy's .npz and .npy, and MATLAB's .mat. Nothing in them is executed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iparam.errors import FileFormatError, InputError, IparamError
+from iparam.files.reading_limit import check_size, reading_limit
+from iparam.recording.channels import CHANNELS, check_name, column_names, expand_columns, signal_of_column
+from iparam.recording.files.reading import Reading, mapped_columns
+from iparam.recording.files.table import Table, TableBuilder, check_names
+
+NPZ = b"PK"
+NPY = b"\x93NUMPY"
+MAT5 = b"MATLAB 5.0 MAT-file"
+MAT7 = b"MATLAB 7.3 MAT-file"
+MAGICS = (NPZ, NPY, MAT5, MAT7)
+"""How such files begin."""
+
+_COMPRESSED = 15  # miCOMPRESSED of the MAT-file format
+_MAT_HEADER = 128
+_STEP = 1 << 20
+_DEEPEST = 8
+"""Levels of MATLAB's structs that are looked into."""
+
+_MOST_ARRAYS = 10_000
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def read_array_table(stream: BinaryIO, source: str, reading: Reading, num_joints: int | None) -> Table:
+    """Read a table from named arrays: ``time`` (T,), signals such as ``q`` (T, n), single columns such as ``q0`` (T,).
+
+    Arrays may lie on their side, (n, T). Those of another length than ``time``, and what holds no real numbers, are
+    left out with a note. Fields of MATLAB's structs and of structured arrays have their own names, or, where two fields
+    have the same, the path to them, ``arm.q``. A single matrix is read with ``reading.columns``.
+
+    Args:
+        stream: the file, at its beginning.
+        source: its name, for messages.
+        reading: what the arrays mean, and the rows that are wanted.
+        num_joints: n, None if unknown.
+    """
+    head = stream.read(max(map(len, MAGICS)))
+    stream.seek(0)
+    if head.startswith(MAT7):
+        raise FileFormatError(
+            f"{source} is a MAT-file of version 7.3, which iparam does not read: save it as version 7, in MATLAB with "
+            "save('log.mat', '-v7')"
+        )
+    with _errors(source, "a MAT-file" if head.startswith(MAT5) else "arrays of NumPy"):
+        if head.startswith(MAT5):
+            arrays = _mat_arrays(stream, source)
+        elif head.startswith(NPY):
+            arrays = _numpy_arrays([("array", stream)], source)
+        else:
+            with zipfile.ZipFile(stream) as archive:
+                arrays = _numpy_arrays(_members(archive), source)
+    numeric = {name: array for name, array in _by_short_names(arrays).items() if array.dtype.kind in "fiub"}
+    others = [name for name in _by_short_names(arrays) if name not in numeric]
+    notes = [f"arrays that hold no real numbers were left out: {', '.join(others[:12])}"] if others else []
+    if reading.columns is not None:
+        columns = _matrix_columns(numeric, source, reading.columns, num_joints)
+    else:
+        columns, odd = _named_columns(numeric, source, reading)
+        if odd:
+            notes.append(f"arrays that are not of the length of time were left out: {', '.join(odd[:12])}")
+    check_names(list(columns), source)
+    rows = columns["time"].size
+    builder = TableBuilder(list(columns), rows, source, "row", reading.rows)
+    builder.add(np.arange(1, rows + 1), [columns[name] for name in builder.wanted], [None] * len(builder.wanted))
+    return builder.table(notes)
+
+
+def _matrix_columns(
+    arrays: Arrays, source: str, columns: str | Sequence[str], num_joints: int | None
+) -> dict[str, NDArray[Any]]:
+    """The columns of the only matrix of a file."""
+    matrices = [name for name, array in arrays.items() if array.ndim == 2 and min(array.shape) > 1]
+    if len(matrices) != 1:
+        raise InputError(
+            f"columns= is for a file with one matrix, and {source} has {len(matrices)}: {_shapes(arrays)}; say with "
+            "map='q=name' which array is what"
+        )
+    matrix = arrays[matrices[0]]
+    names = expand_columns(columns, matrix.shape[1], num_joints)
+    return {name if name != "_" else f"_{i}_": matrix[:, i] for i, name in enumerate(names)}
+
+
+def _named_columns(arrays: Arrays, source: str, reading: Reading) -> tuple[dict[str, NDArray[Any]], list[str]]:
+    """The columns of a recording, and the arrays that do not fit beside its time."""
+    headers = list(arrays)
+    assigned = {} if reading.names is None else reading.names.assign(headers, source)
+    time_name = headers[assigned["time"][0]] if "time" in assigned else "time"
+    if time_name not in arrays:
+        raise FileFormatError(
+            f"{source} has no array 'time'; its arrays: {_shapes(arrays)}. If one of them is the time, say so: "
+            "map='time=name'"
+        )
+    time = arrays[time_name].reshape(-1)
+    if time.size != max(arrays[time_name].shape, default=0):
+        raise FileFormatError(f"{source}: {time_name} is of shape {arrays[time_name].shape}; a time is a vector")
+    columns: dict[str, NDArray[Any]] = {"time": time}
+    odd, used = [], {time_name}
+    for name, places in assigned.items():
+        if name == "time":
+            continue
+        parts = [_upright(arrays[headers[place]], time.size) for place in places]
+        for place, part in zip(places, parts, strict=True):
+            used.add(headers[place])
+            if part is None:
+                raise FileFormatError(
+                    f"{source}: {headers[place]} is of shape {arrays[headers[place]].shape}, which does not fit to the "
+                    f"{time.size} values of {time_name}"
+                )
+        whole = [column for part in parts if part is not None for column in part.T]
+        names = mapped_columns(name, len(whole), [headers[place] for place in places])
+        columns |= dict(zip(names, whole, strict=True))
+    for name, array in arrays.items():
+        if name in used or (reading.names is not None and reading.names.replaces(name)):
+            continue
+        part = _upright(array, time.size)
+        if part is None:
+            odd.append(f"{name} {array.shape}")
+            continue
+        for column, numbers in zip(_columns_of(name, part.shape[1]), part.T, strict=True):
+            columns.setdefault(column, numbers)
+    return columns, odd
+
+
+def _columns_of(name: str, width: int) -> list[str]:
+    """The columns of a recording that an array of that name holds; names that say nothing stay as they are."""
+    if width == 1 and signal_of_column(name) is not None:
+        return [name]
+    try:
+        check_name(name)
+    except InputError:
+        return [f"{name}[{i}]" for i in range(width)]
+    fixed = CHANNELS[name].columns if name in CHANNELS else ()
+    return column_names(name, width) if len(fixed) in (0, width) else [f"{name}[{i}]" for i in range(width)]
+
+
+def _upright(array: NDArray[Any], rows: int) -> NDArray[Any] | None:
+    """An array as (rows, k), turned if it lies on its side; None if it does not fit."""
+    if array.ndim == 1 and array.size == rows:
+        return array[:, None]
+    if array.ndim != 2 or rows not in array.shape or array.size == 0:
+        return None
+    return array if array.shape[0] == rows else array.T
+
+
+def _shapes(arrays: Arrays) -> str:
+    parts = [f"{name} {array.shape}" for name, array in list(arrays.items())[:30]]
+    return ", ".join(parts) + (f" and {len(arrays) - 30} more" if len(arrays) > 30 else "") or "none"
+
+
+def _by_short_names(arrays: Arrays) -> Arrays:
+    """The arrays by the last part of their paths where no two have the same."""
+    short = Counter(path.rpartition(".")[2] for path in arrays)
+    return {last if short[last := path.rpartition(".")[2]] == 1 else path: array for path, array in arrays.items()}
+
+
+def _members(archive: zipfile.ZipFile) -> Iterator[tuple[str, BinaryIO]]:
+    if len(archive.infolist()) > _MOST_ARRAYS:
+        raise FileFormatError(f"it has more than {_MOST_ARRAYS} members")
+    for entry in archive.infolist():
+        if entry.filename.endswith(".npy"):
+            with archive.open(entry) as member:
+                yield entry.filename.removesuffix(".npy"), member  # type: ignore[misc]
+
+
+def _numpy_arrays(members: Iterator[tuple[str, BinaryIO]] | list[tuple[str, BinaryIO]], source: str) -> Arrays:
+    """The arrays by name; those of Python objects, which could only be unpickled, as empty ones of their type."""
+    arrays: Arrays = {}
+    total = 0
+    for name, member in members:
+        version = np.lib.format.read_magic(member)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, by_columns, dtype = read(member)
+        if dtype.hasobject:
+            arrays[name] = np.empty(0, dtype=object)
+            continue
+        size = math.prod(shape) * dtype.itemsize
+        total += size
+        check_size(total, source, f"arrays of {total} bytes")  # before any of it is unpacked
+        contents = member.read(size)
+        if len(contents) != size:
+            raise FileFormatError(f"{name} is cut off")
+        array = np.frombuffer(contents, dtype=dtype).reshape(shape, order="F" if by_columns else "C")
+        if dtype.names is None:
+            arrays[name] = array
+        else:
+            arrays |= {f"{name}.{field}": array[field] for field in dtype.names}
+    return arrays
+
+
+def _mat_arrays(stream: BinaryIO, source: str) -> Arrays:
+    from scipy.io import loadmat
+
+    contents = stream.read(reading_limit() + 1)
+    check_size(len(contents), source, "a MAT-file")
+    check_size(_unpacked_size(contents), source, "a packed MAT-file")
+    arrays: Arrays = {}
+    for name, value in loadmat(io.BytesIO(contents), struct_as_record=True).items():
+        if not name.startswith("__"):
+            _add_fields(arrays, name, value, 0)
+    return arrays
+
+
+def _add_fields(arrays: Arrays, path: str, value: Any, depth: int) -> None:
+    """An array, or the fields of a struct of one element by their paths; what is neither is kept to be named."""
+    if not isinstance(value, np.ndarray):
+        value = np.asarray(value)
+    if value.dtype.names is not None and value.size == 1 and depth < _DEEPEST:
+        for name in value.dtype.names:
+            _add_fields(arrays, f"{path}.{name}", value.reshape(-1)[0][name], depth + 1)
+    else:
+        arrays[path] = value
+
+
+def _unpacked_size(contents: bytes) -> int:
+    """Bytes of a MAT-file of version 5 whose packed elements are unpacked, counted without keeping them."""
+    order = "big" if contents[126:128] == b"MI" else "little"
+    place, total, limit = _MAT_HEADER, 0, reading_limit()
+    while place + 8 <= len(contents) and total <= limit:
+        kind = int.from_bytes(contents[place : place + 4], order)  # type: ignore[arg-type]
+        size = int.from_bytes(contents[place + 4 : place + 8], order)  # type: ignore[arg-type]
+        place += 8
+        if kind != _COMPRESSED:
+            total += size
+            place += size + (-size) % 8
+            continue
+        unpacker, data = zlib.decompressobj(), contents[place : place + size]
+        while data and not unpacker.eof and total <= limit:
+            total += len(unpacker.decompress(data, _STEP))
+            data = unpacker.unconsumed_tail
+        place += size
+    return total
+
+
+@contextlib.contextmanager
+def _errors(source: str, what: str) -> Iterator[None]:
+    """Around calls of NumPy and SciPy: what damaged contents lead to is told as such, whatever its type."""
+    try:
+        yield
+    except FileFormatError as error:
+        raise type(error)(str(error) if source in str(error) else f"{source}: {error}") from None
+    except (IparamError, MemoryError):
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        raise FileFormatError(f"{source} cannot be read as {what}: {reason or type(error).__name__}") from None
