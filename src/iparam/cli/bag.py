@@ -1,4 +1,4 @@
-"""`iparam bag import|export|info`: ROS 2 bags become recordings, and recordings bags."""
+"""`iparam bag import|export|info`: ROS bags become recordings, and recordings ROS 2 bags."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class BagImport:
-    r"""Read joint states, wrench and IMU of a ROS 2 bag into a recording.
+    r"""Read joint states, wrench and IMU of a ROS 2 or ROS 1 bag into a recording.
 
     Damaged and unfinished bags are read as far as they go.
 
@@ -35,7 +35,7 @@ class BagImport:
     """
 
     bag: Positional[Annotated[Path, arg(metavar="BAG")]]
-    """The bag: a folder, or a single .mcap or .db3 file."""
+    """The bag: a folder, or a single .mcap, .db3 or .bag file."""
     output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]
     """File for the recording: .parquet or .csv. Replaced if it exists."""
     overwrite: Overwrite = False
@@ -185,7 +185,7 @@ class BagExport(RecordedRunOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class BagInfo:
-    r"""List the topics of a ROS 2 bag, sound or damaged.
+    r"""List the topics of a ROS 2 or ROS 1 bag, sound or damaged.
 
     Example:
       iparam bag info mybag
@@ -193,7 +193,7 @@ class BagInfo:
     """
 
     bag: Positional[Annotated[Path, arg(metavar="BAG")]]
-    """The bag: a folder, or a single .mcap or .db3 file."""
+    """The bag: a folder, or a single .mcap, .db3 or .bag file."""
     json: Annotated[bool, arg(help_behavior_hint="")] = False
     """Print one JSON object."""
 

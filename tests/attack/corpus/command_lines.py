@@ -130,6 +130,8 @@ LINES = (
     Line("excite poses", "--robot @arm.urdf --cell @cell.json --count 4 --output >poses.json"),
     Line("identify payload", "@run.parquet --static", codes=(1,), quick=True),  # it has no rests
     Line("identify payload", "@run.csv --robot ur5e --static", codes=(1,), quick=True),
+    Line("identify payload", "@run.npz --robot ur5e --static --rows 0:50", codes=(1,), quick=True),
+    Line("identify payload", "@run.mat --robot ur5e --static --time-unit s", codes=(1,), quick=True),
     Line("identify payload", f"{NOTHING} --method logchol --prior @truth.json", codes=(1,), quick=True),
     Line("identify payload", "@run.parquet --robot @arm.urdf --tip tool0 --output >found.json"),
     Line("identify payload", "@run.csv --robot ur5e --method logchol --prior @truth.json --output >found.json"),
@@ -171,6 +173,7 @@ LINES = (
     Line("export", "@result.json --urdf @arm.urdf --link tool0 --as-link payload --output >loaded.urdf"),
     Line("bag info", "@bag_mcap", quick=True),
     Line("bag info", "@log.db3.zstd --json", quick=True),
+    Line("bag info", "@ros1.bag", quick=True),
     Line("bag import", "@bag_sqlite --robot @arm.urdf --output >imported.parquet"),
     Line("bag import", "@log.mcap --robot ur5e --output >imported.csv"),
     Line("bag import", "@log.db3 --robot ur5e --output >imported.csv"),

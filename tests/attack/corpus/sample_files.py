@@ -22,6 +22,8 @@ SAMPLES = {
     "calm.json": "trajectory",
     "run.parquet": "recording",
     "run.csv": "recording",
+    "run.npz": "recording",
+    "run.mat": "recording",
     "bare.txt": "log",
     "loaded.txt": "log",
     "result.json": "result",
@@ -42,6 +44,7 @@ SAMPLES = {
     "chunked.mcap": "bag",
     "log.db3": "bag",
     "log.db3.zstd": "bag",
+    "ros1.bag": "bag",
     "params.yaml": "parameters",
 }
 """Name of a sample -> its kind. Those of a kind are read by the same arguments of the same commands."""
@@ -62,6 +65,7 @@ def make_samples(folder: Path) -> None:
         command("simulate", *noisy, "50", "--seed", "1", *_BOX, "--output", "run.csv")
         command("identify payload", "run.parquet", "--output", "result.json")
         command("identify payload", "run.csv", "--robot", "ur5e", "--output", "other_result.json")
+        _write_arrays()
         _write_logs(noisy)
         _write_static_result()
         _write_cell()
@@ -160,6 +164,35 @@ def _write_bags() -> None:
     shutil.copy(next(Path("bag_sqlite").glob("*.db3")), "log.db3")
     _compress("log.db3.zstd", StoragePlugin.SQLITE3, CompressionMode.FILE)
     _compress("chunked.mcap", StoragePlugin.MCAP, CompressionMode.STORAGE)
+    _write_ros1()
+
+
+def _write_arrays() -> None:
+    """The run as arrays of NumPy and of MATLAB."""
+    from scipy.io import savemat
+
+    import iparam
+
+    recording = iparam.Recording.load("run.csv", robot="ur5e")
+    arrays = {name: recording.signal(name).values for name in ("q", "wrench")}
+    arrays["time"] = recording.signal("q").time
+    np.savez_compressed("run.npz", **arrays)
+    savemat("run.mat", arrays, do_compression=True)
+
+
+def _write_ros1() -> None:
+    """The messages of a bag as ROS 1 writes them."""
+    from rosbags.rosbag1 import Writer
+    from rosbags.rosbag2 import Reader
+    from rosbags.typesys import Stores, get_typestore
+
+    store, other = get_typestore(Stores.ROS1_NOETIC), get_typestore(Stores.LATEST)
+    target = Writer("ros1.bag")
+    target.set_compression(Writer.CompressionFormat.LZ4)
+    with Reader("bag_sqlite") as source, target:
+        topics = {one.id: target.add_connection(one.topic, one.msgtype, typestore=store) for one in source.connections}
+        for connection, stamp, data in source.messages():
+            target.write(topics[connection.id], stamp, bytes(other.cdr_to_ros1(data, connection.msgtype)))
 
 
 def _compress(name: str, storage: StoragePlugin, mode: CompressionMode) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from iparam.bridges.bag import mcap_file, sqlite_file
+from iparam.bridges.bag import mcap_file, ros1_file, sqlite_file
 from iparam.bridges.bag.rosbags_backend import ZSTD_MAGIC, load_yaml, unpack_file
 from iparam.bridges.bag.topic_log import READABLE_TYPES, TopicLog, TopicLogs
 from iparam.errors import FileFormatError, InputError
@@ -28,7 +28,7 @@ class BagContents:
 
     Attributes:
         source: the bag's path, for messages.
-        storages: the kinds of its files: "mcap", "sqlite3".
+        storages: the kinds of its files: "mcap", "sqlite3", "ros1".
         logs: its topics with their messages.
         custom: what the writer of the bag added to its metadata.
         notes: what was wrong with it, one sentence each.
@@ -50,7 +50,7 @@ class _Metadata:
 
 
 def open_bag(path: str | os.PathLike[str], kept_types: Iterable[str] = READABLE_TYPES) -> BagContents:
-    """Read a bag: a folder with metadata.yaml, one that lost it, or a single .mcap or .db3 file.
+    """Read a bag: a folder with metadata.yaml, one that lost it, or a single .mcap, .db3 or .bag (ROS 1) file.
 
     Args:
         path: of the folder or file.
@@ -153,15 +153,17 @@ def _read_file(path: Path, logs: TopicLogs, source: str) -> tuple[str, list[str]
         stream.seek(0)
         if head.startswith(mcap_file.MAGIC):
             return "mcap", mcap_file.read_mcap(stream, size, source, logs)
+        if head.startswith(_ROS1):
+            return "ros1", ros1_file.read_ros1(stream, size, source, logs)
     if head == sqlite_file.MAGIC:
         return "sqlite3", sqlite_file.read_sqlite(path, source, logs)
     if head.startswith(ZSTD_MAGIC):
         with _unpacked(path) as (inner, notes):
             storage, found = _read_file(inner, logs, source)
             return storage, [*notes, *found]
-    if head.startswith(_ROS1):
-        raise FileFormatError(f"{source} is a ROS 1 bag: convert it first, e.g. with rosbags-convert")
-    raise FileFormatError(f"{source} is neither an MCAP file nor a SQLite database: it begins with {head[:8]!r}")
+    raise FileFormatError(
+        f"{source} is neither an MCAP file, nor a SQLite database, nor a ROS 1 bag: it begins with {head[:8]!r}"
+    )
 
 
 @contextlib.contextmanager

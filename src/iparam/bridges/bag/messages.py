@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.bridges.bag.rosbags_backend import ZSTD_MAGIC, decompress, definition_fields, typestore
+from iparam.bridges.bag.rosbags_backend import ZSTD_MAGIC, decompress, definition_fields, ros1_typestore, typestore
 from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH, TopicLog
 from iparam.errors import FileFormatError
 
@@ -131,15 +131,16 @@ class _Heads:
 
     def messages(self) -> Iterator[Any]:
         """The messages that can be read."""
-        store, kind = typestore(), self._log.topic.type
+        ros1, kind = self._log.topic.encoding == "ros1", self._log.topic.type
+        deserialize = ros1_typestore().deserialize_ros1 if ros1 else typestore().deserialize_cdr
         for time, payload in zip(self._log.times, self._log.payloads, strict=True):
             data = payload
             if data.startswith(ZSTD_MAGIC):  # a bag can be compressed message by message
                 data = decompress(data, "zstd", _LARGEST_MESSAGE) or b""
-            if data[:2] not in _CDR:
+            if not ros1 and data[:2] not in _CDR:
                 continue
             try:
-                message = store.deserialize_cdr(data, kind)
+                message = deserialize(data, kind)
             except Exception:  # whatever damaged bytes lead to; the message is counted
                 continue
             head = message.header
@@ -160,13 +161,15 @@ class _Heads:
 
 
 def check_definition(log: TopicLog) -> None:
-    """Refuse a topic whose messages are not laid out as ROS 2 lays out its type today."""
-    topic, known = log.topic, typestore().fielddefs
-    if topic.encoding != "cdr":
+    """Refuse a topic whose messages are not laid out as ROS 2, or ROS 1 in its bags, lays out its type today."""
+    topic = log.topic
+    if topic.encoding not in ("cdr", "ros1"):
         raise FileFormatError(
-            f"the messages of {topic.name} are encoded as {topic.encoding!r}; iparam reads 'cdr', which ROS 2 writes"
+            f"the messages of {topic.name} are encoded as {topic.encoding!r}; iparam reads 'cdr', which ROS 2 writes, "
+            "and 'ros1'"
         )
-    if not topic.definition or topic.definition_language != "ros2msg":
+    ros, known = (2, typestore().fielddefs) if topic.encoding == "cdr" else (1, ros1_typestore().fielddefs)
+    if not topic.definition or topic.definition_language != f"ros{ros}msg":
         return
     try:
         found = definition_fields(topic.definition, topic.type)
@@ -175,7 +178,8 @@ def check_definition(log: TopicLog) -> None:
     for name, fields in found.items():
         if name in known and known[name][1] != fields:
             raise FileFormatError(
-                f"the bag's definition of {name}, for {topic.name}, differs from ROS 2's: its messages cannot be read"
+                f"the bag's definition of {name}, for {topic.name}, differs from ROS {ros}'s: its messages cannot be "
+                "read"
             )
 
 

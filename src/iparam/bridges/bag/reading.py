@@ -1,4 +1,4 @@
-"""`read_bag`: the topics of a ROS 2 bag as a recording."""
+"""`read_bag`: the topics of a ROS 2 or ROS 1 bag as a recording."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def read_bag(
     robot: Robot | str | None = None,
     settings: ImportSettings | None = None,
 ) -> Recording:
-    """Read a ROS 2 bag into a recording: joint states, and wrench and IMU where there are any.
+    """Read a bag of ROS 2 or ROS 1 into a recording: joint states, and wrench and IMU where there are any.
 
     A damaged or unfinished bag is read as far as it goes. The recording's ``warnings`` say what was left out, and its
     ``metadata["bag"]`` what was taken from which topic. Time zero is the first sample.
 
     Args:
-        path: of the bag: a folder, or a single .mcap or .db3 file.
+        path: of the bag: a folder, or a single .mcap, .db3 or .bag file.
         robot: the arm or its name; None takes the name in a bag that iparam wrote.
         settings: how to read it.
     """
@@ -235,7 +235,8 @@ class _Import:
             "time_origin_ns": origin,
             "topics": self.taken.topics,
         }
-        facts = {"source": "ROS 2 bag", "tool_frame": self.robot.tool_frame, "bag": bag}
+        ros = "ROS 1 bag" if self.contents.storages == ("ros1",) else "ROS 2 bag"
+        facts = {"source": ros, "tool_frame": self.robot.tool_frame, "bag": bag}
         recording = Recording(self.robot_name, signals, facts)
         if wrench_frame is not None:
             bag["wrench"] = {"frame": wrench_frame.name, "measures": self.settings.measures}

@@ -4,6 +4,7 @@ decompression that stops where the data does.
 
 from __future__ import annotations
 
+import bz2
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -31,6 +32,15 @@ def typestore() -> Any:
     except ImportError:
         raise MissingExtraError("rosbags", "bag") from None
     return get_typestore(Stores.LATEST)
+
+
+@functools.cache
+def ros1_typestore() -> Any:
+    """The same for ROS 1's standard message types."""
+    typestore()
+    from rosbags.typesys import Stores, get_typestore
+
+    return get_typestore(Stores.ROS1_NOETIC)
 
 
 def definition_fields(text: str, type_name: str) -> Mapping[str, Any]:
@@ -125,8 +135,12 @@ def lz4_decompressor() -> Any:
     return LZ4FrameDecompressor()
 
 
-DECOMPRESSORS: Mapping[str, Callable[[], Any]] = {"zstd": zstd_decompressor, "lz4": lz4_decompressor}
-"""By the name that MCAP files use."""
+DECOMPRESSORS: Mapping[str, Callable[[], Any]] = {
+    "zstd": zstd_decompressor,
+    "lz4": lz4_decompressor,
+    "bz2": bz2.BZ2Decompressor,
+}
+"""By the name that MCAP files and ROS 1 bags use."""
 
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -139,7 +153,7 @@ def decompress(data: bytes, compression: str, size: int) -> bytes | None:
 
     Args:
         data: the frame, or its beginning.
-        compression: "zstd", "lz4", or "" for none.
+        compression: "zstd", "lz4", "bz2", or "" for none.
         size: of the contents, as stated beside them: no more is unpacked, however much the frame holds.
 
     Returns:

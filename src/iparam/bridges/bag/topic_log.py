@@ -42,9 +42,9 @@ class Topic:
     Attributes:
         name: e.g. "/joint_states".
         type: of its messages, package/msg/Name.
-        encoding: of its messages; "cdr" is what ROS 2 uses.
+        encoding: of its messages; "cdr" is what ROS 2 uses, "ros1" what ROS 1 does.
         definition: of the type, as the bag has it; "" if it has none.
-        definition_language: that the definition is written in, e.g. "ros2msg".
+        definition_language: that the definition is written in, e.g. "ros2msg", "ros1msg".
     """
 
     name: str
