@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
+from attack.corpus.bad_arrays import bad_mat, bad_npz, bad_ros1
 from attack.corpus.bad_binaries import bad_mcap, bad_parquet, bad_sqlite, bad_stl, bad_zstd
 from attack.corpus.bad_texts import bad_json, bad_metadata, bad_obj, bad_table, bad_urdf
 from attack.corpus.hostile import HOSTILE_NAMES
@@ -190,6 +191,9 @@ SPOILERS: dict[str, Callable[[bytes], Iterator[tuple[str, bytes]]]] = {
     ".csv": bad_table,
     ".txt": bad_table,
     ".parquet": bad_parquet,
+    ".npz": bad_npz,
+    ".mat": bad_mat,
+    ".bag": bad_ros1,
     ".urdf": bad_urdf,
     ".obj": bad_obj,
     ".stl": bad_stl,
