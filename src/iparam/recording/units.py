@@ -146,7 +146,8 @@ _LEAST_WINDOWS = 20
 _WINDOW = 10  # samples at least over which a speed is taken: single stamps jitter
 _MOVED = 0.05  # rad; less is no motion that tells a speed
 _ALIKE = 0.9  # correlation from which a derivative is one, but for its scale
-_RELATED = 0.5  # the same, where the scale is off by ten and more: a noisy velocity still tells that
+_RELATED = 0.5  # the same, where the scale is about that of a finer unit: a noisy velocity still tells a thousand
+_ABOUT = 0.3  # share by which it may then miss that
 _CLOSE = 0.02  # share by which a scale may miss that of a unit; minutes and degrees are 0.05 apart
 _ORDERS = (("q", "dq", "ddq"), ("target_q", "target_dq", "target_ddq"))
 
@@ -158,6 +159,7 @@ def check_time(
     rate: float | None = None,
     sure_of_time: bool = False,
     sure_of_angles: bool = False,
+    convertible: bool = True,
 ) -> list[str]:
     """Refuse a time that the data themselves show not to be in seconds; say where it is only odd.
 
@@ -172,10 +174,13 @@ def check_time(
         rate: of the samples, as the recording states it [Hz]; None if it does not.
         sure_of_time: whether the unit of the time was given: then what contradicts it is only said.
         sure_of_angles: the same for the angles.
+        convertible: whether another unit of the time can be given; else nothing but its source can be corrected.
     """
     notes: list[str] = []
 
     def object_to(problem: str, sure: bool) -> None:
+        if not convertible:
+            problem = _CONVERSION.sub("correct its stamps", problem)
         if not sure:
             raise ContradictionError(f"{source}: {problem}")
         notes.append(problem)
@@ -202,7 +207,7 @@ def check_time(
     most = max((signal.num_samples for signal in signals.values()), default=0)
     for hint, period in _odd_rates(signals):
         impossible = most > _LEAST_WINDOWS and not IMPOSSIBLE_PERIODS[0] <= period <= IMPOSSIBLE_PERIODS[1]
-        object_to(hint, sure_of_time or not impossible)
+        object_to(hint, sure_of_time or not (impossible and convertible))
     return notes
 
 
@@ -226,6 +231,9 @@ def time_hint(time: FloatArray, slowest: float = PLAUSIBLE_RATES[0]) -> str:
         f"a sample every {period:.3g} s: is its time in seconds? In {likely[0]} it would be {rate:.4g} Hz; then "
         f"{_conversion(likely[0])}"
     )
+
+
+_CONVERSION = re.compile(r"say time_unit='\w+'|[Ii]ts unit is given by time_unit=")
 
 
 def _conversion(unit: str) -> str:
@@ -254,7 +262,12 @@ def _unit_of_scale(scale: float) -> str | None:
         for unit, factor in _FACTORS.items():
             if abs(scale / factor / factor_of_angles - 1.0) < _CLOSE:
                 return unit
-    return None
+    return _finer_unit(scale)
+
+
+def _finer_unit(scale: float) -> str | None:
+    """The unit of time that makes velocities about ``scale`` times too large; those that do are a thousand apart."""
+    return next((unit for unit, factor in _FINER.items() if abs(scale / factor - 1.0) < _ABOUT), None)
 
 
 def _degrees_in_scale(scale: float) -> str | None:
@@ -277,14 +290,15 @@ def _scale_of_derivative(position: Signal, velocity: Signal) -> float | None:
     """How many times too large the velocity is for the position and the time; None if they do not tell.
 
     What velocities add up to is compared with what positions change by, joint by joint; the joints have one vote each,
-    so that one whose velocity is dead or has the other sign does not outvote the others.
+    so that one whose velocity is dead or has the other sign does not outvote the others. Half of those that move must
+    agree that the one is the derivative of the other.
     """
     start, stop = max(position.time[0], velocity.time[0]), min(position.time[-1], velocity.time[-1])
     rows = np.flatnonzero((position.time >= start) & (position.time <= stop))
     if rows.size <= _LEAST_WINDOWS:
         return None
     chosen = rows[np.unique(np.linspace(0, rows.size - 1, _WINDOWS + 1).astype(np.int64))]
-    votes = []
+    votes, asked = [], 0
     for places, speeds in zip(position.values[chosen].T, velocity.values.T, strict=True):
         if np.ptp(places) <= _MOVED:
             continue
@@ -294,10 +308,11 @@ def _scale_of_derivative(position: Signal, velocity: Signal) -> float | None:
         product, size, other = changes @ sums, changes @ changes, sums @ sums
         if size == 0.0 or other == 0.0:
             continue
+        asked += 1
         scale, alike = product / size, product / np.sqrt(size * other)
-        if alike > _ALIKE or (alike > _RELATED and not 0.1 < scale < 10.0):
+        if alike > _ALIKE or (alike > _RELATED and _finer_unit(scale) is not None):
             votes.append(scale)
-    return float(np.median(votes)) if votes else None
+    return float(np.median(votes)) if votes and 2 * len(votes) >= asked else None
 
 
 def _check_speeds(signals: Mapping[str, Signal], robot: Robot | None, source: str) -> None:

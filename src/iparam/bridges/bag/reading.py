@@ -227,7 +227,13 @@ class _Import:
         elif self.settings.angles is None:
             self.taken.notes += check_angles(signals, self.robot, source)
         check_clocks(signals, source)
-        self.taken.notes += check_time(signals, self.robot if self.settings.angles is None else None, source)
+        self.taken.notes += check_time(
+            signals,
+            self.robot if self.settings.angles is None else None,
+            source,
+            sure_of_angles=self.settings.angles is not None,
+            convertible=False,
+        )
         bag: dict[str, Any] = {
             "name": Path(source).name,
             "storage": list(self.contents.storages),
