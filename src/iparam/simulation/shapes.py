@@ -218,10 +218,7 @@ def _check_extent(file: Path, extent: float, scale: float) -> None:
         return
     measured = f"{file}: the mesh is {extent:.4g} m long with scale={scale:g}"
     if extent > LARGEST_EXTENT:
-        raise InputError(
-            f"{measured}, more than {LARGEST_EXTENT:g} m: for a file in millimetres give --mesh-scale 0.001 "
-            "(scale=0.001)"
-        )
+        raise InputError(f"{measured}, more than {LARGEST_EXTENT:g} m: for a file in millimetres give scale=0.001")
     raise InputError(
         f"{measured}, less than {SMALLEST_EXTENT:g} m: the scale is the length of one of the file's units in metres, "
         "scale=0.001 for millimetres and 1 for metres"

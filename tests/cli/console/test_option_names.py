@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import dataclasses
 import re
 from pathlib import Path
 
@@ -47,6 +48,12 @@ def test_arguments_become_options(text: str, expected: str) -> None:
 
 def test_an_option_may_have_another_name() -> None:
     assert told(Simulate, "scale=0.001 for millimetres") == "--mesh-scale 0.001 for millimetres"
+
+
+def test_a_value_that_looks_like_an_argument_is_left_alone() -> None:
+    text = "give at least one target, e.g. mass=0.5%"
+    assert "mass" in {field.name for field in dataclasses.fields(Simulate)}
+    assert told(Simulate, text) == text
 
 
 def test_without_a_command_nothing_changes() -> None:

@@ -9,8 +9,13 @@ import re
 import shlex
 from contextvars import ContextVar
 
-_SPELT_OTHERWISE = {"scale": "mesh_scale"}
-"""Arguments of the library whose option has another name, for commands that have it."""
+ARGUMENTS = {
+    **{name: name for name in ("robot", "tip", "recording", "columns", "map", "time_unit", "angles", "rows")},
+    **{name: name for name in ("time_range", "drive_gains", "gravity", "link")},
+    "scale": "mesh_scale",
+}
+"""Arguments of the library that its messages name, and the options that they are. Only these: what looks alike may be
+part of a value, as mass=0.5% is of a list of targets."""
 
 _ARGUMENT = re.compile(r"(?<![^\s(])([a-z][a-z_]*)=('[^']*'|\"[^\"]*\"|\.\.\.|[\w.+-]*\w)?")
 
@@ -32,9 +37,8 @@ def in_options(text: str) -> str:
 
 
 def _option(match: re.Match[str]) -> str:
-    options = _options.get()
-    name = match[1] if match[1] in options else _SPELT_OTHERWISE.get(match[1], "")
-    if name not in options:
+    name = ARGUMENTS.get(match[1], "")
+    if name not in _options.get():
         return match[0]
     value = match[2] or ""
     if value[:1] in ("'", '"'):
