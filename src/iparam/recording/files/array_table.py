@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import math
+import warnings
 import zipfile
 import zlib
 from collections import Counter
@@ -20,11 +21,11 @@ from iparam.recording.channels import CHANNELS, check_name, column_names, expand
 from iparam.recording.files.reading import Reading, mapped_columns
 from iparam.recording.files.table import Table, TableBuilder, check_names
 
-NPZ = b"PK"
+NPZ, EMPTY_NPZ = b"PK\x03\x04", b"PK\x05\x06"
 NPY = b"\x93NUMPY"
 MAT5 = b"MATLAB 5.0 MAT-file"
 MAT7 = b"MATLAB 7.3 MAT-file"
-MAGICS = (NPZ, NPY, MAT5, MAT7)
+MAGICS = (NPZ, EMPTY_NPZ, NPY, MAT5, MAT7)
 """How such files begin."""
 
 _COMPRESSED = 15  # miCOMPRESSED of the MAT-file format
@@ -211,7 +212,10 @@ def _mat_arrays(stream: BinaryIO, source: str) -> Arrays:
     check_size(len(contents), source, "a MAT-file")
     check_size(_unpacked_size(contents), source, "a packed MAT-file")
     arrays: Arrays = {}
-    for name, value in loadmat(io.BytesIO(contents), struct_as_record=True).items():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a variable that stands there twice, of functions that cannot be read
+        found = loadmat(io.BytesIO(contents), struct_as_record=True)
+    for name, value in found.items():
         if not name.startswith("__"):
             _add_fields(arrays, name, value, 0)
     return arrays
@@ -237,7 +241,7 @@ def _unpacked_size(contents: bytes) -> int:
         size = int.from_bytes(contents[place + 4 : place + 8], order)  # type: ignore[arg-type]
         place += 8
         if kind != _COMPRESSED:
-            total += size
+            total += min(size, len(contents) - place)
             place += size + (-size) % 8
             continue
         unpacker, data = zlib.decompressobj(), contents[place : place + size]

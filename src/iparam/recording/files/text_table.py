@@ -37,7 +37,10 @@ def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints:
     begin = len(_BYTE_ORDER_MARK) if head.startswith(_BYTE_ORDER_MARK) else 0
     text = head[begin:]
     if b"\0" in text[:65536]:
-        raise FileFormatError(f"{source} is not text: it holds zero bytes. Recordings are Parquet files or text tables")
+        raise FileFormatError(
+            f"{source} is not text: it holds zero bytes. Recordings are Parquet "
+            "files, text tables, .npz, or .mat of version 5 to 7"
+        )
     if not text.strip() and not stream.read(1):
         raise FileFormatError(f"{source} is empty")
     lines = [line for line in text[: 1 << 18].splitlines()[:_LOOKED_AT] if line.strip()]
