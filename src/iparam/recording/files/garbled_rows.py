@@ -28,8 +28,8 @@ FAR_POSITION = 3.0
 FAR_VALUE = 100.0
 """Size of any other value that is absurd, in sizes of its channel: impacts are large, too."""
 
-SMALLEST_RANGE = 0.1
-"""Of the positions of a channel [rad or m]; an arm at rest has none."""
+SMALLEST_RANGE = 1.0
+"""Least range of the positions of a channel [rad, deg or m]: an arm at rest has none, and may still twitch."""
 
 _POSITIONS = ("q", "target_q")
 _TAIL = 0.02  # share of the values at either end that does not count for the range of a channel
