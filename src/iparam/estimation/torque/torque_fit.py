@@ -19,7 +19,9 @@ SLOW = 0.05
 """Speed below which a joint's residuals are weighed apart [rad/s]."""
 
 BLOCK = 1.0
-"""Length of the time blocks that the covariance comes from [s]."""
+"""Length of the time blocks that the covariance comes from [s]; of a short run, a part of it."""
+
+LEAST_BLOCKS = 16
 
 PASSES = 3
 """Over the data, where friction depends on the load, which the pass before tells."""
@@ -100,7 +102,7 @@ def _triangles(
     advance: Callable[[int], None],
 ) -> TimeBlocks:
     blocks = TimeBlocks()
-    length = max(round(BLOCK * source.rate), 10)
+    length = max(min(round(BLOCK * source.rate), source.num_samples // LEAST_BLOCKS), 10)
     for data, directions in with_directions(model, source):
         load = None if parameters is None else model.gear_torques(data, run, parameters)
         rows = model.rows(data, run, directions, load)

@@ -1,10 +1,11 @@
-"""Weighted least squares over the triangles of runs: weights from the residuals, covariance from time blocks.
+"""Weighted least squares over the triangles of runs: weights from the residuals, covariance from long blocks of time.
 
 Each joint has a noise level of its own, and another one while it is slow, where friction is less sure. Residuals of a
-real arm are no white noise: they last, because they are friction and flexibility that the model does not have. The
-covariance is therefore taken from the sums of the scores over blocks of about a second, neighbours being allowed to be
-correlated (Newey & West 1987), wherever these scatter more than independent samples would; the covariance of
-independent samples would be several times too small.
+real arm are no white noise: they are friction, flexibility and gain errors that the model does not have, they last, and
+another part of the motion shows others. The covariance is therefore how far the solution moves when long blocks are left
+out in turn (the jackknife, in the form that MacKinnon and White 1985 call HC3, for clusters), wherever it moves further
+than independent samples would let it. Few blocks know little of their own scatter, so that standard deviations are
+widened to the 95 % interval of Student's distribution: 1.96 of them to either side hold what they should.
 """
 
 from __future__ import annotations
@@ -20,6 +21,12 @@ from iparam.estimation.torque.incremental_qr import IncrementalQR, RowClass, Tim
 
 LAGS = 2
 """Blocks up to which neighbours may be correlated."""
+
+GROUPS = 8
+"""Long blocks of a run that are left out in turn."""
+
+LEAST_SHARE = 1e-3
+"""Share of what is known in a direction that the other blocks must have: below it one block alone tells it."""
 
 EVIDENCE = 2.0
 """Standard deviations by which the mean scatter of the blocks must exceed that of independent samples."""
@@ -119,7 +126,7 @@ def solve_weighted(
         solution, triangle, right, half = _solve(parts, rows, noise, used.size)
         if change < 1e-4:
             break
-    scatter, blocks = _score_scatter(runs, columns, place, used.size, scale, noise, solution, half)
+    scatter, blocks = _jackknife_scatter(runs, columns, place, scale, noise, solution, half)
     covariance = half @ scatter @ half.T
     parameters = np.zeros(size)
     parameters[used] = solution
@@ -224,38 +231,46 @@ def _by_joint(
     return pulls @ inverse
 
 
-def _score_scatter(
+def _jackknife_scatter(
     runs: Sequence[TimeBlocks],
     columns: Sequence[dict[RowClass, NDArray[np.int64]]],
     place: NDArray[np.int64],
-    count: int,
     scale: FloatArray,
     noise: dict[RowClass, float],
     solution: FloatArray,
     half: FloatArray,
 ) -> tuple[FloatArray, int]:
-    """(r, r) covariance of the sum of the scores, in units of that of independent samples, and the number of blocks.
+    """(r, r) covariance of the solution, in units of that of independent samples, and the number of time blocks.
 
     Args:
-        half: (r, r) H, where H H' is the inverse of the information.
+        half: (r, r) H, where H H' is the inverse of the information; the units are those of H^-1 times the solution.
     """
-    scatter, blocks = np.zeros((count, count)), 0
+    from scipy.stats import t as student
+
+    count = solution.size
+    moves, even = [], []
     for run, where in zip(runs, columns, strict=True):
-        sums = np.zeros((len(run.blocks), count))
-        for total, block in zip(sums, run.blocks, strict=True):
-            for key, factor in block.items():
-                joint = key[0]
-                part = Part(where[key], joint, key, scaled(factor.triangle, scale[joint]), factor.num_rows)
-                part_rows = rows_in(part, place, count)
-                residual = part_rows[:, -1] - part_rows[:, :-1] @ solution
-                total += part_rows[:, :-1].T @ residual / noise[key] ** 2
-        sums = sums @ half
-        scatter += block_sum_scatter(sums)
-        blocks += len(sums)
-    scatter *= blocks / max(blocks - 1, 1)
-    deviation = np.sqrt(2.0 * (1.0 + 2.0 * LAGS / 3.0) / max(blocks, 1))
-    each = np.diag(scatter)
+        for group in np.array_split(np.arange(len(run.blocks)), min(GROUPS, len(run.blocks))):
+            information, score = np.zeros((count, count)), np.zeros(count)
+            for block in group.tolist():
+                for key, factor in run.blocks[block].items():
+                    part = Part(where[key], key[0], key, scaled(factor.triangle, scale[key[0]]), factor.num_rows)
+                    rows = rows_in(part, place, count) / noise[key]
+                    own = rows[:, :-1] @ half
+                    information += own.T @ own
+                    score += own.T @ (rows[:, -1] - rows[:, :-1] @ solution)
+            others, directions = np.linalg.eigh(np.eye(count) - information)
+            kept = np.maximum(others, LEAST_SHARE)
+            moves.append(directions @ (directions.T @ score / kept))
+            even.append(directions @ (directions.T @ score / np.sqrt(kept)))
+    groups = len(moves)
+    blocks = sum(len(run.blocks) for run in runs)
+    # Of independent samples the second form has the unit matrix as its expectation, whatever the blocks' shares.
+    each = np.mean(np.square(even), axis=0) * groups
+    deviation = np.sqrt(2.0 / groups)
     if each.mean() < 1.0 + EVIDENCE * deviation / np.sqrt(count) and each.max() < 1.0 + EVIDENCE_OF_ONE * deviation:
         return np.eye(count), blocks
+    scatter = (groups - 1) / groups * np.transpose(moves) @ moves
     values, vectors = np.linalg.eigh(scatter)
-    return (vectors * np.maximum(values, 1.0)) @ vectors.T, blocks
+    wide = float(student.ppf(0.975, max(groups - 1, 1)) / student.ppf(0.975, np.inf))
+    return wide**2 * (vectors * np.maximum(values, 1.0)) @ vectors.T, blocks
