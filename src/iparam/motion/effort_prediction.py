@@ -1,7 +1,7 @@
 """`EffortPrediction`: how well a motion explains the wrench or the joint torques that were recorded beside it.
 
-The motion is wanted for what it says about them, so they are the judge of it: a linear model is fitted to some blocks of
-time and predicts the others. Errors of the angles that are not white, such as rounding, jitter of the stamps or held
+The motion is wanted for what it says about them, so they are the judge of it: a linear model is fitted to some blocks
+of time and predicts the others. Errors of the angles that are not white, such as rounding, jitter of the stamps or held
 samples, deceive a criterion that looks at the angles alone, which takes what lasts for motion; the prediction of
 something else, measured by another sensor, they do not deceive.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -82,9 +83,7 @@ class WrenchPrediction:
         matrices = wrench_regressor(self._robot, q, dq, ddq, self._gravity)
         ones = np.ones((len(q), 1))
         return [
-            Channel(
-                np.array([*range(10), 10 + axis]), np.hstack([matrices[:, axis], ones]), self._values[rows, axis]
-            )
+            Channel(np.array([*range(10), 10 + axis]), np.hstack([matrices[:, axis], ones]), self._values[rows, axis])
             for axis in range(6)
         ]
 
@@ -122,9 +121,7 @@ class TorquePrediction:
             own = np.column_stack([ddq[:, joint], dq[:, joint], side[:, joint], ones])
             columns = np.concatenate([shared, places + np.arange(4)])
             places += 4
-            channels.append(
-                Channel(columns, np.hstack([inertial[:, joint, shared], own]), self._values[rows, joint])
-            )
+            channels.append(Channel(columns, np.hstack([inertial[:, joint, shared], own]), self._values[rows, joint]))
         return channels
 
 
@@ -153,7 +150,7 @@ def prediction_errors(channels: Sequence[Channel]) -> FloatArray:
     size = 1 + max(int(channel.columns.max()) for channel in channels)
     samples = channels[0].measured.size
     edges = np.linspace(0, samples, min(BLOCKS, samples) + 1).astype(np.int64)
-    blocks = [slice(start, stop) for start, stop in zip(edges[:-1], edges[1:], strict=True)]
+    blocks = [slice(start, stop) for start, stop in pairwise(edges.tolist())]
     grams = [
         [
             (channel.rows[part].T @ channel.rows[part], channel.rows[part].T @ channel.measured[part])

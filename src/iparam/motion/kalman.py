@@ -168,9 +168,7 @@ def _each_joint(
         list(pool.map(one, range(q.shape[1])))
     for values in (*motion, covariance):
         values.flags.writeable = False  # so that nobody needs a copy
-    return MotionEstimate(
-        time, motion[0], motion[1], motion[2], covariance, time[::every], processes=tuple(models)
-    )
+    return MotionEstimate(time, motion[0], motion[1], motion[2], covariance, time[::every], processes=tuple(models))
 
 
 def _models(processes: Sequence[JointProcess], num_joints: int) -> Sequence[JointProcess]:

@@ -95,9 +95,7 @@ def choose_processes(time: FloatArray, q: FloatArray) -> tuple[JointProcess, ...
     return tuple(_each_joint(finish, q, few, stretches, scores, first))
 
 
-def adapted_processes(
-    time: FloatArray, q: FloatArray, processes: Sequence[JointProcess]
-) -> tuple[JointProcess, ...]:
+def adapted_processes(time: FloatArray, q: FloatArray, processes: Sequence[JointProcess]) -> tuple[JointProcess, ...]:
     """Models of given order and bandwidth with the noise of these angles, and with where they rest.
 
     Args:

@@ -12,10 +12,10 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
+from iparam.motion.effort_prediction import prediction_of
 from iparam.motion.filters import butterworth_smooth, savitzky_golay_smooth
 from iparam.motion.joint_process import JointProcess
 from iparam.motion.kalman import kalman_filter, kalman_smooth
-from iparam.motion.effort_prediction import prediction_of
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.prediction_choice import choose_by_prediction
 from iparam.motion.process_choice import adapted_processes, choose_processes

@@ -6,30 +6,45 @@ import numpy as np
 import pytest
 
 from iparam.errors import InputError, UnknownNameError
-from iparam.estimation.torque.friction import PLAIN, TERMS, FrictionModel
+from iparam.estimation.torque.friction import DISSIPATIVE, PLAIN, TERMS, FrictionModel
 
 
 def test_columns_are_those_of_the_formulas() -> None:
-    model = FrictionModel(TERMS, "smooth", smoothing_speed=0.02, stribeck_speed=0.3)
-    dq = np.random.default_rng(0).normal(size=(50, 3))
+    model = FrictionModel((*TERMS, "stribeck:0.3", "saturating:2"), "smooth", smoothing_speed=0.02)
+    q, dq = np.random.default_rng(0).normal(size=(2, 50, 3))
     load = np.random.default_rng(1).normal(0.0, 20.0, (50, 3))
     side = model.directions(np.zeros_like(dq), dq)
-    found = model.columns(dq, side, load)
-    assert tuple(found) == TERMS
+    found = model.columns(q, dq, side, load)
+    assert tuple(found) == model.terms
     np.testing.assert_allclose(side, np.tanh(dq / 0.02))
-    np.testing.assert_allclose(found["viscous"], dq)
-    np.testing.assert_allclose(found["coulomb"], side)
-    np.testing.assert_allclose(found["offset"], 1.0)
-    np.testing.assert_allclose(found["quadratic"], dq * np.abs(dq))
-    np.testing.assert_allclose(found["load"], side * np.abs(load))
-    np.testing.assert_allclose(found["stribeck"], side * np.exp(-((dq / 0.3) ** 2)))
-    assert not model.columns(dq, side)["load"].any()
+    expected = {
+        "viscous": dq,
+        "forward": np.where(dq > 0.0, dq, 0.0),
+        "backward": np.where(dq < 0.0, dq, 0.0),
+        "coulomb": side,
+        "stribeck": side * np.exp(-((dq / 0.1) ** 2)),
+        "stribeck:0.3": side * np.exp(-((dq / 0.3) ** 2)),
+        "saturating": np.tanh(dq / 0.5),
+        "saturating:2": np.tanh(dq / 2.0),
+        "quadratic": dq * np.abs(dq),
+        "load": side * np.abs(load),
+        "offset": np.ones_like(dq),
+        "spring": q,
+        "sine": np.sin(q),
+        "cosine": np.cos(q),
+        "sine2": 2.0 * np.sin(q) * np.cos(q),
+        "cosine2": 1.0 - 2.0 * np.sin(q) ** 2,
+    }
+    assert expected.keys() == found.keys()
+    for term, column in expected.items():
+        np.testing.assert_allclose(found[term], column, atol=1e-14, err_msg=term)
+    assert not model.columns(q, dq, side)["load"].any()
 
 
 def test_friction_takes_energy_out_of_any_motion() -> None:
-    model = FrictionModel(("coulomb", "viscous", "quadratic", "stribeck"), "smooth")
-    dq = np.linspace(-3.0, 3.0, 601)[:, None]
-    for column in model.columns(dq, model.directions(dq, dq)).values():
+    model = FrictionModel(DISSIPATIVE, "smooth")
+    q, dq = np.linspace(-3.0, 3.0, 2 * 601).reshape(2, 601, 1)[::-1]
+    for column in model.columns(q, dq, model.directions(dq, dq), np.full_like(dq, 7.0)).values():
         assert (column * dq >= 0.0).all()
 
 
@@ -61,7 +76,10 @@ def test_bad_models_are_refused() -> None:
         FrictionModel(("viscous", "viscous"))
     with pytest.raises(UnknownNameError, match="direction"):
         FrictionModel(direction="sharp")  # type: ignore[arg-type]
-    for name in ("smoothing_speed", "presliding_distance", "stribeck_speed"):
+    for term in ("stribeck:0", "stribeck:fast", "saturating:-1", "viscous:0.1", "stribeck:"):
+        with pytest.raises(InputError, match=r"as in stribeck:0\.05"):
+            FrictionModel((term,))
+    for name in ("smoothing_speed", "presliding_distance"):
         with pytest.raises(InputError, match=name):
             FrictionModel(**{name: 0.0})
     with pytest.raises(InputError, match="shape"):

@@ -39,7 +39,7 @@ def test_the_load(shared_data: Path, robot: iparam.Robot, bare: str, loaded: str
     assert found.estimate.mass == pytest.approx(MASS, rel=0.03)
     low, high = found.mass_interval
     assert low < MASS < high
-    assert high - low < 0.32, "the joints' gains disagree by 3 to 4 %, which is most of it"
+    assert high - low < 0.4, "the joints' gains disagree by 3 to 4 %, and parts of a run by as much"
     assert found.estimate.physically_consistent
     np.testing.assert_allclose(found.drive_gains.values[1:5], [11.98, 9.84, 10.75, 10.69], rtol=0.01)
 

@@ -116,7 +116,6 @@ def test_segments_and_passes_change_nothing(
     model = TorqueModel(robot, FrictionModel(("viscous", "coulomb", "load"), "smooth"))
     whole = fit_torques(model, [JointDataSource(run, robot)], torque_gains(6))
     monkeypatch.setattr(joint_data, "SEGMENT", 700)
-    monkeypatch.setattr(joint_data, "KEPT", 0)
     parts = fit_torques(model, [JointDataSource(run, robot)], torque_gains(6))
     deviation = np.sqrt(np.diag(whole.covariance))
     difference = parts.solution.parameters[model.independent] - whole.solution.parameters[model.independent]
@@ -127,7 +126,6 @@ def test_memory_is_bounded_by_segments(
     make_run: Any, truth: Any, robot: iparam.Robot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(joint_data, "SEGMENT", 2000)
-    monkeypatch.setattr(joint_data, "KEPT", 0)
     model = TorqueModel(robot, truth.friction)
     peaks = []
     for duration in (40.0, 160.0):

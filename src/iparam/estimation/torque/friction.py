@@ -25,6 +25,7 @@ came from that stands still, which is most of what remains of the torque of an a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -113,7 +114,7 @@ class FrictionModel:
             load: (T, n) torque that passes through each gear [N m]; None counts as none.
         """
         place, speed, side = as_float_array(q, "q"), as_float_array(dq, "dq"), as_float_array(directions, "directions")
-        every = {
+        every: dict[str, Callable[[str], FloatArray]] = {
             "viscous": lambda term: speed,
             "forward": lambda term: np.maximum(speed, 0.0),
             "backward": lambda term: np.minimum(speed, 0.0),

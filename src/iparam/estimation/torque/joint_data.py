@@ -83,8 +83,8 @@ class JointDataSource:
                 f"only {np.count_nonzero(inside)} samples have both joint angles and {self.effort}; at least "
                 f"{10 * LEAST_SAMPLES} are needed, and thousands for a usable estimate"
             )
-        known = () if gains is None else tuple(gains.tolist())
-        source = KalmanMotion(predicts=self.effort, gains=known) if motion is None else motion
+        factors = () if gains is None else tuple(gains.tolist())
+        source = KalmanMotion(predicts=self.effort, gains=factors) if motion is None else motion
         self.motion = source.motion(recording, robot)
         self._drives = drives
         times = self.motion.time

@@ -39,6 +39,13 @@ CANDIDATES: tuple[tuple[str, ...], ...] = (
 )
 """What may be added, each as a whole."""
 
+SMOOTH_SPEEDS = (0.01, 0.02, 0.05)
+"""At which the direction of motion may change smoothly [rad/s]."""
+
+CLEARLY = 0.1
+"""Share by which a smooth direction must predict better than presliding: every gear that was measured has the latter,
+and a motion that never rests tells little of it."""
+
 BLOCKS = 10
 """Blocks of time that are held out in turn."""
 
@@ -73,18 +80,31 @@ def with_chosen_terms(model: TorqueModel, sources: Sequence[JointDataSource], sc
     count = model.num_joints
     pairs = tuple(Coupling(j, j + 1, sign) for j in range(count - 1) for sign in (1, -1))
     terms = (*ALWAYS, *dict.fromkeys(term for group in CANDIDATES for term in group))
-    wide = dataclasses.replace(
-        model, friction=dataclasses.replace(model.friction, terms=terms), joint_terms=(), couplings=pairs
-    )
+    plain = dataclasses.replace(model, joint_terms=(), couplings=())
+    friction = _with_direction(plain, sources, scale)
+    wide = dataclasses.replace(plain, friction=dataclasses.replace(friction, terms=terms), couplings=pairs)
     search = _Search(wide, sources, scale)
     chosen, couplings = search.run()
     used = tuple(term for term in terms if any(term in own for own in chosen))
     return dataclasses.replace(
         model,
-        friction=dataclasses.replace(model.friction, terms=used),
+        friction=dataclasses.replace(friction, terms=used),
         joint_terms=tuple(tuple(term for term in used if term in own) for own in chosen),
         couplings=tuple(wide.couplings[index] for index in couplings),
     )
+
+
+def _with_direction(model: TorqueModel, sources: Sequence[JointDataSource], scale: FloatArray) -> FrictionModel:
+    """The friction that every joint has, with the direction of motion that predicts best."""
+
+    def score(friction: FrictionModel) -> float:
+        return _Search(dataclasses.replace(model, friction=friction), sources, scale).score
+
+    usual = dataclasses.replace(model.friction, terms=ALWAYS, direction="presliding")
+    smooth = [dataclasses.replace(usual, direction="smooth", smoothing_speed=speed) for speed in SMOOTH_SPEEDS]
+    scores = [score(one) for one in smooth]
+    best = int(np.argmin(scores))
+    return smooth[best] if scores[best] < score(usual) - CLEARLY else usual
 
 
 class _Search:
@@ -101,10 +121,15 @@ class _Search:
         self._level = np.ones(model.num_joints)
         self._blocks = list(self._normal_equations(sources, scale, None))
         self._settle()
-        if any("load" in group for group in CANDIDATES):  # what passes the gears is known only now
+        if "load" in model.friction.terms:  # what passes the gears is known only now
             found = self._solve(self._used())
             self._blocks = list(self._normal_equations(sources, scale, found))
             self._settle()
+
+    @property
+    def score(self) -> float:
+        """Mean logarithm of the joints' errors of prediction."""
+        return float(np.mean(np.log(self._level)))
 
     def run(self) -> tuple[list[set[str]], list[int]]:
         """The terms of each joint, and the numbers of the couplings."""
@@ -133,9 +158,7 @@ class _Search:
             return total if clear and total > LEAST_GAIN and self._dissipative(change) else 0.0
 
     def _joint_changes(self) -> list[list[_Change]]:
-        return [
-            [_Change(own, group) for group in CANDIDATES if not set(group) & own] for own in self._chosen
-        ]
+        return [[_Change(own, group) for group in CANDIDATES if not set(group) & own] for own in self._chosen]
 
     def _coupling_changes(self) -> list[_Change]:
         pairs = self._model.couplings
@@ -246,7 +269,9 @@ class _Search:
         if change.of_couplings:
             return all((found[model.coupling_columns(int(index))] >= 0.0).all() for index in change.more)
         return all(
-            (found[model.friction_columns(str(term))] >= 0.0).all() for term in change.more if kind(str(term)) in DISSIPATIVE
+            (found[model.friction_columns(str(term))] >= 0.0).all()
+            for term in change.more
+            if kind(str(term)) in DISSIPATIVE
         )
 
 

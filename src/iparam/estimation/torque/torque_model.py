@@ -90,7 +90,9 @@ class TorqueModel:
         own = tuple(term for term in self.friction.terms if term in self.run_terms) if self.runs > 1 else ()
         object.__setattr__(self, "run_terms", own)
         if self.joint_terms and len(self.joint_terms) != self.num_joints:
-            raise InputError(f"{self.robot.name} has {self.num_joints} joints, terms are given for {len(self.joint_terms)}")
+            raise InputError(
+                f"{self.robot.name} has {self.num_joints} joints, terms are given for {len(self.joint_terms)}"
+            )
         for coupling in self.couplings:
             if max(coupling.first, coupling.second) >= self.num_joints:
                 raise InputError(f"{self.robot.name} has {self.num_joints} joints, got the coupling {coupling.name}")

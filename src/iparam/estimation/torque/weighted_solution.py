@@ -1,11 +1,11 @@
 """Weighted least squares over the triangles of runs: weights from the residuals, covariance from long blocks of time.
 
 Each joint has a noise level of its own, and another one while it is slow, where friction is less sure. Residuals of a
-real arm are no white noise: they are friction, flexibility and gain errors that the model does not have, they last, and
-another part of the motion shows others. The covariance is therefore how far the solution moves when long blocks are left
-out in turn (the jackknife, in the form that MacKinnon and White 1985 call HC3, for clusters), wherever it moves further
-than independent samples would let it. Few blocks know little of their own scatter, so that standard deviations are
-widened to the 95 % interval of Student's distribution: 1.96 of them to either side hold what they should.
+real arm are no white noise: they are friction, flexibility and gain errors that the model does not have, they last,
+and another part of the motion shows others. The covariance is therefore how far the solution moves when long blocks are
+left out in turn (the jackknife, in the form that MacKinnon and White 1985 call HC3, for clusters), wherever it moves
+further than independent samples would let it. Few blocks know little of their own scatter, so that standard deviations
+are widened to the 95 % interval of Student's distribution: 1.96 of them to either side hold what they should.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ LEAST_SHARE = 1e-3
 EVIDENCE = 2.0
 """Standard deviations by which the mean scatter of the blocks must exceed that of independent samples."""
 
-EVIDENCE_OF_ONE = 3.5
-"""The same for the scatter in a single direction."""
+CHANCE = 0.01
+"""Probability that independent samples scatter as much in the worst of all directions."""
 
 ROUNDS = 30
 SMALLEST = 1e-10
@@ -245,6 +245,7 @@ def _jackknife_scatter(
     Args:
         half: (r, r) H, where H H' is the inverse of the information; the units are those of H^-1 times the solution.
     """
+    from scipy.stats import chi2
     from scipy.stats import t as student
 
     count = solution.size
@@ -267,8 +268,10 @@ def _jackknife_scatter(
     blocks = sum(len(run.blocks) for run in runs)
     # Of independent samples the second form has the unit matrix as its expectation, whatever the blocks' shares.
     each = np.mean(np.square(even), axis=0) * groups
-    deviation = np.sqrt(2.0 / groups)
-    if each.mean() < 1.0 + EVIDENCE * deviation / np.sqrt(count) and each.max() < 1.0 + EVIDENCE_OF_ONE * deviation:
+    mean_limit = 1.0 + EVIDENCE * np.sqrt(2.0 / (groups * count))
+    # Blocks do not share alike in a direction: about half of them count.
+    limit = float(chi2.ppf(1.0 - CHANCE / count, 0.5 * groups) / (0.5 * groups))
+    if each.mean() < mean_limit and each.max() < limit:
         return np.eye(count), blocks
     scatter = (groups - 1) / groups * np.transpose(moves) @ moves
     values, vectors = np.linalg.eigh(scatter)
