@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from iparam.robot.kernels.steps import compiled
+from iparam.robot.kernels.compilation import compiled
 
 SWEEPS = 30  # of Jacobi rotations; two or three are enough
 ORTHOGONAL = 1e-15  # cosine of two columns that counts as 0
@@ -146,11 +146,15 @@ def append_rows(values, vectors, rows, work):
         for j in range(p):
             total += w[i, j] * w[i, j]
         norms[i] = np.sqrt(total)
-    order = np.argsort(-norms)
-    for i in range(p):
-        values[i] = norms[order[i]]
+    for i in range(p):  # p is small, and numba takes seconds to compile a call of argsort
+        largest = 0
+        for k in range(1, p):
+            if norms[k] > norms[largest]:
+                largest = k
+        values[i] = norms[largest]
+        norms[largest] = -1.0
         for j in range(p):
-            vectors[j, i] = v[order[i], j]
+            vectors[j, i] = v[largest, j]
 
 
 @compiled
@@ -159,12 +163,14 @@ def rotate_to_orthogonal(w, v):
     p = w.shape[0]
     squares = np.empty(p)
     for _ in range(SWEEPS):
+        greatest = 0.0
         for i in range(p):
             total = 0.0
             for k in range(p):
                 total += w[i, k] * w[i, k]
             squares[i] = total
-        least = NOTHING * squares.max()
+            greatest = max(greatest, total)
+        least = NOTHING * greatest
         turned = False
         for i in range(p - 1):
             for j in range(i + 1, p):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from iparam.robot.kernels.steps import compiled
+from iparam.robot.kernels.compilation import compiled
 
 SAME_STEP = 1e-9  # relative difference up to which two time steps count as one: the rounding of stamps, not jitter
 SETTLED = 1e-12  # relative change below which a covariance is taken for its limit
@@ -63,6 +63,14 @@ def largest_change(a, b):
 
 
 @compiled
+def copy_matrix(a, out):
+    """Out = a, entry by entry: numba takes seconds to compile the error of an assignment whose shapes might differ."""
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[i, j] = a[i, j]
+
+
+@compiled
 def forward(steps, y, intensities, x, p, tolerance, innovations, slots, gains, predicted, covariances):
     """Kalman filter over y (T,), all scaled. Called again with the next samples, it goes on where it was.
 
@@ -102,7 +110,7 @@ def forward(steps, y, intensities, x, p, tolerance, innovations, slots, gains, p
                 predict_covariance(f, step, driven, p, c, work)
                 settled = slot > 0 and largest_change(c, covariances[slot - 1]) < tolerance
             else:
-                c[:] = p
+                copy_matrix(p, c)
             gain = gains[slot]
             gain[m] = c[0, 0] + 1.0
             for i in range(m):
@@ -112,10 +120,10 @@ def forward(steps, y, intensities, x, p, tolerance, innovations, slots, gains, p
                     p[i, j] = c[i, j] - gain[i] * c[0, j]
                     p[j, i] = p[i, j]
         slots[k] = slot
-        predicted[k] = x
         innovation = y[k] - x[0]
         innovations[k] = innovation
         for i in range(m):
+            predicted[k, i] = x[i]
             x[i] += gains[slot, i] * innovation
 
 
@@ -164,7 +172,7 @@ def backward(
             correct_information(gain, information, turned)
             write_smoothed(c, information, work, smoothed)
         if (first + k) % every == 0:
-            variances[(first + k) // every] = smoothed
+            copy_matrix(smoothed, variances[(first + k) // every])
         h = steps[k]
         if h == 0.0:
             break
@@ -181,7 +189,7 @@ def backward(
         if not settled:
             pull_back(f, information, work)
             settled = same and largest_change(information, previous) < tolerance
-            previous[:] = information
+            copy_matrix(information, previous)
 
 
 @compiled

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from iparam.robot.kernels.steps import compiled
+from iparam.robot.kernels.compilation import compiled
 
 
 @compiled

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from iparam.robot.kernels.steps import compiled, kept_if_possible
+from iparam.robot.kernels.compilation import compiled, kept_if_possible
 
 UNDERFLOW = 1e-290  # squares below this have lost their digits
 

@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 
-from iparam.robot.kernels.steps import advance, at_rest, compiled, cross, read_vector, turn
+from iparam.robot.kernels.compilation import compiled
+from iparam.robot.kernels.steps import advance, at_rest, cross, read_vector, turn
 
 
 @compiled

@@ -11,8 +11,9 @@ import numpy as np
 from iparam.excitation.kernels.wrench_information import symmetrize
 from iparam.regressor.kernels.body import motion_slopes, point_acceleration, products, write_regressor
 from iparam.regressor.kernels.joint_torque import joint_torque_regressor_derivatives, seen_from
+from iparam.robot.kernels.compilation import compiled
 from iparam.robot.kernels.dynamics_derivatives import ACCEL, BENT, SCREW, TURNED, TWIST, write_screws
-from iparam.robot.kernels.steps import advance, at_rest, compiled, cross, read_vector, turn_matrix
+from iparam.robot.kernels.steps import advance, at_rest, cross, read_vector, turn_matrix
 
 
 @compiled
@@ -181,7 +182,8 @@ def weighted_curvature(
             local_tables(origins, prismatic, link_turns, gravity, state[0], state[1], state[2], screws, local, matrices)
             weighted_gradient(independent, first, row_weights, weights, local, matrices, rows, weighted, adjoint, ahead)
             if j < 0:
-                gradient[k] = ahead
+                for i in range(size):  # not gradient[k] = ahead: its possible error takes seconds to compile
+                    gradient[k, i] = ahead[i]
                 continue
             state[j // n, j % n] = before
             for i in range(size):

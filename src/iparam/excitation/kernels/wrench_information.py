@@ -6,7 +6,8 @@ import numpy as np
 
 from iparam.regressor.kernels.body import motion_slopes, point_acceleration, products, write_regressor
 from iparam.regressor.kernels.wrench import tool_twist_derivatives, wrench_regressor_derivatives
-from iparam.robot.kernels.steps import compiled, cross, read_vector
+from iparam.robot.kernels.compilation import compiled
+from iparam.robot.kernels.steps import cross, read_vector
 
 
 @compiled
@@ -117,7 +118,8 @@ def weighted_curvature(origins, prismatic, tool, gravity, row_weights, weights, 
             )
             weighted_gradient(row_weights, weights, twist, accel, columns, matrix, work, ahead)
             if j < 0:
-                gradient[k] = ahead
+                for i in range(size):  # not gradient[k] = ahead: its possible error takes seconds to compile
+                    gradient[k, i] = ahead[i]
                 continue
             state[j // n, 0, j % n] -= step
             for i in range(size):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from iparam.robot.kernels.steps import compiled, cross
+from iparam.robot.kernels.compilation import compiled
+from iparam.robot.kernels.steps import cross
 
 
 @compiled

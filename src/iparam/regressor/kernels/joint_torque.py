@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from iparam.regressor.kernels.body import point_acceleration, products
+from iparam.robot.kernels.compilation import compiled
 from iparam.robot.kernels.dynamics_derivatives import ACCEL, BENT, SCREW, TURNED, TWIST, write_screws
-from iparam.robot.kernels.steps import advance, at_rest, compiled, cross, read_vector, turn_back, turn_matrix
+from iparam.robot.kernels.steps import advance, at_rest, cross, read_vector, turn_back, turn_matrix
 
 
 @compiled

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from iparam.regressor.kernels.body import point_acceleration, products, write_regressor
-from iparam.robot.kernels.steps import advance, at_rest, attach, compiled, cross, read_vector, turn_back
+from iparam.robot.kernels.compilation import compiled
+from iparam.robot.kernels.steps import advance, at_rest, attach, cross, read_vector, turn_back
 
 
 @compiled

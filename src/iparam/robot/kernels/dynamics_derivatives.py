@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from iparam.robot.kernels.compilation import compiled
 from iparam.robot.kernels.dynamics import inertia_about_base, to_base
-from iparam.robot.kernels.steps import advance, at_rest, attach, compiled, cross, read_vector
+from iparam.robot.kernels.steps import advance, at_rest, attach, cross, read_vector
 
 # Columns of the table of screws, a row a joint, and of the table of bodies.
 SCREW, TURNED, BENT, TWIST, ACCEL = 0, 6, 12, 18, 24

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from iparam.robot.kernels.compilation import compiled
 from iparam.robot.kernels.steps import (
     advance,
     at_rest,
     attach,
-    compiled,
     cross,
     read_vector,
     turn_back,

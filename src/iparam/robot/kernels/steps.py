@@ -7,25 +7,8 @@ fast; a kernel's workspace holds one sample and stays in the first-level cache.
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import numba
-
-
-def kept_if_possible(**options: Any) -> Any:
-    """A decorator as `numba.njit`, whose results are kept on disk where there is a folder that can be written."""
-
-    def decorate(function: Any) -> Any:
-        try:
-            return numba.njit(cache=True, **options)(function)
-        except RuntimeError:  # neither beside the source nor in the user's cache: compiled anew in each process
-            return numba.njit(**options)(function)
-
-    return decorate
-
-
-# 'contract' allows fused multiply-adds and nothing that treats nan or inf differently.
-compiled: Any = kept_if_possible(nogil=True, fastmath={"contract"}, error_model="numpy")
+from iparam.robot.kernels.compilation import compiled
 
 
 @compiled
