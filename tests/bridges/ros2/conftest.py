@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import iparam
+from iparam.cli.main import main
 
 pytest.importorskip("rclpy")
 with warnings.catch_warnings(), contextlib.suppress(ImportError):
@@ -150,11 +151,10 @@ def start_node(ros_environment: dict[str, str], tmp_path: Path) -> Iterator[Call
     started: list[NodeProcess] = []
 
     def start(name: str, **parameters: object) -> NodeProcess:
-        words = [word for key, value in parameters.items() for word in ("-p", f"{key}:={_text(value)}")]
         log = tmp_path / f"{name}_{len(started)}.log"
         with log.open("w", encoding="utf-8") as stream:
             process = subprocess.Popen(
-                [sys.executable, "-m", "iparam", "ros2", name, "--ros-args", *words],
+                [sys.executable, "-m", "iparam", "ros2", name, "--ros-args", *_words(parameters)],
                 env=ros_environment,
                 cwd=tmp_path,
                 stdout=stream,
@@ -169,6 +169,27 @@ def start_node(ros_environment: dict[str, str], tmp_path: Path) -> Iterator[Call
         if node.process.poll() is None:
             node.process.kill()
         node.process.wait()
+
+
+@pytest.fixture
+def refusal(
+    ros_environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str]]:
+    """A function that runs `iparam ros2 NAME` with parameters that end it: its exit code and all that it wrote.
+
+    In this process: a new one would spend two seconds on imports.
+    """
+    monkeypatch.chdir(tmp_path)
+
+    def run(name: str, **parameters: object) -> tuple[int, str]:
+        code = main(["ros2", name, "--ros-args", *_words(parameters)])
+        return code, "".join(capfd.readouterr())
+
+    return run
+
+
+def _words(parameters: dict[str, object]) -> list[str]:
+    return [word for key, value in parameters.items() for word in ("-p", f"{key}:={_text(value)}")]
 
 
 def _text(value: object) -> str:

@@ -219,10 +219,10 @@ def test_the_result_is_written_at_the_end(
     assert Estimate.load(output).sensor_bias is None
 
 
-def test_a_file_that_is_no_result_is_not_replaced(start_node: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_file_that_is_no_result_is_not_replaced(refusal: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
     trajectory = tmp_path / "t.json"
     trajectory.write_text('{"format": "iparam-trajectory/1"}', encoding="utf-8")
-    node = start_node("identify", output=trajectory)
-    assert node.process.wait(timeout=60) == 2
-    assert "t.json exists and is a trajectory, and a result would take its place" in node.text
+    code, text = refusal("identify", output=trajectory)
+    assert code == 2
+    assert "t.json exists and is a trajectory, and a result would take its place" in text
     assert trajectory.read_text(encoding="utf-8") == '{"format": "iparam-trajectory/1"}'

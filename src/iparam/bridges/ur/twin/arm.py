@@ -90,6 +90,8 @@ class TwinArm:
         self._data = self._mujoco.MjData(self._model)
         self._gains = ComputedTorque().gains(self._step)
         self._goals = np.empty((3, STEPS, 6))
+        self._asked: tuple[object, ...] = (None, None, None)  # what the feed-forward was last computed for
+        self._forward: tuple[FloatArray, FloatArray] = np.empty((STEPS, 6)), np.empty((6, 6))
         self._data.qpos = start
         self.goal = SetPoint.at_rest(start)
         self.motion: Motion = Hold()
@@ -112,16 +114,14 @@ class TwinArm:
     def advance(self) -> ArmSample:
         """The arm as it is now; then let one period of the controller pass."""
         goals: list[SetPoint] = []
-        for row in range(STEPS):
+        for _ in range(STEPS):
             goals.append(self.goal)
-            self._goals[0, row], self._goals[1, row], self._goals[2, row] = self.goal.q, self.goal.dq, self.goal.ddq
             self.goal = self.motion.advance(self.goal, self._step)
-        forward = inverse_dynamics(self._known, self._goals[0], self._goals[1], self._goals[2], self.gravity)
-        weight = mass_matrix(self._loaded, self._goals[0, 0])
+        forward, weight = self._feed_forward(goals)
         data, stiffness, damping = self._data, *self._gains
         q, dq = data.qpos.copy(), data.qvel.copy()
         for row in range(STEPS):
-            error, slip = self._goals[0, row] - data.qpos, self._goals[1, row] - data.qvel
+            error, slip = goals[row].q - data.qpos, goals[row].dq - data.qvel
             data.ctrl[:] = forward[row] + weight @ (stiffness * error + damping * slip)
             if self._friction is not None:
                 data.qfrc_applied[:] = -self._friction.torque(data.qvel)
@@ -132,6 +132,19 @@ class TwinArm:
                 torque, sensors = data.actuator_force.copy(), data.sensordata.copy()
         contact = self._contact() if data.ncon else ""
         return ArmSample(q, dq, torque, forward[0], sensors[:6], sensors[6:9], goals[0], contact)
+
+    def _feed_forward(self, goals: list[SetPoint]) -> tuple[FloatArray, FloatArray]:
+        """(STEPS, 6) torques of the set points for the known load, and the mass matrix (6, 6) at the first of them.
+
+        An arm that stands still keeps its set point, and what was computed for it.
+        """
+        asked = (goals[0], goals[-1], self._known)
+        if not all(new is old for new, old in zip(asked, self._asked, strict=True)):
+            for row, goal in enumerate(goals):
+                self._goals[0, row], self._goals[1, row], self._goals[2, row] = goal.q, goal.dq, goal.ddq
+            forward = inverse_dynamics(self._known, self._goals[0], self._goals[1], self._goals[2], self.gravity)
+            self._asked, self._forward = asked, (forward, mass_matrix(self._loaded, self._goals[0, 0]))
+        return self._forward
 
     def _contact(self) -> str:
         deepest = min(self._data.contact, key=lambda one: float(one.dist))

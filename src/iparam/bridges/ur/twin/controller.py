@@ -118,6 +118,7 @@ class TwinController:
         self._force = ForceReading()
         self._gravity = np.array(arm.gravity)
         self.tcp_offset, self._tcp = np.zeros(6), np.eye(4)
+        self._wanted_for: tuple[object, object] = (None, None)
         self.ticks, self.clock_error = 0, 0.0
         self.stop_reason, self._stopped_at = "", 0.0
         self.program: Program | None = None
@@ -260,7 +261,10 @@ class TwinController:
         read, values = self._sensors.read, self.values
         q, dq = read("q", sample.q), read("dq", sample.dq)
         current = read("tau", sample.motor_torque) / self._gains
-        wanted = self.kinematics.tool(sample.goal.q, sample.goal.dq, self._tcp)
+        if sample.goal is not self._wanted_for[0] or self._tcp is not self._wanted_for[1]:  # not of an arm that stands
+            self._wanted = self.kinematics.tool(sample.goal.q, sample.goal.dq, self._tcp)
+            self._wanted_for = sample.goal, self._tcp
+        wanted = self._wanted
         tool = self.kinematics.tool(q, dq, self._tcp)
         self._force.update(read("wrench", sample.wrench), self._gravity @ tool.turn)
         force, torque = (tool.turn @ part for part in self._force.external.reshape(2, 3))

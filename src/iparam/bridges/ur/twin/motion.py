@@ -73,7 +73,7 @@ class Hold(Motion):
 
     def advance(self, now: SetPoint, step: float) -> SetPoint:
         """The same place at rest."""
-        return SetPoint.at_rest(now.q)
+        return SetPoint.at_rest(now.q) if now.dq.any() or now.ddq.any() else now
 
 
 class Brake(Motion):
