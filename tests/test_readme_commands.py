@@ -13,11 +13,15 @@ for any text within a line, and on a line of its own for any lines. Extra lines 
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -25,6 +29,9 @@ from pathlib import Path
 import pytest
 
 from iparam.cli.main import main
+
+if sys.platform != "win32":
+    import fcntl
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -95,29 +102,48 @@ def sample_files(tmp_path: Path) -> None:
         shutil.copy(ROOT / "tests" / "data" / f"sample_{name}", tmp_path / name)
 
 
-PLANNED: dict[str, tuple[str, bytes]] = {}
-"""What searches of a fixed time printed and wrote, by their command: several pages begin with the same one."""
-
-
 @pytest.mark.parametrize("block", CONSOLE, ids=str)
 def test_commands_run(
-    block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    block: Block,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """In this process: a new one for each would spend most of the time on imports."""
+    """In this process: a new one for each would spend most of the time on imports.
+
+    A search of a fixed time, with which several pages begin, is done once for all processes of the test run.
+    """
     monkeypatch.chdir(tmp_path)
     for command, expected in commands_of(block):
         arguments = shlex.split(command, comments=True)[1:]
-        output = tmp_path / arguments[-1]
-        if command in PLANNED:
-            printed, plan = PLANNED[command]
-            output.write_bytes(plan)
-            check(0, expected, printed, "")
+        if "--time-budget" in arguments and arguments[-2] == "--output":
+            with shared(tmp_path_factory, command) as kept:
+                if not kept.exists():
+                    code = main(arguments)
+                    captured = capfd.readouterr()
+                    check(code, expected, captured.out, captured.err)
+                    kept.mkdir()
+                    shutil.copy(arguments[-1], kept / "plan")
+                    (kept / "printed").write_text(captured.out, encoding="utf-8")
+            shutil.copy(kept / "plan", arguments[-1])
+            check(0, expected, (kept / "printed").read_text(encoding="utf-8"), "")
             continue
         code = main(arguments)
         captured = capfd.readouterr()
         check(code, expected, captured.out, captured.err)
-        if "--time-budget" in arguments and arguments[-2] == "--output":
-            PLANNED[command] = captured.out, output.read_bytes()
+
+
+@contextmanager
+def shared(tmp_path_factory: pytest.TempPathFactory, command: str) -> Iterator[Path]:
+    """A path for what came of a command, which one process of the test run has for itself at a time."""
+    own = tmp_path_factory.getbasetemp()
+    folder = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    path = folder / f"planned-{zlib.crc32(command.encode()):08x}"
+    with path.with_suffix(".lock").open("w") as lock:
+        if sys.platform != "win32":
+            fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed
+        yield path
 
 
 @pytest.mark.parametrize("block", PYTHON, ids=str)
