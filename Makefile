@@ -22,8 +22,9 @@ demo: $(READY_RUN)  ## install what a user needs, run iparam demo
 	$(BIN)/iparam demo
 
 test: lint  ## lint, types, import layers, then all tests
-	@# A linear algebra library that starts threads of its own would only make all of them wait.
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	@# A linear algebra library that starts threads of its own would only make all of them wait; and without bytecode
+	@# on disk, each of the hundreds of processes that the tests start would compile the package's modules again.
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 fuzz: $(READY_DEV)  ## attack every command and file format with new seeds; what breaks is kept in fuzz-failures
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(BIN)/python -m attack.fuzz --minutes $(MINUTES) --jobs $(JOBS)
