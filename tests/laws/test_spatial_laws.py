@@ -21,7 +21,7 @@ laws = settings(deadline=None, max_examples=100)
 
 
 def vectors(size: int, bound: float) -> st.SearchStrategy[Any]:
-    """Tuples made arrays: for so few numbers, drawing an array takes several times as long as the law that it is for."""
+    """Tuples made arrays: for so few numbers, drawing an array takes several times as long as checking the law."""
     return st.tuples(*[st.floats(-bound, bound)] * size).map(np.array)
 
 
