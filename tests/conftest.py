@@ -50,6 +50,11 @@ EXAMPLE_ROBOTS = {
 }
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slow ones first: a process that began one at the end would go on alone while the others have nothing left."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of measured data beside the repository, or IPARAM_DATA; skips where there is none."""

@@ -16,7 +16,13 @@ Attack = Callable[[Iterable[Callable[[Path], Case]]], None]
 
 @pytest.mark.parametrize(
     ("target", "runs"),
-    [("ur_record", 100), ("ur_set_payload", 3), ("twin_clients", 3), ("planner", 1), ("ros_messages", 3)],
+    [
+        pytest.param("ur_record", 100, marks=pytest.mark.slow),
+        ("ur_set_payload", 3),
+        ("twin_clients", 3),
+        ("planner", 1),
+        ("ros_messages", 3),
+    ],
 )
 def test_a_hostile_peer(target: str, runs: int, pool: WarmPool, attack: Attack) -> None:
     attack(partial(connection_case, target, f"{target}:{run}", pool.samples) for run in range(runs))
