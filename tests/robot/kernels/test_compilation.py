@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -31,41 +33,42 @@ with alone(Path(sys.argv[1]), "kernel"):
 POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="files are locked as POSIX does it")
 
 
-def started(program: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+@contextmanager
+def started(program: str, *arguments: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
     """A process of it that has printed its first line and reads its standard input."""
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", program, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, **environment},
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    return process
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process
 
 
 @POSIX_ONLY
 def test_one_process_compiles_and_the_others_load(tmp_path: Path) -> None:
-    together = [started(COMPILE, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(3)]
-    for process in together:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-    counts = [tuple(map(int, process.communicate(timeout=120)[0].split())) for process in together]
+    with ExitStack() as stack:
+        together = [stack.enter_context(started(COMPILE, NUMBA_CACHE_DIR=str(tmp_path))) for _ in range(3)]
+        for process in together:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        counts = [tuple(map(int, process.communicate(timeout=120)[0].split())) for process in together]
     assert sorted(counts) == [(0, 1), (1, 0), (1, 0)]
 
 
 @POSIX_ONLY
 def test_a_kernel_is_waited_for_but_not_for_ever(tmp_path: Path) -> None:
-    holder = started(HOLD, str(tmp_path))
-    began = time.monotonic()
-    with alone(tmp_path, "another kernel"):
-        pass
-    with alone(tmp_path, "kernel", longest=0.2):
-        waited = time.monotonic() - began
-    assert waited >= 0.2
-    holder.communicate("\n", timeout=120)
+    with started(HOLD, str(tmp_path)) as holder:
+        with alone(tmp_path, "another kernel"):
+            pass
+        began = time.monotonic()
+        with alone(tmp_path, "kernel", longest=0.2):
+            assert time.monotonic() - began >= 0.2
+        holder.communicate("\n", timeout=120)
     began = time.monotonic()
     with alone(tmp_path, "kernel"):
         assert time.monotonic() - began < 10.0
