@@ -12,6 +12,7 @@ import iparam
 from iparam.cli.console.printing import AsJson, note, number, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import Tip, robot_of
+from iparam.cli.options.mounting import MountingOptions
 from iparam.cli.options.recorded_run import RecordedRunOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BagImport:
+class BagImport(MountingOptions):
     r"""Read joint states, wrench and IMU of a ROS 2 or ROS 1 bag into a recording.
 
     Damaged and unfinished bags are read as far as they go.
@@ -89,7 +90,8 @@ class BagImport:
         if self.robot is None and self.tip is not None:
             raise InputError("--tip is a frame of a robot: add --robot")
         robot = robot_of(self.robot, self.tip) if self.robot is not None else None
-        recording = iparam.bridges.bag.read_bag(self.bag, robot, settings)
+        gravity = self.given_gravity()
+        recording = iparam.recording.with_gravity(iparam.bridges.bag.read_bag(self.bag, robot, settings), gravity)
         if robot is not None and robot.name not in robot_names():
             recording = replace(recording, robot=str(self.robot))  # the URDF's path: its name would not find it again
         recording.save(self.output)

@@ -12,6 +12,8 @@ import iparam
 from iparam.arrays import FloatArray
 from iparam.cli.console.printing import note, number, print_json, print_table
 from iparam.cli.options.joint_state import JointState, JointStateOptions, exact_count
+from iparam.cli.options.mounting import MountingOptions
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import JointKind, Robot
 from iparam.spatial.consistency import check_consistency
 from iparam.spatial.parameters import InertialParameters
@@ -32,7 +34,7 @@ class TorqueShares:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compute(JointStateOptions):
+class Compute(MountingOptions, JointStateOptions):
     r"""Joint torques that bring about a motion: inertia, Coriolis, gravity, tool.
 
     Example:
@@ -40,8 +42,6 @@ class Compute(JointStateOptions):
           --ddq 1 0 0 0 0 0 --payload-phi 2 0 0 0.2 0.03 0 0 0.03 0 0.01
     """
 
-    gravity: Annotated[tuple[float, ...], arg(metavar="X Y Z")] = (0.0, 0.0, -9.81)
-    """Gravity in the axes of the base [m/s^2]: turn it for an arm on a wall."""
     payload_phi: Annotated[tuple[float, ...], arg(metavar="M .. IZZ", help_behavior_hint="(default: none)")] = ()
     """A payload on the tool, 10 numbers in its frame: m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz (SI units)."""
     tip_wrench: Annotated[
@@ -53,7 +53,8 @@ class Compute(JointStateOptions):
         """Compute and print."""
         robot = self._loaded(self.load_robot())
         state = self.joint_state(robot)
-        gravity = exact_count(self.gravity, "--gravity", "x y z in the base [m/s^2]", 3)
+        given = self.given_gravity()
+        gravity = np.array(STANDARD_GRAVITY) if given is None else given
         meaning = "moment x y z [N m] and force x y z [N]"
         wrench = exact_count(self.tip_wrench, "--tip-wrench", meaning, 6) if self.tip_wrench else np.zeros(6)
         shares = torque_shares(robot, state, gravity, wrench)

@@ -14,9 +14,11 @@ import iparam
 from iparam.cli.console.printing import AsJson, note, number, numbers, print_json, print_line, progress_bar
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import Tip, note_other_arm, robot_of
+from iparam.cli.options.mounting import MountingOptions
 from iparam.cli.options.payload import PayloadOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.catalog import robot_names
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Simulate(PayloadOptions):
+class Simulate(MountingOptions, PayloadOptions):
     r"""An arm follows a trajectory with a payload in MuJoCo; its sensors are recorded.
 
     The payload's true inertia is written to --truth, never into the recording.
@@ -73,6 +75,7 @@ class Simulate(PayloadOptions):
             raise InputError(f"{self.trajectory} does not say which robot it belongs to: add --robot")
         robot = robot_of(name, self.tip)
         note_other_arm(planned.robot, robot, self.robot, str(self.trajectory))
+        gravity = iparam.robot.agreed_gravity(self.given_gravity(), planned.gravity, str(self.trajectory))
         drives = None if self.motors is None else iparam.simulation.motors(self.motors)
         if drives is not None:
             if drives.drive_gains.size != robot.num_joints:
@@ -82,11 +85,13 @@ class Simulate(PayloadOptions):
             if drives.name != robot.name:
                 note(f"--motors {drives.name} are those of another arm than {robot.name}")
             robot = robot.with_armature(drives.rotor_inertia)
+        x, y, z = STANDARD_GRAVITY if gravity is None else gravity.tolist()
         simulator = iparam.MujocoSimulator(
             physics_rate=self.physics_rate,
             rates=iparam.simulation.SensorRates.all_at(self.sensor_rate),
             controller=iparam.simulation.ComputedTorque(payload_known=self.payload_known),
             friction=None if drives is None else drives.friction,
+            gravity=(x, y, z),
         )
         scene = simulator.load(robot, payload)
         started = time.perf_counter()

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from iparam.errors import InputError
 from iparam.excitation.constraints.constraint import Constraint, InfeasibleError
@@ -21,6 +22,7 @@ from iparam.excitation.constraints.validation import REST_TOLERANCE, validate
 from iparam.excitation.information.joint_noise import expected_processes
 from iparam.excitation.prediction import Prediction, Target, predict_precision
 from iparam.excitation.search.problem import VALIDATION_RATE
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
 from iparam.sensing.measurement_noise import MeasurementNoise
 from iparam.spatial.parameters import InertialParameters
@@ -69,12 +71,13 @@ def shortest_duration(
     longest: float = LONGEST,
     bias: bool = True,
     weighted: bool = True,
+    gravity: ArrayLike = STANDARD_GRAVITY,
 ) -> DurationChoice:
     """Time scale and repetitions of a motion that reach all targets in the least time.
 
     Args:
         trajectory: the motion; repeated only if it ends where it starts, at rest.
-        robot, payload, noise, rate, bias, weighted: see `predict_precision`.
+        robot, payload, noise, rate, bias, weighted, gravity: see `predict_precision`.
         targets: see `parse_targets`.
         constraints: what the motion must keep at any speed.
         longest: most time in total [s].
@@ -95,7 +98,15 @@ def shortest_duration(
         slowed = processes and tuple(dataclasses.replace(p, bandwidth=p.bandwidth / scale) for p in processes)
         used = min(rate, samples / scaled.duration)
         once = predict_precision(
-            scaled, robot, payload, noise, rate=used, bias=bias, weighted=weighted, processes=slowed
+            scaled,
+            robot,
+            payload,
+            noise,
+            rate=used,
+            bias=bias,
+            weighted=weighted,
+            processes=slowed,
+            gravity=gravity,
         )
         once = _repeated(once, rate / used)
         needed = max(target.excess(once) for target in targets) ** 2

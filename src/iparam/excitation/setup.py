@@ -21,6 +21,7 @@ from iparam.excitation.constraints.torque_limit import TorqueLimitConstraint
 from iparam.excitation.information.criteria import Criterion
 from iparam.excitation.information.information import Information, WrenchInformation
 from iparam.excitation.search.problem import ExcitationProblem
+from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
 from iparam.robot.catalog import catalog_robot
 from iparam.robot.cell import WorkCell
 from iparam.robot.model import JointLimits, Robot
@@ -75,6 +76,7 @@ def planning_problem(
     criterion: Criterion | str = Criterion.KAPPA,
     information: Information | None = None,
     free_start: bool = False,
+    gravity: ArrayLike = STANDARD_GRAVITY,
 ) -> ExcitationProblem:
     """The problem of exciting a payload with an arm in its surroundings.
 
@@ -92,6 +94,7 @@ def planning_problem(
         criterion: what is minimised.
         information: what is to be identified; a payload, from the wrench at the tool, if not given.
         free_start: whether the start pose may be moved, too.
+        gravity: (3,) in base axes [m/s^2], for the torques and for what the motion tells; see `mounted_gravity`.
     """
     bounds = PlanningLimits() if limits is None else limits
     start = default_start(robot) if q0 is None else as_float_array(q0, "q0", (robot.num_joints,))
@@ -103,9 +106,9 @@ def planning_problem(
         raise InputError(f"unknown criterion {str(criterion)!r}; known: {', '.join(known)}")
     return ExcitationProblem(
         robot,
-        WrenchInformation(robot) if information is None else information,
+        WrenchInformation(robot, gravity=gravity_vector(gravity)) if information is None else information,
         (
-            *joint_limit_constraints(robot, bounds, payload_parameters),
+            *joint_limit_constraints(robot, bounds, payload_parameters, gravity),
             *displacement_constraints(robot, start, bounds),
             *capsule_collision(robot, payload, cell, bounds.clearance),
         ),
@@ -132,7 +135,10 @@ def default_start(robot: Robot) -> FloatArray:
 
 
 def joint_limit_constraints(
-    robot: Robot, limits: PlanningLimits, payload_parameters: InertialParameters | None
+    robot: Robot,
+    limits: PlanningLimits,
+    payload_parameters: InertialParameters | None,
+    gravity: ArrayLike = STANDARD_GRAVITY,
 ) -> tuple[Constraint, ...]:
     """Position, velocity, acceleration, jerk and torque limits, as far as there are any."""
     names, own = robot.joint_names, robot.limits
@@ -151,7 +157,7 @@ def joint_limit_constraints(
     torque = limits.fraction * _per_joint(robot, limits.torque, own.torque)
     if np.isfinite(torque).any():
         loaded = robot if payload_parameters is None else robot.with_payload(payload_parameters)
-        constraints.append(TorqueLimitConstraint(loaded, torque))
+        constraints.append(TorqueLimitConstraint(loaded, torque, gravity=gravity_vector(gravity)))
     return tuple(constraint for constraint in constraints if constraint.labels)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError
@@ -19,7 +20,7 @@ from iparam.excitation.constraints.constraint import InfeasibleError, MotionArra
 from iparam.excitation.search.problem import ExcitationProblem
 from iparam.files.json import write_json
 from iparam.regressor.wrench import wrench_regressor
-from iparam.robot.batching import STANDARD_GRAVITY
+from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
 from iparam.robot.model import Robot
 
 FORMAT = "iparam-poses/1"
@@ -56,6 +57,7 @@ class StaticPoses:
             less than 1.22.
         travel: way of the joint that moves most, added up from the start pose through all poses and back [rad].
         margins: the least margin of every constraint on the straight joint-space ways between them.
+        gravity: (3,) in base axes, to be written with them [m/s^2]; None for an arm that stands upright.
     """
 
     robot: str
@@ -64,19 +66,23 @@ class StaticPoses:
     condition_number: float
     travel: float
     margins: tuple[WorstMargin, ...]
+    gravity: FloatArray | None = None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write them as JSON in the format ``iparam-poses/1``, replacing the file in one step."""
         document = {
             "format": FORMAT,
             "robot": self.robot,
+            **({} if self.gravity is None else {"gravity": self.gravity.tolist()}),
             "poses": self.poses.tolist(),
             "condition_number": self.condition_number,
         }
         write_json(path, document)
 
 
-def choose_poses(problem: ExcitationProblem, count: int = 6, seed: int = 0) -> StaticPoses:
+def choose_poses(
+    problem: ExcitationProblem, count: int = 6, seed: int = 0, gravity: ArrayLike = STANDARD_GRAVITY
+) -> StaticPoses:
     """Choose poses by D-optimality among random ones that only the wrist has to move for.
 
     Every pose, and every straight way in joint space between two of them or the start pose, keeps all constraints, so
@@ -86,6 +92,7 @@ def choose_poses(problem: ExcitationProblem, count: int = 6, seed: int = 0) -> S
         problem: the arm, its start pose and its constraints; its motion has no meaning here.
         count: how many, at least 4; where the constraints leave room for fewer, there are fewer, but at least 4.
         seed: of the random poses; the same one gives the same result.
+        gravity: (3,) in base axes [m/s^2].
     """
     if not isinstance(count, int) or isinstance(count, bool) or not LEAST_POSES <= count <= MOST_POSES:
         raise InputError(
@@ -95,13 +102,15 @@ def choose_poses(problem: ExcitationProblem, count: int = 6, seed: int = 0) -> S
         )
     if not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed must be a whole number, at least 0, got {seed!r}")
+    if not gravity_vector(gravity).any():
+        raise InputError("without gravity, nothing is to be seen in poses at rest: move the load instead")
     start = _worst(problem, problem.q0[None])
     if start is not None:
         raise InfeasibleError(
             f"the start pose q0 itself violates '{start.constraint}' by {-start.margin:.4g} {start.unit} "
             f"({start.label}): choose another q0 or relax that constraint"
         )
-    selection = _Selection(problem, np.random.default_rng(seed))
+    selection = _Selection(problem, np.random.default_rng(seed), gravity)
     chosen = selection.run(count)
     if len(chosen) < LEAST_POSES:
         blocked = selection.blocked.most_common(1)
@@ -118,28 +127,28 @@ def choose_poses(problem: ExcitationProblem, count: int = 6, seed: int = 0) -> S
     return StaticPoses(
         problem.robot.name,
         frozen(poses),
-        frozen(gravity_in_tool(problem.robot, poses)),
-        condition_number(problem.robot, poses),
+        frozen(gravity_in_tool(problem.robot, poses, gravity)),
+        condition_number(problem.robot, poses, gravity),
         float(np.abs(np.diff(tour, axis=0)).max(axis=1).sum()),
         tuple(margin for margin in found if margin is not None),
     )
 
 
-def gravity_in_tool(robot: Robot, poses: FloatArray) -> FloatArray:
+def gravity_in_tool(robot: Robot, poses: FloatArray, gravity: ArrayLike = STANDARD_GRAVITY) -> FloatArray:
     """(P, 3) unit vectors: where gravity points in tool axes, in poses (P, n)."""
-    return -_regressors(robot, poses)[:, :3, 0]
+    return -_regressors(robot, poses, gravity)[:, :3, 0]
 
 
-def condition_number(robot: Robot, poses: FloatArray) -> float:
+def condition_number(robot: Robot, poses: FloatArray, gravity: ArrayLike = STANDARD_GRAVITY) -> float:
     """Of the stacked regressor of mass, first moment and bias at rest, with gravity in units of g."""
-    return float(np.linalg.cond(_regressors(robot, poses).reshape(-1, 10)))
+    return float(np.linalg.cond(_regressors(robot, poses, gravity).reshape(-1, 10)))
 
 
-def _regressors(robot: Robot, poses: FloatArray) -> FloatArray:
+def _regressors(robot: Robot, poses: FloatArray, gravity: ArrayLike) -> FloatArray:
     """(P, 6, 10) columns of m g, m g c and the bias."""
     rest = np.zeros_like(poses)
     matrices = np.zeros((len(poses), 6, 10))
-    matrices[:, :, :4] = wrench_regressor(robot, poses, rest, rest)[:, :, :4] / np.linalg.norm(STANDARD_GRAVITY)
+    matrices[:, :, :4] = wrench_regressor(robot, poses, rest, rest, gravity)[:, :, :4] / np.linalg.norm(gravity)
     matrices[:, :, 4:] = np.eye(6)
     return matrices
 
@@ -152,14 +161,14 @@ class _Selection:
         blocked: how often each constraint excluded a pose or a way.
     """
 
-    def __init__(self, problem: ExcitationProblem, rng: np.random.Generator) -> None:
+    def __init__(self, problem: ExcitationProblem, rng: np.random.Generator, gravity: ArrayLike) -> None:
         self.problem = problem
         self.blocked: Counter[str] = Counter()
         self._free: dict[tuple[int, int], bool] = {}
         drawn = _candidates(problem, rng)
         kept = [pose for pose in drawn if self._passes(pose[None])]
         self.candidates = np.array(kept).reshape(-1, problem.robot.num_joints)
-        matrices = _regressors(problem.robot, self.candidates)
+        matrices = _regressors(problem.robot, self.candidates, gravity)
         self._gravity = -matrices[:, :3, 0]
         self._grams = np.einsum("pik,pil->pkl", matrices, matrices)
         self._prices = PRICE * np.abs(self.candidates - problem.q0).max(axis=1, initial=0.0)

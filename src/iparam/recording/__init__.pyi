@@ -12,3 +12,4 @@ from .files.parquet_table import stated_in_parquet as stated_in_parquet
 from .files.storage import SUFFIXES as SUFFIXES
 from .recording import Recording as Recording
 from .signal import Signal as Signal
+from .statements import with_gravity as with_gravity

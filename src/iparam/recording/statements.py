@@ -13,8 +13,8 @@ Keys that mean something here, as iparam or another program writes them:
 from __future__ import annotations
 
 import re
-import reprlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,18 +25,13 @@ from iparam.errors import ContradictionError
 from iparam.recording.channels import CHANNELS
 from iparam.recording.units import QUANTITIES, RATE_KEYS, UNITS, plain_unit, unit_size
 from iparam.robot.batching import STANDARD_GRAVITY
+from iparam.robot.gravity import SAME_GRAVITY, agreed_gravity, stated_gravity
 
 if TYPE_CHECKING:
     from iparam.recording.recording import Recording
 
 FRAME_KEYS = ("tool_frame", "sensor_frame", "wrench_frame", "frame")
 COMPENSATED = "compensated_mass_kg"
-
-STRONGEST_GRAVITY = 30.0
-"""[m/s^2]; no arm stands where there is more, and 9806 is in mm/s^2."""
-
-SAME_GRAVITY = 0.005
-"""Share by which two statements of gravity may differ: it varies by that much over the earth."""
 
 _QUANTITY_OF = {
     "angle": "angle",
@@ -82,16 +77,22 @@ def recorded_gravity(recording: Recording, given: ArrayLike | None = None) -> Fl
         recording: whose metadata may state it.
         given: the caller's; it must agree with the recording's.
     """
-    stated = _stated_gravity(recording.metadata.get("gravity"))
+    agreed = agreed_gravity(
+        given, stated_gravity(recording.metadata.get("gravity"), "the metadata say"), "the recording's metadata"
+    )
+    return as_float_array(STANDARD_GRAVITY, "gravity") if agreed is None else agreed
+
+
+def with_gravity(recording: Recording, given: ArrayLike | None) -> Recording:
+    """The recording with gravity (3,) in base axes [m/s^2] stated in its metadata, as given; itself for None.
+
+    Raises:
+        ContradictionError: it states another one.
+    """
     if given is None:
-        return as_float_array(STANDARD_GRAVITY, "gravity") if stated is None else stated
-    gravity = as_float_array(given, "gravity", (3,))
-    if stated is not None and np.linalg.norm(gravity - stated) > SAME_GRAVITY * np.linalg.norm(stated):
-        raise ContradictionError(
-            f"gravity is {gravity.tolist()} m/s^2 by the caller and {stated.tolist()} by the recording's metadata: "
-            "leave it out to take the recording's, or correct that"
-        )
-    return gravity
+        return recording
+    gravity = recorded_gravity(recording, given)
+    return replace(recording, metadata={**recording.metadata, "gravity": gravity.tolist()})
 
 
 def gravity_remarks(gravity: FloatArray) -> list[str]:
@@ -155,23 +156,3 @@ def _check(key: str, unit: str, expected: str, quantities: tuple[str, ...]) -> N
 def _is_number(value: object) -> bool:
     """Whether a value of the metadata is a number that a float can hold."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
-
-
-def _stated_gravity(value: Any) -> FloatArray | None:
-    if value is None:
-        return None
-    numbers = [value[axis] for axis in "xyz"] if isinstance(value, dict) and set(value) == set("xyz") else value
-    each = numbers if isinstance(numbers, list) else [numbers]
-    if len(each) not in (1, 3) or not all(_is_number(one) for one in each):
-        raise ContradictionError(
-            f"the metadata say gravity = {reprlib.repr(value)}, which is neither a vector of three numbers in base "
-            "axes [m/s^2] nor its magnitude: correct it, or leave it out for 9.81 downwards"
-        )
-    vector = np.array(each if len(each) == 3 else [0.0, 0.0, -abs(each[0])], dtype=np.float64)
-    size = float(np.linalg.norm(vector))
-    if size > STRONGEST_GRAVITY or 0.9 < size < 1.1:
-        raise ContradictionError(
-            f"the metadata say gravity = {value!r}, which is {size:.4g} m/s^2: is it in another unit? It is given in "
-            "m/s^2, 9.81 on the earth"
-        )
-    return vector

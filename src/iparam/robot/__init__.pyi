@@ -8,6 +8,8 @@ from .dynamics import coriolis_centrifugal as coriolis_centrifugal
 from .dynamics import gravity_torques as gravity_torques
 from .dynamics import inverse_dynamics as inverse_dynamics
 from .dynamics import mass_matrix as mass_matrix
+from .gravity import agreed_gravity as agreed_gravity
+from .gravity import mounted_gravity as mounted_gravity
 from .kinematics import is_singular as is_singular
 from .kinematics import jacobian as jacobian
 from .kinematics import manipulability as manipulability

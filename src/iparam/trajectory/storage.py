@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from iparam.errors import FileFormatError, InputError, UnknownNameError
+from iparam.arrays import FloatArray, as_float_array
+from iparam.errors import ContradictionError, FileFormatError, InputError, UnknownNameError
 from iparam.files.json import JsonSection, read_json, write_json
+from iparam.robot.gravity import stated_gravity
 from iparam.trajectory.blend import BlendedTrajectory
 from iparam.trajectory.checks import positive_number
 from iparam.trajectory.fourier import FourierTrajectory, WindowedFourierTrajectory
@@ -141,6 +144,7 @@ class TrajectoryFile:
         fps: the rate it is meant to be sampled and played at [Hz].
         condition_number: of the regressor along it, or None.
         validation: what was checked, "all_constraints_satisfied" and the margins, or None.
+        gravity: (3,) in base axes that it was planned under [m/s^2], or None if the file does not say.
     """
 
     trajectory: Trajectory
@@ -148,6 +152,7 @@ class TrajectoryFile:
     fps: float
     condition_number: float | None
     validation: dict[str, Any] | None
+    gravity: FloatArray | None = None
 
 
 def save_trajectory(
@@ -158,6 +163,7 @@ def save_trajectory(
     fps: float,
     condition_number: float | None = None,
     validation: Mapping[str, Any] | None = None,
+    gravity: ArrayLike | None = None,
 ) -> None:
     """Write ``trajectory`` to ``path`` so that `load_trajectory` gives it back bit for bit.
 
@@ -170,6 +176,7 @@ def save_trajectory(
         fps: the rate it is meant to be sampled and played at [Hz].
         condition_number: of the regressor along it.
         validation: numbers, texts, booleans, and lists and mappings of them; numpy's are converted. All finite.
+        gravity: (3,) in base axes that it was planned under [m/s^2]; None leaves it out.
     """
     if not isinstance(trajectory, Trajectory):
         raise InputError(f"trajectory must be a Trajectory, got {type(trajectory).__name__}")
@@ -182,6 +189,7 @@ def save_trajectory(
     document = {
         "format": FORMAT,
         "robot": robot,
+        **({} if gravity is None else {"gravity": as_float_array(gravity, "gravity", (3,)).tolist()}),
         **described,
         "condition_number": _plain(condition_number, "condition_number"),
         "validation": _plain(validation, "validation"),
@@ -214,7 +222,15 @@ def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFile:
         _rate(document.section("config"), required=stated),
         document.number("condition_number") if document.has("condition_number") else None,
         document.section("validation").content if document.has("validation") else None,
+        _gravity(document),
     )
+
+
+def _gravity(document: JsonSection) -> FloatArray | None:
+    try:
+        return stated_gravity(document.content.get("gravity"), "it says")
+    except ContradictionError as error:
+        raise document.error("gravity", f"cannot be used: {error}") from None
 
 
 def _rate(config: JsonSection, required: bool) -> float:

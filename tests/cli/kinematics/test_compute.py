@@ -163,7 +163,10 @@ def test_the_share_of_the_limit_is_shown(capsys: pytest.CaptureFixture[str]) -> 
         ),
         (["kinematics", "compute", "--robot", "ur7", "--q", *ZERO], "unknown robot 'ur7'"),
         (["kinematics", "compute", "--robot", "ur5e", "--q", *ZERO, "--tip", "tcp"], "unknown tool frame 'tcp'"),
-        (["dynamics", "compute", "--robot", "ur5e", "--q", *ZERO, "--gravity", "9.81"], "--gravity needs 3 numbers"),
+        (
+            ["dynamics", "compute", "--robot", "ur5e", "--q", *ZERO, "--gravity", "0", "9.81"],
+            "--gravity needs 3 numbers",
+        ),
         (["dynamics", "compute", "--robot", "ur5e", "--q", *ZERO, "--tip-wrench", "1"], "--tip-wrench needs 6 numbers"),
         (["dynamics", "compute", "--robot", "ur5e", "--q", *ZERO, "--payload-phi", "1"], "--payload-phi needs 10"),
         (["dynamics", "compute", "--robot", "ur5e", "--q", *ZERO, "--tip-wrench", *ZERO[:5], "nan"], "must be finite"),

@@ -35,7 +35,7 @@ class Check(PlannedMotionOptions):
     def run(self) -> None:
         """Check and print."""
         planned, robot = self.load()
-        constraints = self.constraints(planned.trajectory, robot)
+        constraints = self.constraints(planned.trajectory, robot, self.agreed_gravity(planned))
         result = iparam.excitation.validate(
             planned.trajectory, constraints, self.rate, require_rest=not self.moving_ends
         )

@@ -15,8 +15,11 @@ from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlanningOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
+from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from iparam.excitation.constraints.constraint import WorstMargin
     from iparam.excitation.information.information import Information
     from iparam.excitation.search.optimizer import OptimizationResult, Progress
@@ -60,11 +63,11 @@ class Optimize(PlanningOptions):
 
     def run(self) -> None:
         """Plan and write."""
-        robot = self.robot_model()
+        robot, gravity = self.robot_model(), self.given_gravity()
         problem = dataclasses.replace(
-            self.problem(robot),
+            self.problem(robot, gravity),
             criterion=iparam.excitation.Criterion(self.criterion),
-            information=self._information(robot),
+            information=self._information(robot, STANDARD_GRAVITY if gravity is None else gravity),
         )
         with live_line("starting the workers") as show:
             result = iparam.optimize_excitation(
@@ -80,14 +83,14 @@ class Optimize(PlanningOptions):
             note("interrupted: this is the best motion found until then")
         self._report(result, checked.margins)
 
-    def _information(self, robot: Robot) -> Information:
-        """What is to be identified, in the units that the options ask for."""
+    def _information(self, robot: Robot, gravity: ArrayLike) -> Information:
+        """What is to be identified, in the units that the options ask for, under gravity (3,)."""
         if self.identify == "robot":
             if self.noise is not None:
                 raise InputError("--noise weights the wrench of a payload; it has no meaning with --identify robot")
-            arm = iparam.excitation.TorqueInformation.of_robot(robot)
+            arm = iparam.excitation.TorqueInformation.of_robot(robot, gravity=gravity)
             return dataclasses.replace(arm, column_scales=iparam.excitation.arm_scales(arm)) if self.relative else arm
-        payload = iparam.excitation.WrenchInformation(robot)
+        payload = iparam.excitation.WrenchInformation(robot, gravity=gravity_vector(gravity))
         if self.noise is not None:
             deviations = iparam.sensing.MeasurementNoise.from_model(iparam.noise_preset(self.noise)).wrench
             payload = dataclasses.replace(payload, row_weights=1.0 / deviations**2)

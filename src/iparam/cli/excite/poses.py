@@ -14,6 +14,7 @@ from iparam.cli.console.printing import AsJson, note, number, numbers, print_jso
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlanningOptions
 from iparam.files.kind import FileKind
+from iparam.robot.batching import STANDARD_GRAVITY
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +45,11 @@ class Poses(PlanningOptions):
     def run(self) -> None:
         """Choose, write and print."""
         robot = self.robot_model()
-        chosen = iparam.excitation.choose_poses(self.problem(robot), self.count, self.seed)
-        replace(chosen, robot=self.robot or robot.name).save(self.output)
+        gravity = self.given_gravity()
+        chosen = iparam.excitation.choose_poses(
+            self.problem(robot, gravity), self.count, self.seed, STANDARD_GRAVITY if gravity is None else gravity
+        )
+        replace(chosen, robot=self.robot or robot.name, gravity=gravity).save(self.output)
         if len(chosen.poses) < self.count:
             note(f"the constraints leave room for {len(chosen.poses)} poses only, not {self.count}")
         if self.json:

@@ -15,6 +15,7 @@ from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlannedMotionOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
+from iparam.robot.batching import STANDARD_GRAVITY
 
 if TYPE_CHECKING:
     from iparam.excitation.duration import DurationChoice
@@ -70,6 +71,8 @@ class Predict(PlannedMotionOptions):
         if payload is None:
             raise InputError("guess the payload: add --payload-mass [kg] and --payload-size x y z [m]")
         planned, robot = self.load()
+        gravity = self.agreed_gravity(planned)
+        used = STANDARD_GRAVITY if gravity is None else gravity
         if targets is None:
             prediction = iparam.excitation.predict_precision(
                 planned.trajectory,
@@ -79,6 +82,7 @@ class Predict(PlannedMotionOptions):
                 rate=self.rate,
                 repetitions=self.repetitions,
                 weighted=not self.unweighted,
+                gravity=used,
             )
             self._report(prediction, None)
             return
@@ -89,18 +93,27 @@ class Predict(PlannedMotionOptions):
             payload,
             noise,
             targets,
-            self.constraints(planned.trajectory, robot),
+            self.constraints(planned.trajectory, robot, gravity),
             rate=self.rate,
             weighted=not self.unweighted,
+            gravity=used,
         )
         if self.output is not None:
             self._save(self.output, choice, robot, planned)
         self._report(choice.prediction, choice)
 
     def _save(self, output: Path, choice: DurationChoice, robot: Robot, planned: TrajectoryFile) -> None:
-        checked = iparam.excitation.validate(choice.trajectory, self.constraints(choice.trajectory, robot))
+        gravity = self.agreed_gravity(planned)
+        checked = iparam.excitation.validate(choice.trajectory, self.constraints(choice.trajectory, robot, gravity))
         name = self.robot or planned.robot or robot.name
-        iparam.save_trajectory(output, choice.trajectory, robot=name, fps=planned.fps, validation=checked.as_json())
+        iparam.save_trajectory(
+            output,
+            choice.trajectory,
+            robot=name,
+            fps=planned.fps,
+            validation=checked.as_json(),
+            gravity=gravity,
+        )
         if choice.repetitions > 1:
             note(f"{output} holds one run; run it {choice.repetitions} times")
 

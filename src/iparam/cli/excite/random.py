@@ -51,7 +51,7 @@ class Random(PlanningOptions):
     def run(self) -> None:
         """Search and write."""
         robot = self.robot_model()
-        problem = self.problem(robot)
+        problem = self.problem(robot, self.given_gravity())
         with live_line("building the model") as show:
             result = iparam.excitation.random_search(
                 problem.q0,

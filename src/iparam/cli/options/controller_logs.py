@@ -11,6 +11,7 @@ from tyro.conf import arg
 import iparam
 from iparam.cli.console.printing import AsJson
 from iparam.cli.options.joint_state import Tip, exact_count, robot_of
+from iparam.cli.options.mounting import MountingOptions
 from iparam.cli.options.recording_file import RecordingFileOptions
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ControllerLogOptions(RecordingFileOptions):
+class ControllerLogOptions(RecordingFileOptions, MountingOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str, arg(metavar="ROBOT")]
@@ -35,7 +36,7 @@ class ControllerLogOptions(RecordingFileOptions):
 
     def load_log(self, path: Path, robot: Robot) -> iparam.Recording:
         """One log, with notes on what is wrong with it."""
-        return self.read_file(path, robot)
+        return iparam.recording.with_gravity(self.read_file(path, robot), self.given_gravity())
 
     def gains(self, robot: Robot) -> FloatArray | None:
         """The drive gains, if they are given."""

@@ -15,10 +15,13 @@ from tyro.conf import Positional, Suppress, arg
 import iparam
 from iparam.cli.console.printing import AsJson, note
 from iparam.cli.options.joint_state import Tip, exact_count, note_other_arm, robot_of
+from iparam.cli.options.mounting import MountingOptions
 from iparam.errors import InputError
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.plausibility import check_angles
 
 if TYPE_CHECKING:
+    from iparam.arrays import FloatArray
     from iparam.excitation.constraints.constraint import Constraint
     from iparam.excitation.constraints.validation import Validation
     from iparam.excitation.search.problem import ExcitationProblem
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanningOptions:
+class PlanningOptions(MountingOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="")] = None
@@ -96,11 +99,13 @@ class PlanningOptions:
         )
         return iparam.InertialParameters.box(self.payload_mass, size).transformed(pose)
 
-    def problem(self, robot: Robot) -> ExcitationProblem:
-        """The problem that the options describe."""
+    def problem(self, robot: Robot, gravity: FloatArray | None = None) -> ExcitationProblem:
+        """The problem that the options describe, under gravity (3,) in base axes [m/s^2]; None for 9.81 downwards."""
         if self.preset == "reference":
             if robot.name != "ur5e":
                 raise InputError(f"the reference problem is for the ur5e, not for {robot.name}: leave out --preset")
+            if gravity is not None:
+                raise InputError("the reference problem is that of an arm on the floor: leave out --preset")
             return iparam.excitation.reference_problem()
         box = None
         if self.payload_size:
@@ -127,12 +132,13 @@ class PlanningOptions:
             num_harmonics=self.harmonics,
             base_freq=self.base_freq,
             free_start=self.free_start,
+            gravity=STANDARD_GRAVITY if gravity is None else gravity,
         )
 
     def write(
         self, output: Path, problem: ExcitationProblem, motion: Trajectory, condition_number: float | None
     ) -> Validation:
-        """Check a motion that was found for ``problem``, and write it with what the check says."""
+        """Check a motion that was found for ``problem``, and write it with what the check says and the gravity of the options."""
         checked = iparam.excitation.validate(motion, problem.constraints)
         iparam.save_trajectory(
             output,
@@ -141,6 +147,7 @@ class PlanningOptions:
             fps=problem.fps,
             condition_number=condition_number,
             validation=checked.as_json(),
+            gravity=self.given_gravity(),
         )
         return checked
 
@@ -174,7 +181,13 @@ class PlannedMotionOptions(PlanningOptions):
         note_other_arm(planned.robot, robot, self.robot, str(self.trajectory))
         return planned, robot
 
-    def constraints(self, trajectory: Trajectory, robot: Robot) -> tuple[Constraint, ...]:
-        """What the motion must keep; displacements count from its own start."""
+    def agreed_gravity(self, planned: TrajectoryFile) -> FloatArray | None:
+        """Gravity (3,) in base axes [m/s^2] of the options or the file, which must agree; None if neither says."""
+        return iparam.robot.agreed_gravity(self.given_gravity(), planned.gravity, str(self.trajectory))
+
+    def constraints(
+        self, trajectory: Trajectory, robot: Robot, gravity: FloatArray | None = None
+    ) -> tuple[Constraint, ...]:
+        """What the motion must keep under gravity (3,); displacements count from its own start."""
         start = tuple(np.degrees(trajectory.evaluate(0.0).q[0]).tolist())
-        return dataclasses.replace(self, q0=start).problem(robot).constraints
+        return dataclasses.replace(self, q0=start).problem(robot, gravity).constraints

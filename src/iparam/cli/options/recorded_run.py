@@ -11,6 +11,7 @@ from tyro.conf import arg
 import iparam
 from iparam.cli.console.printing import note
 from iparam.cli.options.joint_state import note_model
+from iparam.cli.options.mounting import MountingOptions
 from iparam.cli.options.recording_file import RecordingFileOptions
 from iparam.errors import InputError
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordedRunOptions(RecordingFileOptions):
+class RecordedRunOptions(RecordingFileOptions, MountingOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the recording's)")] = None
@@ -35,6 +36,7 @@ class RecordedRunOptions(RecordingFileOptions):
         recording = self.read_file(path, self.robot, self.tip)
         if not (self.robot or recording.robot):
             raise InputError(f"{path} does not say which robot it belongs to: add --robot")
+        recording = iparam.recording.with_gravity(recording, self.given_gravity())
         robot = iparam.sensing.recorded_robot(recording, self.robot, self.tip)
         note_model(robot)
         iparam.sensing.check_run(recording, robot, uses_wrench=recording.has("wrench"))

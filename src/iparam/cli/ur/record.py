@@ -14,6 +14,7 @@ from iparam.cli.console.interruption import StopRequest, interruption
 from iparam.cli.console.printing import AsJson, note, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
+from iparam.cli.options.mounting import MountingOptions
 from iparam.cli.ur.options import HostOption, StatusLine, note_older, save_and_clean
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
@@ -27,7 +28,7 @@ _LOOK = 0.05  # s
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record(HostOption):
+class Record(MountingOptions, HostOption):
     r"""Record what a UR arm measures, at the controller's rate (500 Hz, e-Series).
 
     It only listens: the arm can be moved by any program, or by hand.
@@ -65,6 +66,7 @@ class Record(HostOption):
                 raise InputError(f"{option} must be positive, got {value:g} s")
         if not 0 < self.port < 65536:
             raise InputError(f"--port must be 1 to 65535, got {self.port}")
+        gravity = self.given_gravity()
         name = self.robot or self._ask_model()
         settings = iparam.bridges.ur.RecorderSettings(
             self.host,
@@ -85,7 +87,7 @@ class Record(HostOption):
                     self._watch(recorder, spill, requested)
                 finally:
                     recorder.stop()
-                recording = recorder.recording()
+                recording = iparam.recording.with_gravity(recorder.recording(), gravity)
                 save_and_clean(recorder, recording, self.output, spill)
         finally:
             spill.close()

@@ -89,7 +89,8 @@ class Run(PlannedMotionOptions, HostOption):
             if self.dry_run is None
             else iparam.trajectory.ScaledMotion(planned.trajectory, self.dry_run)
         )
-        checked = self._checked(trajectory, robot, "the motion")
+        gravity = self.agreed_gravity(planned)
+        checked = self._checked(trajectory, robot, "the motion", gravity)
         settings = iparam.bridges.ur.RecorderSettings(
             self.host, robot, self.robot or planned.robot or robot.name, wrench=self.wrench, measures=self.measures
         )
@@ -100,7 +101,7 @@ class Run(PlannedMotionOptions, HostOption):
                 try:
                     recorder.start()
                     note_older(spill)
-                    plan = self._plan(recorder, trajectory, robot, limits, checked)
+                    plan = self._plan(recorder, trajectory, robot, limits, checked, gravity)
                     confirm("Is the cell clear, and may the arm move?", self.yes, "the arm stays where it is")
                     motion.connect()
                     motion.load(plan.set_points())
@@ -109,19 +110,25 @@ class Run(PlannedMotionOptions, HostOption):
                     spill.remove()  # nothing has moved: there is nothing to keep
                     raise
                 with interruption() as requested:
-                    self._play(plan, recorder, motion, spill, requested)
+                    self._play(plan, recorder, motion, spill, requested, gravity)
         finally:
             spill.close()
 
-    def _checked(self, trajectory: Trajectory, robot: Robot, what: str) -> Validation:
+    def _checked(self, trajectory: Trajectory, robot: Robot, what: str, gravity: FloatArray | None) -> Validation:
         """The motion's margins; raises where one is negative."""
-        result = iparam.excitation.validate(trajectory, self.constraints(trajectory, robot))
+        result = iparam.excitation.validate(trajectory, self.constraints(trajectory, robot, gravity))
         if not result.satisfied:
             raise IparamError(f"{what} is not valid, so the arm stays where it is: {'; '.join(result.violations)}")
         return result
 
     def _plan(
-        self, recorder: ArmRecorder, trajectory: Trajectory, robot: Robot, limits: GuardLimits, checked: Validation
+        self,
+        recorder: ArmRecorder,
+        trajectory: Trajectory,
+        robot: Robot,
+        limits: GuardLimits,
+        checked: Validation,
+        gravity: FloatArray | None,
     ) -> iparam.bridges.ur.RunPlan:
         """Look at the arm, check the way to the start, and print what is going to happen."""
         sample = recorder.first_sample()
@@ -138,7 +145,8 @@ class Run(PlannedMotionOptions, HostOption):
         if way is not None:
             # Displacements count from the start, and the way only leads there.
             free = dataclasses.replace(self, max_displacement=None)
-            free._checked(way, robot, f"the way to the start, a straight line of {way.duration:.1f} s in joint space,")
+            what = f"the way to the start, a straight line of {way.duration:.1f} s in joint space,"
+            free._checked(way, robot, what, gravity)
         speed = float(np.abs(trajectory.sample(100.0).dq).max())
         plan = iparam.bridges.ur.RunPlan(robot, trajectory, sample.q, self.approach_speed, recorder.rate, limits)
         if not self.json:
@@ -163,7 +171,13 @@ class Run(PlannedMotionOptions, HostOption):
         sys.stdout.flush()
 
     def _play(
-        self, plan: RunPlan, recorder: ArmRecorder, motion: ArmMotion, spill: SpillFile, requested: StopRequest
+        self,
+        plan: RunPlan,
+        recorder: ArmRecorder,
+        motion: ArmMotion,
+        spill: SpillFile,
+        requested: StopRequest,
+        gravity: FloatArray | None,
     ) -> None:
         """Move; save whatever has been recorded, however it ends."""
         line = StatusLine()
@@ -184,7 +198,7 @@ class Run(PlannedMotionOptions, HostOption):
             line.end()
             recorder.stop()
             facts = {"trajectory": str(self.trajectory), "dry_run": self.dry_run, "stopped_by": reason or None}
-            recording = recorder.recording(since, **facts)
+            recording = iparam.recording.with_gravity(recorder.recording(since, **facts), gravity)
             try:
                 save_and_clean(recorder, recording, self.output, spill)
             except UnsavedRecordingError as failed:

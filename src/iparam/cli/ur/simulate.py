@@ -14,9 +14,11 @@ import iparam
 from iparam.cli.console.printing import note, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import exact_count, robot_of
+from iparam.cli.options.mounting import MountingOptions
 from iparam.cli.options.payload import PayloadOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.plausibility import check_angles
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UrSimulate(PayloadOptions):
+class UrSimulate(MountingOptions, PayloadOptions):
     r"""A simulated arm that programs take for a real UR controller.
 
     ur_rtde's receive, control and dashboard interfaces work with it.
@@ -77,11 +79,13 @@ class UrSimulate(PayloadOptions):
         """Serve."""
         if self.duration is not None and not self.duration > 0.0:
             raise InputError(f"--duration must be positive, got {self.duration:g} s")
+        gravity = self.given_gravity()
         robot = robot_of(self.robot, self.tip)
         start = exact_count(self.q, "--q", "one for each joint [rad]", 6) if self.q else iparam.bridges.ur.HOME
         check_angles(start, robot, "--q")
         if self.motors is not None and self.motors != robot.name:
             note(f"--motors {self.motors} are those of another arm than {robot.name}")
+        x, y, z = STANDARD_GRAVITY if gravity is None else gravity.tolist()
         twin = iparam.bridges.ur.UrTwin(
             robot,
             self.carried(),
@@ -93,6 +97,7 @@ class UrSimulate(PayloadOptions):
             q=start,
             faults=[iparam.bridges.ur.Fault.parse(text) for text in self.fault],
             notice=note,
+            gravity=(x, y, z),
         )
         # Both signals are an orderly end: a server has no other.
         previous = {number: signal.signal(number, lambda *_: twin.stop()) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -14,6 +14,7 @@ from iparam.estimation.errors import IdentificationError
 from iparam.estimation.torque.friction import FrictionModel
 from iparam.estimation.torque.joint_data import JointDataSource
 from iparam.recording.recording import Recording
+from iparam.recording.statements import recorded_gravity
 from iparam.robot.dynamics import inverse_dynamics
 from iparam.robot.model import Robot
 
@@ -158,7 +159,7 @@ def gains_from_model(recording: Recording, robot: Robot) -> DriveGains:
     rows: list[list[FloatArray]] = [[] for _ in range(count)]
     currents: list[list[FloatArray]] = [[] for _ in range(count)]
     for data in source.segments():
-        torque = inverse_dynamics(robot, data.q, data.dq, data.ddq)
+        torque = inverse_dynamics(robot, data.q, data.dq, data.ddq, recorded_gravity(recording))
         columns = friction.columns(data.q, data.dq, friction.directions(data.q, data.dq))
         for j in range(count):
             moving = np.abs(data.dq[:, j]) > SLOW

@@ -33,6 +33,7 @@ from iparam.estimation.torque.torque_model import NUM_LOAD, TorqueModel
 from iparam.files.json import write_json
 from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
+from iparam.recording.statements import with_gravity
 from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.robot.model import Robot
 from iparam.spatial.consistency import is_physically_consistent
@@ -115,7 +116,7 @@ def identify_payload_from_torque(
         progress: told the fraction of the fit that is done, from time to time.
     """
     checked = check_runs([bare, loaded], robot, gravity)
-    gains = find_gains([bare, loaded], bare, robot, drive_gains)
+    gains = find_gains([bare, loaded], with_gravity(bare, checked.gravity), robot, drive_gains)
     effort = effort_of(bare)
     if not loaded.has(effort):
         raise InputError(f"the run without load has {effort}, the run with it does not")

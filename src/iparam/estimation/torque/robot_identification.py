@@ -33,6 +33,7 @@ from iparam.files.json import write_json
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import KalmanMotion, MotionSource
 from iparam.recording.recording import Recording
+from iparam.recording.statements import with_gravity
 from iparam.regressor.joint_torque import joint_torque_regressor
 from iparam.robot.model import Link, Robot
 from iparam.spatial.parameters import InertialParameters
@@ -164,7 +165,7 @@ def identify_robot(
         raise InputError("at least one recording is needed")
     checked = check_runs(recordings, robot, gravity)
     gravity = checked.gravity
-    gains = find_gains(recordings, recordings[0], robot, drive_gains)
+    gains = find_gains(recordings, with_gravity(recordings[0], gravity), robot, drive_gains)
     effort = effort_of(recordings[0])
     sources = [JointDataSource(recording, robot, effort, motion, gains.values) for recording in recordings]
     model = TorqueModel(robot, FrictionModel() if friction is None else friction, len(sources), (), (), gravity)

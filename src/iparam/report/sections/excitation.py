@@ -12,6 +12,7 @@ from iparam.estimation.assessment.derived_values import NAMES, SCALES, UNITS, pa
 from iparam.estimation.assessment.run_analysis import RunAnalysis
 from iparam.excitation.prediction import Prediction, predict_precision
 from iparam.recording.noise_level import white_noise_level
+from iparam.recording.statements import recorded_gravity
 from iparam.report.content import Block, Card, Cards, Heading, Missing, Paragraph, Section, Table, missing_wrench
 from iparam.report.context import ReportContext
 from iparam.report.figures.matplotlib_backend import (
@@ -70,6 +71,7 @@ def _prediction(context: ReportContext, run: RunAnalysis) -> Prediction | None:
             rate=1.0 / period,
             repetitions=repetitions,
             bias=context.estimate.sensor_bias is not None,
+            gravity=recorded_gravity(given.recording),
         )
     except IparamError:
         return None

@@ -13,7 +13,9 @@ from iparam.errors import InputError, IparamError
 from iparam.excitation.constraints.geometry import PayloadBox
 from iparam.excitation.constraints.validation import validate
 from iparam.excitation.setup import PlanningLimits, planning_problem
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.cell import load_cell
+from iparam.robot.gravity import agreed_gravity
 from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_angles
@@ -41,6 +43,7 @@ class PlaybackSettings:
         cell: file; "" for the ground at z = 0.
         limit_fraction: share of the limits that may be used.
         max_displacement: of the tool from its start [m]; 0 for no limit.
+        gravity: (3,) in base axes [m/s^2]; zeros for the file's, or 9.81 downwards.
     """
 
     trajectory: str
@@ -53,6 +56,7 @@ class PlaybackSettings:
     cell: str = ""
     limit_fraction: float = 1.0
     max_displacement: float = 0.0
+    gravity: tuple[float, ...] = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +96,9 @@ class PlaybackPlan:
             )
         motion = ScaledMotion(planned.trajectory, settings.scale)
         check_angles(planned.trajectory.evaluate(0.0).q[0], robot, settings.trajectory)
-        _check(motion, robot, settings)
+        given = as_float_array(settings.gravity, "gravity", (3,))
+        gravity = agreed_gravity(given if given.any() else None, planned.gravity, settings.trajectory)
+        _check(motion, robot, settings, STANDARD_GRAVITY if gravity is None else gravity)
         arm = compare_with_stated(planned.robot or "", robot, settings.robot, settings.trajectory)
         remarks = (arm.sentence,) if arm.same is False else ()
         return cls(robot, motion, _points(motion, settings.rate or planned.fps), remarks)
@@ -127,7 +133,7 @@ def stopping_pose(robot: Robot, q: FloatArray, dq: FloatArray | None, stop_time:
     return np.clip(moved, np.minimum(robot.limits.lower, q), np.maximum(robot.limits.upper, q))
 
 
-def _check(motion: Trajectory, robot: Robot, settings: PlaybackSettings) -> None:
+def _check(motion: Trajectory, robot: Robot, settings: PlaybackSettings, gravity: ArrayLike) -> None:
     size = as_float_array(settings.payload_size, "payload_size")
     if size.shape != (3,) or (size < 0.0).any() or 0 < np.count_nonzero(size) < 3:
         raise InputError(f"payload_size must be three lengths in m, or three zeros, got {size.tolist()}")
@@ -145,6 +151,7 @@ def _check(motion: Trajectory, robot: Robot, settings: PlaybackSettings) -> None
         else None,
         cell=load_cell(os.path.expanduser(settings.cell)) if settings.cell else None,
         limits=PlanningLimits(fraction=settings.limit_fraction, displacement=settings.max_displacement or None),
+        gravity=gravity,
     )
     result = validate(motion, problem.constraints)
     if not result.satisfied:

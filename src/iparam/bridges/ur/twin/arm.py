@@ -10,6 +10,7 @@ import numpy as np
 from iparam.arrays import FloatArray, as_float_array
 from iparam.bridges.ur.twin.motion import PERIOD, Brake, Hold, Motion, SetPoint
 from iparam.errors import InputError
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.dynamics import inverse_dynamics, mass_matrix
 from iparam.robot.model import Robot
 from iparam.simulation import ComputedTorque, Motors, MujocoSimulator, Payload
@@ -61,10 +62,16 @@ class TwinArm:
         payload: what it carries; None for nothing.
         q: (6,) where it stands at first [rad].
         motors: rotors and friction; None for ideal motors.
+        gravity: (3,) in base axes [m/s^2].
     """
 
     def __init__(
-        self, robot: Robot, payload: Payload | None = None, q: FloatArray = HOME, motors: Motors | None = None
+        self,
+        robot: Robot,
+        payload: Payload | None = None,
+        q: FloatArray = HOME,
+        motors: Motors | None = None,
+        gravity: tuple[float, float, float] = STANDARD_GRAVITY,
     ) -> None:
         if robot.num_joints != 6:
             raise InputError(f"a UR controller has six joints, {robot.name} has {robot.num_joints}; try --robot ur5e")
@@ -78,7 +85,7 @@ class TwinArm:
             robot = robot.with_armature(motors.rotor_inertia)
         self._friction = motors.friction if motors is not None else None
         self._mujoco = require_mujoco()
-        simulator = MujocoSimulator(physics_rate=STEPS / PERIOD)
+        simulator = MujocoSimulator(physics_rate=STEPS / PERIOD, gravity=gravity)
         scene = simulator.load(robot, payload)
         found = MujocoCollisionCheck(robot, payload)(start[None, :])
         if found is not None:

@@ -22,6 +22,7 @@ from iparam.bridges.ur.twin.rtde import InputOwners, RtdeSession
 from iparam.bridges.ur.twin.sockets import CLOCK_JUMP, GARBAGE, Connection, Fault, FaultKind, SocketServer
 from iparam.bridges.ur.twin.urscript import ScriptReader
 from iparam.errors import InputError
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
 from iparam.sensing.noise import NoiseModel, noise_preset
 from iparam.simulation import GroundTruth, Motors, Payload
@@ -67,6 +68,7 @@ class UrTwin:
         motors: rotors, friction and currents of the arm's motors; None for ideal ones.
         q: (6,) where the arm stands at first [rad].
         faults: to have.
+        gravity: (3,) in base axes [m/s^2].
         notice: is told what a controller would write into its log.
 
     Attributes:
@@ -88,6 +90,7 @@ class UrTwin:
         q: FloatArray = HOME,
         faults: Sequence[Fault] = (),
         notice: Callable[[str], None] | None = None,
+        gravity: tuple[float, float, float] = STANDARD_GRAVITY,
     ) -> None:
         model = noise_preset(noise) if isinstance(noise, str) else noise
         if seed < 0:
@@ -112,7 +115,8 @@ class UrTwin:
             dashboard = self._server.listen(wanted.dashboard, lambda: Dashboard(self._controller))
             scripts = [self._server.listen(port, lambda: ScriptReader(self._controller)) for port in wanted.script]
             self.ports = TwinPorts(rtde, dashboard, tuple(scripts))
-            self._controller = TwinController(TwinArm(robot, payload, q, motors), model, seed, self._notice, motors)
+            arm = TwinArm(robot, payload, q, motors, gravity)
+            self._controller = TwinController(arm, model, seed, self._notice, motors)
         except BaseException:
             self._server.close_all()
             raise

@@ -1,0 +1,69 @@
+"""The options that say how an arm is mounted, shared by all commands in which gravity counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import arg
+
+from iparam.cli.options.joint_state import exact_count
+from iparam.errors import InputError
+from iparam.robot.gravity import MOUNTINGS, check_size, mounted_gravity
+
+if TYPE_CHECKING:
+    from iparam.arrays import FloatArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class MountingOptions:
+    """The options; a command adds its own to them."""
+
+    gravity: Annotated[
+        tuple[float, ...], arg(metavar="X Y Z", help_behavior_hint="(default: the file's, or 0 0 -9.81)")
+    ] = ()
+    """Gravity in the axes of the base [m/s^2]; one number is its size."""
+    mounting: Annotated[tuple[str, ...], arg(metavar="HOW", help_behavior_hint="(default: the file's, or floor)")] = ()
+    """How the base is mounted: floor, ceiling, wall (base y up), or its roll, pitch and yaw R P Y [deg]."""
+
+    def given_gravity(self) -> FloatArray | None:
+        """Gravity (3,) in base axes [m/s^2] as the options have it; None if they are not given."""
+        size = self._size()
+        if len(self.gravity) == 3 or len(self.gravity) > 1:
+            if self.mounting:
+                raise InputError(
+                    "--gravity X Y Z is in the axes of the base and says how it is mounted: leave out --mounting, or "
+                    "give the size of gravity alone, e.g. --gravity 9.82"
+                )
+            vector = exact_count(self.gravity, "--gravity", "x y z in the base [m/s^2], or its size alone", 3)
+            check_size(vector, f"--gravity is {vector.tolist()}")
+            return vector
+        if not self.mounting and size is None:
+            return None
+        vector = mounted_gravity(self._mounting(), size)
+        check_size(vector, f"--gravity is {size}")
+        return vector
+
+    def _size(self) -> float | None:
+        if len(self.gravity) != 1:
+            return None
+        if not self.gravity[0] > 0.0:
+            raise InputError(
+                f"--gravity with one number is its size, above 0, got {self.gravity[0]:g}: for a direction give three, "
+                "x y z in the axes of the base"
+            )
+        return self.gravity[0]
+
+    def _mounting(self) -> str | tuple[float, ...]:
+        if not self.mounting:
+            return "floor"
+        if len(self.mounting) == 1 and self.mounting[0] in MOUNTINGS:
+            return self.mounting[0]
+        way_out = f"it is {', '.join(MOUNTINGS)}, or roll, pitch and yaw of the base [deg]"
+        try:
+            angles = tuple(float(word) for word in self.mounting)
+        except ValueError:
+            raise InputError(f"--mounting {' '.join(self.mounting)} is not known: {way_out}") from None
+        if len(angles) != 3:
+            raise InputError(f"--mounting has {len(angles)} numbers: {way_out}")
+        return tuple(exact_count(angles, "--mounting", way_out, 3).tolist())
