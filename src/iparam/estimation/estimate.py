@@ -7,13 +7,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, frozen
-from iparam.errors import FileFormatError
+from iparam.errors import FileFormatError, InputError
 from iparam.files.json import JsonSection, read_json, write_json
 from iparam.spatial.parameters import InertialParameters
 
 FORMAT = "iparam-result/1"
+
+DERIVED_NAMES = (
+    "mass",
+    *(f"center_of_mass_{axis}" for axis in "xyz"),
+    *(f"inertia_{entry}" for entry in ("xx", "xy", "xz", "yy", "yz", "zz")),
+)
+"""What a load is given by: its mass, centre of mass and inertia about it."""
+
 SUCCESS = "All ten parameters were estimated."
 
 
@@ -38,6 +47,8 @@ class Wrench:
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """The inertial parameters of a payload in tool0, as far as the data tell them.
+
+    What the data do not determine is NaN, and null in a file; `determined` names the rest.
 
     Attributes:
         method: name of the estimator.
@@ -89,9 +100,30 @@ class Estimate:
     measurements: tuple[str, ...] = ()
 
     @property
+    def complete(self) -> bool:
+        """Whether the data determine all ten parameters."""
+        return not np.isnan(self.phi).any()
+
+    @property
+    def determined(self) -> tuple[str, ...]:
+        """What the data determine: "mass", "center_of_mass", "inertia_about_com", or the components that they do."""
+        six = self.inertia_about_com[np.triu_indices(3)]
+        return grouped_names(~np.isnan([self.mass, *self.center_of_mass, *six]))
+
+    @property
     def parameters(self) -> InertialParameters:
         """The same as a body."""
+        self.require_complete("a body has all ten parameters")
         return InertialParameters.from_phi(self.phi)
+
+    def require_complete(self, what: str) -> None:
+        """Raise an error if the result is a part only; ``what`` needs all of it, in a sentence."""
+        if not self.complete:
+            raise InputError(
+                f"{what}, and this result has only {', '.join(self.determined) or 'combinations of them'}: the data "
+                "did not determine the rest (null). Identify the load from a motion that shows it; the result's "
+                "warnings say which"
+            )
 
     def to_document(self) -> dict[str, Any]:
         """What `save` writes, as plain dictionaries and lists."""
@@ -100,18 +132,19 @@ class Estimate:
             "format": FORMAT,
             "method": self.method,
             "status": self.status,
-            "mass": self.mass,
-            "center_of_mass": self.center_of_mass.tolist(),
-            "inertia_about_com": self.inertia_about_com.tolist(),
-            "inertia_about_origin": self.inertia_about_origin.tolist(),
-            "phi": self.phi.tolist(),
+            **({} if self.complete else {"determined": list(self.determined)}),
+            "mass": _nullable(self.mass),
+            "center_of_mass": _nullable(self.center_of_mass),
+            "inertia_about_com": _nullable(self.inertia_about_com),
+            "inertia_about_origin": _nullable(self.inertia_about_origin),
+            "phi": _nullable(self.phi),
             "standard_deviation": {
-                "mass": standard_deviation.mass,
-                "center_of_mass": standard_deviation.center_of_mass.tolist(),
-                "inertia_about_com": standard_deviation.inertia_about_com.tolist(),
-                "phi": standard_deviation.phi.tolist(),
+                "mass": _nullable(standard_deviation.mass),
+                "center_of_mass": _nullable(standard_deviation.center_of_mass),
+                "inertia_about_com": _nullable(standard_deviation.inertia_about_com),
+                "phi": _nullable(standard_deviation.phi),
             },
-            "covariance_phi": self.covariance_phi.tolist(),
+            "covariance_phi": _nullable(self.covariance_phi),
             "physically_consistent": self.physically_consistent,
             "condition_number": self.condition_number if np.isfinite(self.condition_number) else None,
             "residual_norm": self.residual_norm,
@@ -145,15 +178,15 @@ class Estimate:
         body = _shaped(document, "inertia_about_com", (3, 3)), _shaped(document, "inertia_about_origin", (3, 3))
         nothing = Wrench(frozen(np.zeros(3)), frozen(np.zeros(3)))
         unlimited = "condition_number" in document.content and not document.has("condition_number")
-        return cls(
+        found = cls(
             method=document.text("method"),
-            mass=document.number("mass"),
+            mass=_number(document, "mass"),
             center_of_mass=_shaped(document, "center_of_mass", (3,)),
             inertia_about_com=body[0],
             inertia_about_origin=body[1],
             phi=phi,
             standard_deviation=StandardDeviations(
-                standard_deviation.number("mass"),
+                _number(standard_deviation, "mass"),
                 _shaped(standard_deviation, "center_of_mass", (3,)),
                 _shaped(standard_deviation, "inertia_about_com", (3, 3)),
                 _shaped(standard_deviation, "phi", (10,)),
@@ -172,10 +205,54 @@ class Estimate:
             frame=document.text("frame") if document.has("frame") else "",
             measurements=_texts(document, "measurements"),
         )
+        _check_nulls(document, found)
+        return found
+
+
+def grouped_names(known: ArrayLike) -> tuple[str, ...]:
+    """The names of what is known (10,) of `DERIVED_NAMES`; a vector or matrix that is known as a whole by its own."""
+    found = [name for name, seen in zip(DERIVED_NAMES, np.asarray(known, dtype=bool), strict=True) if seen]
+    for whole, parts in (("center_of_mass", DERIVED_NAMES[1:4]), ("inertia_about_com", DERIVED_NAMES[4:])):
+        if set(parts) <= set(found):
+            found[found.index(parts[0])] = whole
+            found = [name for name in found if name not in parts]
+    return tuple(found)
+
+
+def _nullable(values: ArrayLike) -> Any:
+    """Plain numbers and lists, with None for what is not known; a list of nothing else is None as a whole."""
+    array = np.asarray(values, dtype=np.float64)
+    if not np.isnan(array).any():
+        return array.tolist()
+    if np.isnan(array).all():
+        return None
+    plain = array.astype(object)
+    plain[np.isnan(array)] = None
+    return plain.tolist()
+
+
+def _check_nulls(document: JsonSection, found: Estimate) -> None:
+    """Refuse a value without its deviation, or the other way round: one of them was lost."""
+    deviation = found.standard_deviation
+    for key, value, spread in (
+        ("mass", found.mass, deviation.mass),
+        ("center_of_mass", found.center_of_mass, deviation.center_of_mass),
+        ("inertia_about_com", found.inertia_about_com, deviation.inertia_about_com),
+        ("phi", found.phi, deviation.phi),
+        ("covariance_phi", deviation.phi, np.diag(found.covariance_phi)),
+    ):
+        if not np.array_equal(np.isnan(value), np.isnan(spread)):
+            raise document.error(key, "and its standard deviation are not null in the same places")
+
+
+def _number(section: JsonSection, key: str) -> float:
+    return section.number(key) if section.has(key) or key not in section.content else float("nan")
 
 
 def _shaped(section: JsonSection, key: str, shape: tuple[int, ...]) -> FloatArray:
-    values = section.array(key, len(shape))
+    if key in section.content and section.content[key] is None:
+        return frozen(np.full(shape, np.nan))
+    values = section.array(key, len(shape), nullable=True)
     if values.shape != shape:
         raise FileFormatError(f"{section.file}: {section.path(key)} must have shape {shape}, got {values.shape}")
     return frozen(values)

@@ -71,8 +71,14 @@ class JsonSection:
             raise self.error(key, f"must be a finite number, got {_shown(value)}")
         return self._bounded(key, float(value))
 
-    def array(self, key: str, dimensions: int) -> FloatArray:
-        """The list of numbers, or of as long lists of numbers, under ``key``, with that many ``dimensions``."""
+    def array(self, key: str, dimensions: int, nullable: bool = False) -> FloatArray:
+        """The list of numbers, or of as long lists of numbers, under ``key``, with that many ``dimensions``.
+
+        Args:
+            key: of the list.
+            dimensions: 1 or 2.
+            nullable: take null for a number that is not known, NaN.
+        """
         kind = "a list of numbers" if dimensions == 1 else "a list of lists of numbers, all as long"
         value = self._required(key, kind)
         rows = value if dimensions == 2 else [value]
@@ -81,6 +87,8 @@ class JsonSection:
             raise self.error(key, f"must be {kind}, got {_shown(value)}")
         for row in rows:
             for element in row:
+                if nullable and element is None:
+                    continue
                 if not _is_number(element):
                     raise self.error(key, f"must be {kind}, and all finite; it holds {_shown(element)}")
                 self._bounded(key, float(element))

@@ -8,6 +8,8 @@ from .kalman import kalman_filter as kalman_filter
 from .kalman import kalman_smooth as kalman_smooth
 from .motion import MotionEstimate as MotionEstimate
 from .motion import MotionSample as MotionSample
+from .orientation import OrientationMotion as OrientationMotion
+from .orientation import tells_orientation as tells_orientation
 from .process_choice import choose_causal_processes as choose_causal_processes
 from .process_choice import choose_processes as choose_processes
 from .sources import AccelerometerMotion as AccelerometerMotion

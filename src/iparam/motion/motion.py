@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.motion.joint_process import JointProcess
-from iparam.robot.batching import STANDARD_GRAVITY
+from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
 from iparam.robot.model import Robot
+from iparam.spatial.transforms import exp_so3
 
 _PART = 20_000  # samples that are interpolated at a time
 
@@ -44,6 +45,10 @@ class MotionEstimate:
         linear_acceleration_minus_gravity: (T, 3) of tool0's origin, in tool0 [m/s^2], as an accelerometer there
             measures it; None to take it from the joints.
         linear_acceleration_noise: (3,) standard deviation of it [m/s^2]; None with it.
+        orientation: (T, 3, 3) of a sensor in the world, where no arm is known. dq and ddq are then its angular velocity
+            and acceleration in its own axes, and q is what the velocity adds up to, [rad] about the axes of that
+            instant: no coordinates, but smooth, and their differences are small turns. None for joints.
+        quasi_static: whether the linear acceleration is not known at all, and taken to be zero.
         warnings: what the source had to leave out.
         processes: the models of the joints that a Kalman smoother was run with; () from another source.
         judge: the signal whose prediction chose their bandwidths; "" if the angles alone did.
@@ -57,6 +62,8 @@ class MotionEstimate:
     covariance_time: FloatArray | None = None
     linear_acceleration_minus_gravity: FloatArray | None = None
     linear_acceleration_noise: FloatArray | None = None
+    orientation: FloatArray | None = None
+    quasi_static: bool = False
     warnings: tuple[str, ...] = ()
     processes: tuple[JointProcess, ...] = ()
     judge: str = ""
@@ -76,6 +83,7 @@ class MotionEstimate:
         allowed["covariance"] = ((*known, n, 3, 3), (n, 3, 3))
         allowed["linear_acceleration_minus_gravity"] = ((time.size, 3),)
         allowed["linear_acceleration_noise"] = ((3,),)
+        allowed["orientation"] = ((time.size, 3, 3),)
         for name, shapes in allowed.items():
             value = getattr(self, name)
             if value is None and name not in ("q", "dq", "ddq"):
@@ -106,15 +114,19 @@ class MotionEstimate:
         middle = 0.5 * (self.covariance_time[1:] + self.covariance_time[:-1])
         return np.asarray(self.covariance[np.searchsorted(middle, times)])
 
-    def regressor(self, robot: Robot, gravity: ArrayLike = STANDARD_GRAVITY) -> FloatArray:
+    def regressor(self, robot: Robot | None, gravity: ArrayLike = STANDARD_GRAVITY) -> FloatArray:
         """The wrench regressors (T, 6, 10), with the measured linear acceleration where there is one.
 
         Args:
-            robot: the arm.
-            gravity: (3,) in base axes [m/s^2].
+            robot: the arm; None where the orientation is known instead.
+            gravity: (3,) in base axes, or those of the world [m/s^2].
         """
-        from iparam.regressor.wrench import wrench_regressor
+        from iparam.regressor.wrench import body_regressor, wrench_regressor
 
+        if self.orientation is not None:
+            return body_regressor(self.dq, self.ddq, self.acceleration_minus_gravity(gravity))
+        if robot is None:
+            raise InputError("a motion of joints needs the arm")
         matrices = wrench_regressor(robot, self.q, self.dq, self.ddq, gravity)
         if self.linear_acceleration_minus_gravity is not None:
             # The acceleration enters in f = m a + ... and n = h x a + ..., and nowhere else.
@@ -125,6 +137,18 @@ class MotionEstimate:
             matrices[:, 5, 1], matrices[:, 5, 2] = a1, -a0
         return matrices
 
+    def acceleration_minus_gravity(self, gravity: ArrayLike = STANDARD_GRAVITY) -> FloatArray:
+        """(T, 3) of a sensor whose orientation is known, in its axes [m/s^2]: as measured, or that of a slow motion.
+
+        Args:
+            gravity: (3,) in the axes of the world [m/s^2].
+        """
+        if self.linear_acceleration_minus_gravity is not None:
+            return self.linear_acceleration_minus_gravity
+        if self.orientation is None:
+            raise InputError("the orientation of the sensor is not known")
+        return np.asarray(-np.swapaxes(self.orientation, 1, 2) @ gravity_vector(gravity))
+
     def at(self, times: FloatArray) -> MotionEstimate:
         """The motion at other times (M,) within it, or at its ends beyond it: Hermite curves through q, dq and ddq."""
         if self.time.shape == times.shape and (self.time == times).all():
@@ -133,6 +157,7 @@ class MotionEstimate:
         if len(parts) == 1:
             return parts[0]
         measured = [part.linear_acceleration_minus_gravity for part in parts]
+        turns = [part.orientation for part in parts]
         return dataclasses.replace(
             self,
             time=times,
@@ -142,6 +167,9 @@ class MotionEstimate:
             linear_acceleration_minus_gravity=None
             if self.linear_acceleration_minus_gravity is None
             else np.concatenate([part for part in measured if part is not None]),
+            orientation=None
+            if self.orientation is None
+            else np.concatenate([turn for turn in turns if turn is not None]),
         )
 
     def _part_at(self, times: FloatArray) -> MotionEstimate:
@@ -160,8 +188,17 @@ class MotionEstimate:
         acceleration = near.linear_acceleration_minus_gravity
         if acceleration is not None:  # measured values are not blended: that would change their noise
             acceleration = acceleration[nearest]
+        turned = near.orientation
+        if turned is not None:
+            turned = turned[nearest] @ exp_so3(q - near.q[nearest])
         return dataclasses.replace(
-            self, time=times, q=q, dq=dq, ddq=ddq, linear_acceleration_minus_gravity=acceleration
+            self,
+            time=times,
+            q=q,
+            dq=dq,
+            ddq=ddq,
+            linear_acceleration_minus_gravity=acceleration,
+            orientation=turned,
         )
 
     def _around(self, start: float, stop: float) -> MotionEstimate:
@@ -179,6 +216,7 @@ class MotionEstimate:
             dq=self.dq[part],
             ddq=self.ddq[part],
             linear_acceleration_minus_gravity=None if acceleration is None else acceleration[part],
+            orientation=None if self.orientation is None else self.orientation[part],
         )
 
 

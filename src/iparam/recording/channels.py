@@ -31,6 +31,10 @@ CHANNELS = {
     "wrench": Channel("N, N m", "tool0", ("fx", "fy", "fz", "tx", "ty", "tz")),
     "accelerometer": Channel("m/s^2", "tool0", ("ax", "ay", "az")),
     "gyro": Channel("rad/s", "tool0", ("wx", "wy", "wz")),
+    "orientation": Channel("1", "world", ("qw", "qx", "qy", "qz")),
+    "rotation": Channel("1", "world", tuple(f"r{row}{column}" for row in "123" for column in "123")),
+    "gravity_in_sensor": Channel("m/s^2", "tool0", ("gx", "gy", "gz")),
+    "angular_acceleration": Channel("rad/s^2", "tool0", ("alx", "aly", "alz")),
     "tau": Channel("N m", "joint"),
     "current": Channel("A", "joint"),
     "target_q": Channel("rad", "joint"),
@@ -42,8 +46,11 @@ CHANNELS = {
     "raw_wrench": Channel("N, N m", "tool0", ("raw_fx", "raw_fy", "raw_fz", "raw_tx", "raw_ty", "raw_tz")),
 }
 """The canonical signals. wrench: what the robot exerts on the payload, in tool0 about its origin; accelerometer: proper
-acceleration a - g of tool0's origin, in tool0; gyro: angular velocity of tool0, in tool0. tcp_force and raw_wrench are
-what a UR controller reports, with its own sign and offsets, beside the wrench that was made from one of them."""
+acceleration a - g of tool0's origin, in tool0; gyro: angular velocity of tool0, in tool0. Where there are no joint
+angles, tool0 stands for the sensor's own frame, and its orientation in the world (base) is recorded as a quaternion, as
+a rotation matrix whose columns are the sensor's axes in the world, or as gravity in the sensor's axes. tcp_force
+and raw_wrench are what a UR controller reports, with its own sign and offsets, beside the wrench that was made from one
+of them."""
 
 ANGLES = ("q", "dq", "ddq", "target_q", "target_dq", "target_ddq")
 """The signals that are in degrees where a file is."""

@@ -15,6 +15,7 @@ from iparam.errors import InputError, UnknownNameError
 from iparam.files.json import json_line, parse_json
 from iparam.recording.channels import check_name, column_names, default_frame, default_unit
 from iparam.recording.files.reading import ColumnNames, Reading, TimeUnit
+from iparam.recording.screening import check_clocks
 from iparam.recording.signal import Signal
 from iparam.recording.statements import check_stated_units
 from iparam.recording.units import in_channel_unit
@@ -139,6 +140,20 @@ class Recording:
                 raise InputError(f"signal {name!r} needs either a Signal or both time and values")
             signal = Signal(time, values, default_unit(name), default_frame(name))  # type: ignore[arg-type]
         return dataclasses.replace(self, signals={**self.signals, name: signal})
+
+    def joined(self, other: Recording) -> Recording:
+        """The same recording with the signals of another one, of the same clock.
+
+        What both have is refused: it would not be clear which one counts.
+        """
+        twice = sorted(set(self.signals) & set(other.signals))
+        if twice:
+            raise InputError(f"both recordings have the signal {twice[0]!r}: leave it out of one of them")
+        signals = {**self.signals, **other.signals}
+        check_clocks(signals, "the two recordings")
+        metadata = {**other.metadata, **self.metadata}
+        warnings = tuple(dict.fromkeys((*self.warnings, *other.warnings)))
+        return Recording(self.robot or other.robot, signals, metadata, warnings)
 
     def without_signal(self, name: str) -> Recording:
         """A copy that lacks a signal."""

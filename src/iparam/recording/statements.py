@@ -8,6 +8,7 @@ Keys that mean something here, as iparam or another program writes them:
 - ``tool_frame``, ``sensor_frame``, ``wrench_frame``, ``frame``: the frame that the wrench is in.
 - ``rate``, ``sample_rate``, ``sampling_rate``, also with ``_hz``: samples a second, to which the time stamps must fit.
 - ``compensated_mass_kg``: a load that was taken out of the wrench.
+- ``rows``: "poses" where each sample is one pose at rest, and time but counts them.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 FRAME_KEYS = ("tool_frame", "sensor_frame", "wrench_frame", "frame")
 COMPENSATED = "compensated_mass_kg"
+ROWS, POSES = "rows", "poses"
 
 _QUANTITY_OF = {
     "angle": "angle",
@@ -93,6 +95,11 @@ def with_gravity(recording: Recording, given: ArrayLike | None) -> Recording:
         return recording
     gravity = recorded_gravity(recording, given)
     return replace(recording, metadata={**recording.metadata, "gravity": gravity.tolist()})
+
+
+def are_poses(recording: Recording) -> bool:
+    """Whether each sample is one pose at rest, averaged, and time but counts them."""
+    return recording.metadata.get(ROWS) == POSES
 
 
 def gravity_remarks(gravity: FloatArray) -> list[str]:

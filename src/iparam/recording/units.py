@@ -36,6 +36,7 @@ UNITS: Mapping[str, Mapping[str, float]] = {
     },
     "acceleration": {"m/s2": 1.0, "mm/s2": 1e-3, "g": STANDARD_G, "mg": 1e-3 * STANDARD_G},
     "current": {"A": 1.0, "mA": 1e-3},
+    "ratio": {"1": 1.0},
     "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0},
 }
 """Quantity -> unit -> its size in SI; the first unit is the SI one."""
@@ -71,6 +72,10 @@ QUANTITIES: Mapping[str, tuple[str, ...]] = {
     "raw_wrench": ("force", "torque"),
     "accelerometer": ("acceleration",),
     "gyro": ("angular velocity",),
+    "orientation": ("ratio",),
+    "rotation": ("ratio",),
+    "gravity_in_sensor": ("acceleration",),
+    "angular_acceleration": ("angular acceleration",),
     "tau": ("torque",),
     "target_torque": ("torque",),
     "current": ("current",),
@@ -150,6 +155,21 @@ _RELATED = 0.5  # the same, where the scale is about that of a finer unit: a noi
 _ABOUT = 0.3  # share by which it may then miss that
 _CLOSE = 0.02  # share by which a scale may miss that of a unit; minutes and degrees are 0.05 apart
 _ORDERS = (("q", "dq", "ddq"), ("target_q", "target_dq", "target_ddq"))
+
+
+def dates_in_seconds(signals: Mapping[str, Signal]) -> tuple[dict[str, Signal], list[str]]:
+    """Signals without joints whose stamps are dates in ms, us or ns, in seconds; and a sentence about it.
+
+    Such stamps can mean nothing else. With joint angles `check_time` refuses them, because velocities may be in the
+    same unit.
+    """
+    starts = [float(signal.time[0]) for signal in signals.values()]
+    of_joints = any(CHANNELS[name].frame == "joint" for name in signals if name in CHANNELS)
+    for unit, factor in _FINER.items():
+        if starts and not of_joints and all(DATES[0] * factor <= start <= DATES[1] * factor for start in starts):
+            converted = {n: Signal(s.time / factor, s.values, s.unit, s.frame) for n, s in signals.items()}
+            return converted, [f"the time stamps are dates in {unit}, and were converted to seconds"]
+    return dict(signals), []
 
 
 def check_time(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import FloatArray
+from iparam.arrays import FloatArray, as_float_array
+from iparam.errors import InputError
 from iparam.regressor.kernels import wrench as kernels
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector, joint_batch, run_batched
 from iparam.robot.model import Robot
@@ -50,6 +52,29 @@ def wrench_regressor(
     matrices = batch.empty(6, 10)
     run_batched(kernels.wrench_regressor, _constants(robot, gravity), (*batch.arrays, matrices), batch.size)
     return batch.unflatten(matrices)
+
+
+def body_regressor(
+    angular_velocity: ArrayLike, angular_acceleration: ArrayLike, acceleration_minus_gravity: ArrayLike
+) -> FloatArray:
+    """The same matrix (N, 6, 10) from the motion of the sensor's frame itself, whatever carries it.
+
+    Args:
+        angular_velocity, angular_acceleration: (N, 3) in the sensor's axes [rad/s, rad/s^2].
+        acceleration_minus_gravity: (N, 3) of the frame's origin, in its axes [m/s^2]: what an accelerometer there
+            measures; at rest 9.81 upwards.
+    """
+    given = {
+        "angular_velocity": angular_velocity,
+        "angular_acceleration": angular_acceleration,
+        "acceleration_minus_gravity": acceleration_minus_gravity,
+    }
+    parts = [as_float_array(value, name, (3,)) for name, value in given.items()]
+    if any(part.ndim != 2 or part.shape != parts[0].shape for part in parts):
+        raise InputError(f"the motion of a frame must be three arrays (N, 3), got {[part.shape for part in parts]}")
+    matrices = np.empty((len(parts[0]), 6, 10))
+    kernels.body_regressor(*(np.require(part, requirements=["C", "W"]) for part in parts), matrices)
+    return matrices
 
 
 def wrench_regressor_derivatives(

@@ -12,6 +12,7 @@ from .offset import gravity_offset_matrix as gravity_offset_matrix
 from .offset import offset_compensated_regressor as offset_compensated_regressor
 from .offset import resting_regressor as resting_regressor
 from .run_check import check_run as check_run
+from .run_check import moves_without_arm as moves_without_arm
 from .run_check import recorded_robot as recorded_robot
 from .wrench_source import BaseFrameWrench as BaseFrameWrench
 from .wrench_source import SensorWrench as SensorWrench

@@ -9,9 +9,16 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError, InputError, IparamError
+from iparam.motion.orientation import tells_orientation, world_gravity
 from iparam.recording.channels import CHANNELS
 from iparam.recording.recording import Recording
-from iparam.recording.statements import compensation_remarks, gravity_remarks, recorded_gravity, stated_frames
+from iparam.recording.statements import (
+    are_poses,
+    compensation_remarks,
+    gravity_remarks,
+    recorded_gravity,
+    stated_frames,
+)
 from iparam.recording.units import LARGEST_FORCE
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.loading import load_stated_robot
@@ -19,6 +26,9 @@ from iparam.robot.model import Robot
 from iparam.robot.plausibility import LONG
 from iparam.robot.same_arm import check_same_arm
 from iparam.sensing.sensor_frame import FIXED_FRAMES, rigid_frames
+
+SENSOR_FRAME = "sensor"
+"""The frame of a result that belongs to no arm: the force/torque sensor's own."""
 
 NEAR = 1e-6
 """Distance [m] and angle [rad] up to which two frames are one."""
@@ -44,16 +54,18 @@ class CheckedRun:
 
 
 def check_run(
-    recording: Recording, robot: Robot, gravity: ArrayLike | None = None, *, uses_wrench: bool = True
+    recording: Recording, robot: Robot | None, gravity: ArrayLike | None = None, *, uses_wrench: bool = True
 ) -> CheckedRun:
     """Refuse a recording of another arm, of another tool frame or under another gravity than is computed with.
 
     Args:
         recording: that is to be used.
-        robot: the arm that is computed with.
+        robot: the arm that is computed with; None where the sensor's own orientation is recorded instead.
         gravity: (3,) in base axes [m/s^2]; None for the recording's own, or 9.81 downwards.
         uses_wrench: whether its frame, and what was taken out of it, matter.
     """
+    if robot is None:
+        return _check_sensor_run(recording, gravity)
     agreed = recorded_gravity(recording, gravity)
     remarks = [
         *check_same_arm(recording.robot, robot),
@@ -66,6 +78,20 @@ def check_run(
             *compensation_remarks(recording),
             *_lever_remarks(recording, robot),
         ]
+    return CheckedRun(agreed, tuple(remarks))
+
+
+def moves_without_arm(recording: Recording) -> bool:
+    """Whether a recording tells how the sensor moved, and has no joint angles."""
+    return not recording.has("q") and not recording.has("target_q") and tells_orientation(recording)
+
+
+def _check_sensor_run(recording: Recording, gravity: ArrayLike | None) -> CheckedRun:
+    """What a recording without an arm says of gravity, and which of its columns were not used."""
+    agreed = world_gravity(recording, gravity)
+    remarks = [*gravity_remarks(agreed), *compensation_remarks(recording)]
+    if are_poses(recording) and recording.has("accelerometer"):
+        remarks.append("the accelerometer (ax, ay, az) was not used: poses at rest need none")
     return CheckedRun(agreed, tuple(remarks))
 
 

@@ -7,6 +7,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
+from iparam.arrays import FloatArray
 from iparam.errors import InputError, UnknownNameError
 from iparam.recording.alignment import align
 from iparam.recording.channels import CHANNELS
@@ -53,6 +54,30 @@ class SensorWrench:
         frame = measured.frame or CHANNELS["wrench"].frame
         values = measured.values if _sign(self.measures) > 0 else -measured.values
         return Signal(measured.time, values, CHANNELS["wrench"].unit, frame)
+
+
+def weighed_wrench(recording: Recording, gravity: FloatArray) -> tuple[SensorWrench, list[str]]:
+    """The sensor of a recording without an arm, with the sign that the weight on it shows; and a sentence about it.
+
+    Nobody said which sign a stranger's sensor has, and no load has a negative mass: what it exerts on the load pushes
+    upwards, what the load exerts on it pulls down.
+
+    Args:
+        recording: that tells how the sensor stood.
+        gravity: (3,) in the world [m/s^2].
+    """
+    from iparam.motion.orientation import upwards
+
+    force = _six_columns(recording, "wrench")
+    up = upwards(recording, gravity, force.time)
+    changes, pulls = up - up.mean(axis=0), force.values[:, :3] - force.values[:, :3].mean(axis=0)
+    if float(np.sum(changes * pulls)) >= 0.0:
+        return SensorWrench(), []
+    sentence = (
+        "the force follows gravity as a weight that pulls at the sensor: the wrench was taken for what the load exerts "
+        "on it, and turned round (--measures reaction; --measures action takes it as it is)"
+    )
+    return SensorWrench(measures="reaction"), [sentence]
 
 
 @dataclass(frozen=True)

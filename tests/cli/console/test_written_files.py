@@ -22,7 +22,7 @@ READ = {
     "excite check": {"trajectory", "cell"},
     "excite predict": {"trajectory", "cell"},
     "excite poses": {"cell"},
-    "identify payload": {"recording", "prior"},
+    "identify payload": {"recording", "prior", "orientation"},
     "identify torque-payload": {"bare", "loaded"},
     "identify fuse": {"results"},
     "identify robot": {"logs", "validate"},

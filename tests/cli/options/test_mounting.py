@@ -16,6 +16,10 @@ START = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])
 ZERO = "0 -1.57 1.57 0 0 0"
 
 
+def run(command: str) -> int:
+    return main(command.split())
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With the motion t.json, planned for no mounting, and a run of it on a wall: wall.parquet, wall.csv."""
@@ -25,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_trajectory(folder / "t.json", motion, robot="ur5e", fps=100.0)
     simulated = f"simulate --trajectory {folder}/t.json --payload box --mass 2 --size 0.1 0.15 0.2 --mounting wall"
     for name in ("wall.parquet", "wall.csv"):
-        assert main(f"{simulated} --output {folder}/{name}".split()) == 0
+        assert run(f"{simulated} --output {folder}/{name}") == 0
     return folder
 
 
@@ -45,11 +49,11 @@ def test_mujoco_honours_it_and_the_recording_tells_all_that_comes_after(
     first = recording.signal("wrench").values[0, :3]
     np.testing.assert_allclose(turn @ first, [0.0, 2.0 * 9.81, 0.0], atol=0.02)
     capsys.readouterr()
-    assert main("identify payload wall.parquet --output wall.json --json --overwrite".split()) == 0
+    assert run("identify payload wall.parquet --output wall.json --json --overwrite") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["mass"] == pytest.approx(2.0, rel=2e-4)
-    assert main("verify wall.json wall.parquet --json".split()) == 0
-    assert main("compensate wall.parquet --result wall.json --output clean.parquet".split()) == 0
+    assert run("verify wall.json wall.parquet --json") == 0
+    assert run("compensate wall.parquet --result wall.json --output clean.parquet") == 0
     clean = iparam.Recording.load("clean.parquet")
     assert clean.metadata["gravity"] == [0.0, -9.81, 0.0]
     assert np.abs(clean.signal("wrench").values).max() < 1e-2
@@ -58,13 +62,13 @@ def test_mujoco_honours_it_and_the_recording_tells_all_that_comes_after(
 @pytest.mark.parametrize("said", ["--mounting wall", "--mounting 90 0 0", "--gravity 0 -9.81 0"])
 def test_a_file_that_cannot_state_it_is_told(here: Path, capsys: pytest.CaptureFixture[str], said: str) -> None:
     capsys.readouterr()
-    assert main(f"identify payload wall.csv --robot ur5e --json {said}".split()) == 0
+    assert run(f"identify payload wall.csv --robot ur5e --json {said}") == 0
     assert json.loads(capsys.readouterr().out)["mass"] == pytest.approx(2.0, rel=2e-4)
 
 
 def test_its_size_alone_can_be_said(here: Path) -> None:
     """Of an arm that stands upright."""
-    assert main("simulate --trajectory t.json --gravity 9.79 --output local.parquet --overwrite".split()) == 0
+    assert run("simulate --trajectory t.json --gravity 9.79 --output local.parquet --overwrite") == 0
     assert iparam.Recording.load("local.parquet").metadata["gravity"] == [0.0, 0.0, -9.79]
 
 
@@ -87,30 +91,30 @@ def test_what_disagrees_or_cannot_be_meant_is_refused(
     here: Path, capsys: pytest.CaptureFixture[str], command: str, message: str
 ) -> None:
     capsys.readouterr()
-    assert main(command.split()) == 2
+    assert run(command) == 2
     assert message in capsys.readouterr().err
 
 
 def test_a_plan_is_for_its_mounting(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The planner stores it; checks, predictions and the simulator take it from there; another one is refused."""
     planned = "excite random --robot ur5e --duration 4 --seed 1 --payload-size 0.1 0.1 0.1 --payload-mass 2"
-    assert main(f"{planned} --mounting ceiling --output up.json --overwrite".split()) == 0
-    assert main(f"{planned} --output floor.json --overwrite".split()) == 0
+    assert run(f"{planned} --mounting ceiling --output up.json --overwrite") == 0
+    assert run(f"{planned} --output floor.json --overwrite") == 0
     assert "gravity" not in json.loads(Path("floor.json").read_text())
     assert json.loads(Path("up.json").read_text())["gravity"] == [0.0, 0.0, 9.81]
     load = "--payload-size 0.1 0.1 0.1 --payload-mass 2 --json"
 
     def margin(command: str) -> float:
         capsys.readouterr()
-        assert main(command.split()) == 0
+        assert run(command) == 0
         return float(json.loads(capsys.readouterr().out)["margins"]["joint torque"]["margin"])
 
     on_floor = margin(f"excite check floor.json {load}")
     assert margin(f"excite check floor.json {load} --mounting ceiling") == margin(f"excite check up.json {load}")
     assert margin(f"excite check up.json {load}") != on_floor
-    assert main(f"excite check up.json {load} --mounting floor".split()) == 2
+    assert run(f"excite check up.json {load} --mounting floor") == 2
     assert "by up.json: leave it out" in capsys.readouterr().err
-    assert main("simulate --trajectory up.json --output up.parquet --overwrite".split()) == 0
+    assert run("simulate --trajectory up.json --output up.parquet --overwrite") == 0
     assert iparam.Recording.load("up.parquet").metadata["gravity"] == [0.0, 0.0, 9.81]
 
 
@@ -118,7 +122,7 @@ def test_torques_on_a_wall_are_those_of_turned_gravity(capsys: pytest.CaptureFix
     capsys.readouterr()
     found = []
     for said in ("--mounting wall", "--gravity 0 -9.81 0"):
-        assert main(f"dynamics compute --robot ur5e --q {ZERO} --json {said}".split()) == 0
+        assert run(f"dynamics compute --robot ur5e --q {ZERO} --json {said}") == 0
         found.append(json.loads(capsys.readouterr().out))
     assert found[0] == found[1]
     assert abs(found[0]["gravity_torque"][0]) > 10.0  # the first joint, which carries nothing on the floor

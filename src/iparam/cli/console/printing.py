@@ -126,11 +126,20 @@ def progress_bar(title: str) -> Iterator[Callable[[float], None] | None]:
 def print_estimate(estimate: Estimate, output: Path | None) -> None:
     """The ten parameters with their standard deviations, and what they rest on."""
     standard_deviation = estimate.standard_deviation
-    print_line(f"mass            {number(estimate.mass, 4)} +- {number(standard_deviation.mass, 4)} kg")
+    if np.isnan(estimate.mass):
+        print_line("mass            -")
+    else:
+        print_line(f"mass            {number(estimate.mass, 4)} +- {number(standard_deviation.mass, 4)} kg")
     for axis, value, deviation in zip("xyz", estimate.center_of_mass, standard_deviation.center_of_mass, strict=True):
+        if np.isnan(value):
+            print_line(f"centre of mass {axis} -")
+            continue
         print_line(f"centre of mass {axis} {1e3 * value:.3f} +- {1e3 * deviation:.3f} mm")
     for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
         entry, deviation = estimate.inertia_about_com[i, j], standard_deviation.inertia_about_com[i, j]
+        if np.isnan(entry):
+            print_line(f"inertia {'xyz'[i]}{'xyz'[j]}      -")
+            continue
         print_line(f"inertia {'xyz'[i]}{'xyz'[j]}      {number(entry)} +- {number(deviation)} kg m^2 about it")
     if estimate.sensor_bias is not None:
         print_line(f"sensor bias     {wrench_text(estimate.sensor_bias)}")
@@ -138,7 +147,10 @@ def print_estimate(estimate: Estimate, output: Path | None) -> None:
         print_line(f"residual        {wrench_text(estimate.residual_rms)} rms")
     consistent = "yes" if estimate.physically_consistent else "no"
     print_line(f"consistent      {consistent}")
-    print_line(f"condition       {estimate.condition_number:.2f}, from {estimate.samples} samples")
+    if not estimate.complete:
+        print_line(f"determined      {', '.join(estimate.determined)}; from {estimate.samples} samples")
+    else:
+        print_line(f"condition       {estimate.condition_number:.2f}, from {estimate.samples} samples")
     if estimate.data_share is not None:
         shares = " ".join(f"{100.0 * share:.0f}" for share in estimate.data_share)
         print_line(f"from the data   {shares} % of phi, the rest from the prior")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -43,6 +44,7 @@ class IdentifyPayload(RecordedRunOptions):
       iparam identify payload run.parquet --robot ur5e --output result.json
       iparam identify payload run.parquet --method all
       iparam identify payload rests.parquet --static
+      iparam identify payload wrench.csv --orientation orientation.csv
     """
 
     recording: Positional[Annotated[Path, arg(metavar="FILE")]]
@@ -57,6 +59,12 @@ class IdentifyPayload(RecordedRunOptions):
     """By how much the wrench lags behind the joint angles [s], or 'estimate'."""
     prior: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """A guess of the load for --method logchol: a truth or result file, .json."""
+    orientation: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """A second recording with the orientation of the sensor, stamped by the same clock, its columns named."""
+    measures: Annotated[
+        Literal["action", "reaction"] | None, arg(help_behavior_hint="(default: action; without an arm, by the weight)")
+    ] = None
+    """Whose wrench the sensor reports: of the arm on the load (action), or the opposite."""
     static: Annotated[bool, arg(help_behavior_hint="")] = False
     """Use the rests only: mass, centre of mass and bias, not the inertia."""
     output: Annotated[
@@ -81,7 +89,7 @@ class IdentifyPayload(RecordedRunOptions):
             self._refuse_options_of_motion()
         if self.prior is not None and not self._takes_prior():
             raise InputError("--prior needs --method logchol")
-        recording, robot = self.load_run(self.recording)
+        recording, robot = self._load()
         prior = self._prior(recording, robot)
         if self.static:
             self._identify_static(recording, robot)
@@ -90,7 +98,14 @@ class IdentifyPayload(RecordedRunOptions):
             self._compare(recording, robot)
             return
         estimate = iparam.identify_payload(
-            recording, robot, self.method, motion=self._source(), bias=self.bias, delay=self._delay(), prior=prior
+            recording,
+            robot,
+            self.method,
+            motion=self._source(),
+            wrench=self._wrench(),
+            bias=self.bias,
+            delay=self._delay(),
+            prior=prior,
         )
         if self.output is not None:
             estimate.save(self.output)
@@ -99,6 +114,22 @@ class IdentifyPayload(RecordedRunOptions):
             print_json(estimate.to_document())
         else:
             print_estimate(estimate, self.output)
+
+    def _load(self) -> tuple[Recording, Robot | None]:
+        """The recording, and its arm unless it tells the sensor's own motion."""
+        recording = self.load_recording(self.recording)
+        if self.orientation is not None:
+            # What names the columns and counts the rows is about the first file.
+            other = dataclasses.replace(self, columns=None, map=None, rows=None)
+            recording = recording.joined(other.load_recording(self.orientation))
+        if self.robot is None and iparam.sensing.moves_without_arm(recording):
+            if self.motion != "kalman":
+                raise InputError("--motion chooses among the signals of an arm, and this recording has none of them")
+            return recording, None
+        return recording, self.arm_of(recording, self.recording)
+
+    def _wrench(self) -> iparam.sensing.SensorWrench | None:
+        return None if self.measures is None else iparam.sensing.SensorWrench(measures=self.measures)
 
     def _refuse_options_of_motion(self) -> None:
         for option, default in (
@@ -114,8 +145,8 @@ class IdentifyPayload(RecordedRunOptions):
                     "leave one of the two out"
                 )
 
-    def _identify_static(self, recording: Recording, robot: Robot) -> None:
-        estimate = iparam.identify_static(recording, robot)
+    def _identify_static(self, recording: Recording, robot: Robot | None) -> None:
+        estimate = iparam.identify_static(recording, robot, wrench=self._wrench())
         if self.output is not None:
             estimate.save(self.output)
         note_further(estimate.warnings, recording)
@@ -168,12 +199,13 @@ class IdentifyPayload(RecordedRunOptions):
     def _takes_prior(self) -> bool:
         return self.method != "all" and iparam.estimation.make_estimator(self.method).takes_prior
 
-    def _prior(self, recording: Recording, robot: Robot) -> iparam.InertialParameters | None:
+    def _prior(self, recording: Recording, robot: Robot | None) -> iparam.InertialParameters | None:
         if self.prior is None:
             return None
 
         document = iparam.files.read_json(self.prior)
-        iparam.estimation.check_frame(document.text("frame") if document.has("frame") else "", robot)
+        if robot is not None:
+            iparam.estimation.check_frame(document.text("frame") if document.has("frame") else "", robot)
         marks = document.content.get("measurements")
         if isinstance(marks, list) and recording.has("wrench") and recording.signal("wrench").fingerprint in marks:
             note(f"{self.prior} was identified from this very recording: as a prior, it counts the same data twice")
@@ -182,13 +214,21 @@ class IdentifyPayload(RecordedRunOptions):
         except InputError as error:
             raise FileFormatError(f"{self.prior}: {error}") from None
 
-    def _compare(self, recording: Recording, robot: Robot) -> None:
+    def _compare(self, recording: Recording, robot: Robot | None) -> None:
         found = iparam.estimation.compare_methods(
-            recording, robot, motion=self._source(), bias=self.bias, delay=self._delay()
+            recording, robot, motion=self._source(), wrench=self._wrench(), bias=self.bias, delay=self._delay()
         )
         good = found.estimates
         if not good:  # for the reason that the default method has
-            iparam.identify_payload(recording, robot, motion=self._source(), bias=self.bias, delay=self._delay())
+            iparam.identify_payload(
+                recording,
+                robot,
+                motion=self._source(),
+                wrench=self._wrench(),
+                bias=self.bias,
+                delay=self._delay(),
+                partial=False,
+            )
         if self.json:
             print_json({name: estimate.to_document() for name, estimate in good.items()})
             return

@@ -138,7 +138,7 @@ class PlanningOptions(MountingOptions):
     def write(
         self, output: Path, problem: ExcitationProblem, motion: Trajectory, condition_number: float | None
     ) -> Validation:
-        """Check a motion that was found for ``problem``, and write it with what the check says and the gravity of the options."""
+        """Check a motion that was found for ``problem``, and write it with what the check says and with gravity."""
         checked = iparam.excitation.validate(motion, problem.constraints)
         iparam.save_trajectory(
             output,

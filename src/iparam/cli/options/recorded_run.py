@@ -33,14 +33,21 @@ class RecordedRunOptions(RecordingFileOptions, MountingOptions):
 
     def load_run(self, path: Path) -> tuple[iparam.Recording, Robot]:
         """The recording and its arm, which must not contradict each other; with notes on what is wrong with it."""
-        recording = self.read_file(path, self.robot, self.tip)
+        recording = self.load_recording(path)
+        return recording, self.arm_of(recording, path)
+
+    def load_recording(self, path: Path) -> iparam.Recording:
+        """The recording, with notes on what is wrong with it, under the gravity of the options."""
+        return iparam.recording.with_gravity(self.read_file(path, self.robot, self.tip), self.given_gravity())
+
+    def arm_of(self, recording: iparam.Recording, path: Path) -> Robot:
+        """The arm of a recording, which must not contradict it, with notes on its model."""
         if not (self.robot or recording.robot):
             raise InputError(f"{path} does not say which robot it belongs to: add --robot")
-        recording = iparam.recording.with_gravity(recording, self.given_gravity())
         robot = iparam.sensing.recorded_robot(recording, self.robot, self.tip)
         note_model(robot)
         iparam.sensing.check_run(recording, robot, uses_wrench=recording.has("wrench"))
-        return recording, robot
+        return robot
 
 
 def note_further(warnings: Iterable[str], *recordings: Recording) -> None:

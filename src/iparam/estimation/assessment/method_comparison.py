@@ -10,9 +10,11 @@ from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.estimator import METHODS, make_estimator
 from iparam.estimation.payload.identify import PayloadBias, identify_payload
 from iparam.motion.motion import MotionEstimate
+from iparam.motion.orientation import OrientationMotion
 from iparam.motion.sources import KalmanMotion, MotionSource, known_motion
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
+from iparam.sensing.wrench_source import WrenchSource
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +32,11 @@ class MethodComparison:
 
 def compare_methods(
     recording: Recording,
-    robot: Robot,
+    robot: Robot | None,
     methods: Iterable[str] = METHODS,
     *,
     motion: MotionSource | MotionEstimate | None = None,
+    wrench: WrenchSource | None = None,
     bias: PayloadBias = "estimate",
     delay: float | None = 0.0,
 ) -> MethodComparison:
@@ -41,10 +44,10 @@ def compare_methods(
 
     Args:
         recording: the run.
-        robot: the arm.
+        robot: the arm; None where the sensor's own orientation is recorded instead of joint angles.
         methods: names from `iparam.estimation.METHODS`.
         motion: where the motion comes from, or the motion itself; the Kalman smoother if not given.
-        bias, delay: see `iparam.estimation.identify_payload`.
+        wrench, bias, delay: see `iparam.estimation.identify_payload`.
     """
     wanted = tuple(dict.fromkeys(methods))
     for name in wanted:
@@ -52,13 +55,17 @@ def compare_methods(
             raise UnknownNameError("method", name, METHODS)
     source = KalmanMotion() if motion is None else motion
     # Once for all methods. Instrumental variables want to know where it comes from.
-    moved = source if isinstance(source, MotionEstimate) else known_motion(recording, robot, source)
+    moved: MotionSource | MotionEstimate = source
+    if not isinstance(source, MotionEstimate):
+        moved = OrientationMotion().motion(recording) if robot is None else known_motion(recording, robot, source)
     estimates: dict[str, Estimate] = {}
     failures: dict[str, str] = {}
     for name in wanted:
         try:
             given = source if make_estimator(name).needs_instruments else moved
-            estimates[name] = identify_payload(recording, robot, name, motion=given, bias=bias, delay=delay)
+            estimates[name] = identify_payload(
+                recording, robot, name, motion=given, wrench=wrench, bias=bias, delay=delay, partial=False
+            )
         except IparamError as error:
             failures[name] = str(error)
     return MethodComparison(estimates, failures)

@@ -64,7 +64,7 @@ def assemble_estimate(
     if not report:
         found.append(f"No rigid body has these parameters: {report.violations[0]} Method consistent avoids that.")
     if inflation > CORRELATED and (rms > VISIBLE * np.sqrt(np.mean(problem.y**2, axis=0))).any():
-        found.append(_correlation_warning(residual_structure(problem, residual), inflation))
+        found.append(correlation_warning(residual_structure(problem, residual), inflation))
     return estimate_of(
         method,
         phi,
@@ -81,7 +81,8 @@ def assemble_estimate(
     )
 
 
-def _correlation_warning(structure: ResidualStructure, inflation: float) -> str:
+def correlation_warning(structure: ResidualStructure, inflation: float) -> str:
+    """A sentence about residuals that are correlated in time."""
     if structure.follows_motion:
         return (
             "The residuals follow the motion, and the standard deviations do not cover the cause. Look "

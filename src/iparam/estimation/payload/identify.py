@@ -11,17 +11,20 @@ from numpy.typing import ArrayLike
 from iparam.arrays import frozen
 from iparam.errors import InputError, UnknownNameError
 from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
+from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import Estimate, Wrench
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, Estimator, make_estimator
 from iparam.estimation.payload.estimate_assembly import CORRELATED, condition_number
+from iparam.estimation.payload.partial_estimate import partial_estimate
 from iparam.estimation.payload.problem import PayloadProblem
 from iparam.estimation.payload.problem_from_recording import problem_from_recording
+from iparam.estimation.static.slow_motion import slow_motion_estimate
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
 from iparam.recording.statements import recorded_gravity
 from iparam.robot.model import Robot
-from iparam.sensing.run_check import recorded_robot
+from iparam.sensing.run_check import SENSOR_FRAME, moves_without_arm, recorded_robot
 from iparam.sensing.wrench_source import WrenchSource
 
 if TYPE_CHECKING:
@@ -48,12 +51,14 @@ def identify_payload(
     zero_pose: ArrayLike | None = None,
     prior: InertialParameters | None = None,
     gravity: ArrayLike | None = None,
+    partial: bool = True,
 ) -> Estimate:
     """Identify what the arm carried.
 
     Args:
         recording: of a motion that excites the load.
-        robot: the arm, its name or its URDF's path; None takes the recording's. It must be the arm of the recording.
+        robot: the arm, its name or its URDF's path; None takes the recording's. It must be the arm of the recording. A
+            recording of the sensor's own orientation, without joint angles, needs none.
         method: one of `METHODS`, or an estimator.
         motion, wrench, wrench_covariance, zero_pose, gravity: see `problem_from_recording`.
         bias: of the sensor. "drifting" also estimates how it walks, channel by channel: right for a sensor that is not
@@ -61,10 +66,12 @@ def identify_payload(
             default, "estimate", does so only if a slow walk explains all that a constant bias leaves.
         delay: by how much the wrench lags behind the joint angles [s]; None estimates it.
         prior: a guess of the load, for method "logchol".
+        partial: where the data determine only some of the parameters, give those, with NaN for the rest, by weighted
+            least squares whatever the method; False raises `NotIdentifiableError`.
     """
     if bias not in get_args(PayloadBias):
         raise UnknownNameError("treatment of the bias", bias, get_args(PayloadBias))
-    arm = robot if isinstance(robot, Robot) else recorded_robot(recording, robot)
+    arm = robot if isinstance(robot, Robot) else _arm(recording, robot)
     if prior is not None and not isinstance(method, str):
         raise InputError("a prior goes with the name of a method; give an estimator its prior when it is made")
     estimator = make_estimator(method, prior) if isinstance(method, str) else method
@@ -72,6 +79,8 @@ def identify_payload(
     if delay is None:
         from iparam.motion.delay import estimate_delay
 
+        if arm is None:
+            raise InputError("a delay is estimated against joint angles, and there are none: give it in s (--delay)")
         found = estimate_delay(recording, arm, gravity=recorded_gravity(recording, gravity))
         delay = found.seconds if abs(found.seconds) > 3.0 * found.standard_deviation else 0.0
         if delay:
@@ -88,10 +97,13 @@ def identify_payload(
         instruments=estimator.needs_instruments,
         gravity=gravity,
     )
-    if bias == "drifting":
-        estimate = _fit_drifting(estimator, problem)
+    try:
+        estimate = _fit_drifting(estimator, problem) if bias == "drifting" else estimator.fit(problem)
+    except NotIdentifiableError as reason:
+        if not partial:
+            raise
+        estimate = (slow_motion_estimate if problem.hidden else partial_estimate)(problem, reason)
     else:
-        estimate = estimator.fit(problem)
         if bias == "estimate" and estimate.time_correlation > CORRELATED:
             structure = _structure(problem, estimate)
             if structure.lasts and not structure.linear_in_motion:
@@ -99,19 +111,24 @@ def identify_payload(
     signal = getattr(wrench, "signal", "wrench")
     return dataclasses.replace(
         estimate,
-        warnings=(*warnings, *estimate.warnings, *_size_remarks(estimate, arm)),
-        robot=robot if isinstance(robot, str) else recording.robot or arm.name,
-        frame=arm.tool_frame,
+        warnings=(*warnings, *estimate.warnings, *(() if arm is None else _size_remarks(estimate, arm))),
+        robot=robot if isinstance(robot, str) else recording.robot or ("" if arm is None else arm.name),
+        frame=SENSOR_FRAME if arm is None else arm.tool_frame,
         measurements=(recording.signal(signal).fingerprint,) if recording.has(signal) else (),
     )
 
 
+def _arm(recording: Recording, robot: str | None) -> Robot | None:
+    """The arm of a recording; None for one that tells the sensor's own motion and names no arm."""
+    return None if robot is None and moves_without_arm(recording) else recorded_robot(recording, robot)
+
+
 def _size_remarks(estimate: Estimate, robot: Robot) -> tuple[str, ...]:
     """A sentence if the load would be larger than the arm, by its inertia or the place of its centre of mass."""
-    moments = np.abs(np.diag(estimate.inertia_about_com))
+    moments = np.nan_to_num(np.abs(np.diag(estimate.inertia_about_com)))
     sure = moments > SURE * np.diag(estimate.standard_deviation.inertia_about_com)
-    radius = float(np.sqrt(np.max(moments * sure) / max(abs(estimate.mass), 1e-12)))
-    place = np.abs(estimate.center_of_mass)
+    radius = float(np.sqrt(np.max(moments * sure) / max(abs(np.nan_to_num(estimate.mass, nan=np.inf)), 1e-12)))
+    place = np.nan_to_num(np.abs(estimate.center_of_mass))
     distance = float(np.linalg.norm(place * (place > SURE * estimate.standard_deviation.center_of_mass)))
     if max(radius, distance) <= robot.reach or robot.reach == 0.0:
         return ()

@@ -26,6 +26,8 @@ class PayloadProblem:
         uncertainty: errors of the regressors; None where nothing is known of them.
         instruments: (N, 6, 10) regressors of the same motion whose errors are independent of those of A; or None.
         averaged: how many successive samples of the recording each of the N is the mean of.
+        hidden: names of parameters that must not be claimed, whatever the motion: what else acts on the wrench as they
+            do is not known.
         warnings: what was found on the way here.
     """
 
@@ -37,6 +39,7 @@ class PayloadProblem:
     uncertainty: RegressorUncertainty | None = None
     instruments: FloatArray | None = None
     averaged: int = 1
+    hidden: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -13,14 +13,17 @@ from iparam.estimation.errors import IdentificationError
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.regressor_uncertainty import regressor_uncertainty
 from iparam.motion.motion import MotionEstimate
+from iparam.motion.orientation import OrientationMotion
 from iparam.motion.sources import KalmanMotion, MotionSource, SetPointMotion, known_motion
 from iparam.recording.recording import Recording
 from iparam.recording.screening import GAP
+from iparam.recording.statements import are_poses, with_gravity
 from iparam.recording.units import time_hint
+from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.robot.model import Robot
 from iparam.sensing.offset import offset_compensated_regressor, resting_regressor
 from iparam.sensing.run_check import check_run
-from iparam.sensing.wrench_source import SensorWrench, WrenchSource
+from iparam.sensing.wrench_source import SensorWrench, WrenchSource, weighed_wrench
 
 Bias = Literal["estimate", "none", "zeroed"]
 """The sensor's bias: six more unknowns, none, or a sensor that was zeroed with the load on it in the first pose.
@@ -52,7 +55,7 @@ _PART = 20_000  # samples whose regressors are held at a time
 
 def problem_from_recording(
     recording: Recording,
-    robot: Robot,
+    robot: Robot | None,
     *,
     motion: MotionSource | MotionEstimate | None = None,
     wrench: WrenchSource | None = None,
@@ -67,10 +70,12 @@ def problem_from_recording(
 
     Args:
         recording: with the wrench, and what the motion source needs.
-        robot: the arm.
-        motion: where the motion comes from, or the motion itself; the Kalman smoother if not given. A source that does
+        robot: the arm; None where the sensor's own orientation is recorded instead of joint angles.
+        motion: where the motion comes from, or the motion itself; the Kalman smoother if not given, and without an arm
+            `OrientationMotion`. A source that does
             not say how well it knows the motion is compared with the smoother, and what differs counts as its error.
-        wrench: where the wrench comes from; the signal ``wrench`` if not given.
+        wrench: where the wrench comes from; the signal ``wrench`` if not given, without an arm with the sign that the
+            weight shows.
         bias: what to do about the sensor's bias.
         delay: by how much the wrench lags behind the joint angles [s].
         wrench_covariance: (6, 6) of the noise of a wrench sample; None estimates it.
@@ -88,12 +93,20 @@ def problem_from_recording(
             f"a delay of {delay:g} s, and no sensor lags behind by more than {LONGEST_DELAY:g} s: is it in ms? It is "
             "given in s"
         )
-    checked = check_run(recording, robot, gravity)
+    recording = with_gravity(recording, gravity)  # so that a source of motion that needs it finds the caller's
+    checked = check_run(recording, robot)
+    sign: list[str] = []
+    if robot is None and wrench is None:
+        wrench, sign = weighed_wrench(recording, checked.gravity)
     measured = (SensorWrench() if wrench is None else wrench).read(recording)
-    if hint := time_hint(measured.time):
+    if not are_poses(recording) and (hint := time_hint(measured.time)):
         raise ContradictionError(f"the wrench has {hint}. No arm's motion can be followed like that")
-    source = KalmanMotion() if motion is None else motion
-    whole = source if isinstance(source, MotionEstimate) else known_motion(recording, robot, source)
+    source: MotionSource | MotionEstimate | None = motion
+    if robot is None:
+        whole = motion if isinstance(motion, MotionEstimate) else OrientationMotion().motion(recording)
+    else:
+        source = KalmanMotion() if motion is None else motion
+        whole = source if isinstance(source, MotionEstimate) else known_motion(recording, robot, source)
     inside, left_out = within_motion(whole, measured.time - delay)
     found = int(np.count_nonzero(inside))
     if found < LEAST_SAMPLES:
@@ -108,8 +121,7 @@ def problem_from_recording(
     middles = _means(times.ravel(), size)
     offset = None
     if bias == "zeroed":
-        pose = whole.q[0] if zero_pose is None else as_float_array(zero_pose, "zero_pose", (robot.num_joints,))
-        offset = resting_regressor(robot, pose, checked.gravity)
+        offset = _zeroed(whole, robot, zero_pose, checked.gravity)
 
     def regressors(of: MotionEstimate) -> FloatArray:
         """Their means (count, 6, 10)."""
@@ -122,7 +134,7 @@ def problem_from_recording(
         found.flags.writeable = False  # so that nobody needs a copy
         return found
 
-    warnings = [*recording.warnings, *checked.remarks, *whole.warnings, *left_out]
+    warnings = [*recording.warnings, *checked.remarks, *sign, *whole.warnings, *left_out]
     matrices = regressors(whole)
     second = regressors(_second_motion(recording, robot, source)) if instruments else None
     if second is not None and np.array_equal(second, matrices):
@@ -138,10 +150,26 @@ def problem_from_recording(
         bias=bias != "none",
         wrench_covariance=covariance,
         uncertainty=regressor_uncertainty(robot, whole, checked.gravity, middles - delay),
+        hidden=PARAMETER_NAMES[4:] if whole.quasi_static else (),
         instruments=second,
         averaged=size,
         warnings=tuple(dict.fromkeys(warnings)),
     )
+
+
+def _zeroed(
+    motion: MotionEstimate, robot: Robot | None, zero_pose: ArrayLike | None, gravity: FloatArray
+) -> FloatArray:
+    """The regressor (6, 10) at rest in the pose in which the sensor was zeroed."""
+    from iparam.regressor.wrench import body_regressor
+
+    if robot is not None:
+        pose = motion.q[0] if zero_pose is None else as_float_array(zero_pose, "zero_pose", (robot.num_joints,))
+        return resting_regressor(robot, pose, gravity)
+    if zero_pose is not None or motion.orientation is None:
+        raise InputError("zero_pose are joint angles: without an arm, the sensor is taken to be zeroed as it first was")
+    still = np.zeros((1, 3))
+    return np.asarray(body_regressor(still, still, -(motion.orientation[:1].transpose(0, 2, 1) @ gravity))[0])
 
 
 def _averaged(times: FloatArray) -> int:
@@ -186,8 +214,10 @@ def within_motion(motion: MotionEstimate, times: FloatArray) -> tuple[NDArray[np
     return inside, warnings
 
 
-def _second_motion(recording: Recording, robot: Robot, first: object) -> MotionEstimate:
+def _second_motion(recording: Recording, robot: Robot | None, first: object) -> MotionEstimate:
     """A motion whose errors are not those of the first: the set points, or for these the smoothed angles."""
+    if robot is None:
+        raise IdentificationError("instrumental variables (riv) need the set points of an arm: use another method")
     if isinstance(first, SetPointMotion) and recording.has("q"):
         return KalmanMotion().motion(recording, robot)
     if isinstance(first, SetPointMotion) or not recording.has("target_q"):

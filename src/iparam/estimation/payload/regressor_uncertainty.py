@@ -79,7 +79,7 @@ class RegressorUncertainty:
 
 
 def regressor_uncertainty(
-    robot: Robot,
+    robot: Robot | None,
     motion: MotionEstimate,
     gravity: ArrayLike = STANDARD_GRAVITY,
     times: FloatArray | None = None,
@@ -87,7 +87,7 @@ def regressor_uncertainty(
     """The uncertainty of the regressors of a motion; None if the motion does not say how well it is known.
 
     Args:
-        robot: the arm.
+        robot: the arm; None for a sensor whose own orientation is known.
         motion: its motion.
         gravity: (3,) in base axes [m/s^2].
         times: (N,) of the regressors [s], to the nearest sample of the motion; None for its own.
@@ -103,8 +103,11 @@ def regressor_uncertainty(
     parts = []
     measured = motion.linear_acceleration_minus_gravity is not None
     if motion.covariance is not None:
-        slopes = wrench_regressor_derivatives(robot, motion.q[at], motion.dq[at], motion.ddq[at], gravity)
-        stacked = np.stack([slopes.by_q, slopes.by_dq, slopes.by_ddq], axis=2)  # (M, n, 3, 6, 10)
+        if robot is None:
+            stacked = _slopes_by_turns(motion, at, gravity)
+        else:
+            slopes = wrench_regressor_derivatives(robot, motion.q[at], motion.dq[at], motion.ddq[at], gravity)
+            stacked = np.stack([slopes.by_q, slopes.by_dq, slopes.by_ddq], axis=2)  # (M, n, 3, 6, 10)
         root = covariance_root(np.asarray(motion.covariance_at(motion.time[at])))
         if measured:
             _clear_linear_acceleration(stacked)
@@ -115,6 +118,26 @@ def regressor_uncertainty(
             write_linear_acceleration(each[axis], sigma * np.eye(3)[axis])
         parts.append(np.broadcast_to(each, (kept.size, 3, 6, 10)))
     return RegressorUncertainty(nearest.size, kept, np.concatenate(parts, axis=1))
+
+
+def _slopes_by_turns(motion: MotionEstimate, at: NDArray[np.int64], gravity: ArrayLike) -> FloatArray:
+    """(M, 3, 3, 6, 10) derivatives of the regressor by a turn about each axis of the sensor, omega and alpha.
+
+    The regressor is linear in alpha and a, and quadratic in omega, so that central differences are exact. A turn d
+    changes gravity in the sensor's axes, u, by u x d.
+    """
+    from iparam.regressor.wrench import body_regressor
+
+    omega, still, unit = motion.dq[at], np.zeros((at.size, 3)), np.eye(3)
+    a = motion.acceleration_minus_gravity(gravity)[at]
+    stacked = np.empty((at.size, 3, 3, 6, 10))
+    for axis in range(3):
+        along = np.broadcast_to(unit[axis], (at.size, 3))
+        stacked[:, axis, 0] = body_regressor(still, still, np.cross(a, unit[axis]))
+        faster, slower = (body_regressor(omega + sign * along, still, still) for sign in (0.5, -0.5))
+        stacked[:, axis, 1] = faster - slower
+        stacked[:, axis, 2] = body_regressor(still, along, still)
+    return stacked
 
 
 def _kept_samples(q: FloatArray) -> NDArray[np.int64]:

@@ -201,6 +201,12 @@ def require_identifiable(problem: PayloadProblem, weights: NoiseWeights | None =
     """The report, or an error that names what cannot be told."""
     check_wrench(problem)
     report = problem_identifiability(problem, weights)
+    if report.rank == NUM_PARAMETERS and problem.hidden:
+        raise NotIdentifiableError(
+            f"these data do not tell {', '.join(problem.hidden)}: the linear acceleration of the sensor is not known. "
+            "Record it (columns ax, ay, az), or the joint angles of the arm",
+            problem.hidden,
+        )
     if report.rank < NUM_PARAMETERS:
         names = ", ".join(report.undetermined) or "some combinations of parameters"
         raise NotIdentifiableError(
@@ -218,7 +224,7 @@ def _advice(problem: PayloadProblem) -> str:
         "(--method logchol)"
     )
     hint = time_hint(problem.time, slowest=USUAL_RATES[0])
-    if not hint:
+    if not hint or not problem.A[:, :, 4:].any():  # at rest no time counts
         return advice
     return f"The wrench has {hint}. If it is in seconds: {advice}"
 

@@ -20,13 +20,16 @@ from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.estimate import Wrench
 from iparam.estimation.static.rests import BATCHES, LEAST_REST, Rest, find_rests
 from iparam.files.json import write_json
+from iparam.motion.orientation import sensor_turns
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
+from iparam.recording.statements import are_poses
 from iparam.recording.units import USUAL_RATES, time_hint
-from iparam.regressor.wrench import wrench_regressor
+from iparam.regressor.wrench import body_regressor, wrench_regressor
 from iparam.robot.model import Robot
-from iparam.sensing.run_check import check_run
-from iparam.sensing.wrench_source import SensorWrench, WrenchSource
+from iparam.sensing.run_check import SENSOR_FRAME, check_run
+from iparam.sensing.wrench_source import SensorWrench, WrenchSource, weighed_wrench
+from iparam.spatial.transforms import exp_so3
 
 FORMAT = "iparam-static-result/1"
 INERTIA_UNSEEN = (
@@ -120,16 +123,20 @@ class StaticEstimate:
 
 
 def identify_static(
-    recording: Recording, robot: Robot, *, wrench: WrenchSource | None = None, gravity: ArrayLike | None = None
+    recording: Recording, robot: Robot | None, *, wrench: WrenchSource | None = None, gravity: ArrayLike | None = None
 ) -> StaticEstimate:
     """Identify mass, centre of mass and sensor bias from the rests of a recording.
 
     Args:
-        recording: with q and the wrench; the arm rests at least 0.3 s, better 1 s, in each of at least 4 poses.
-        robot: the arm.
-        wrench: where the wrench comes from; the signal ``wrench`` if not given.
+        recording: with q and the wrench; the arm rests at least 0.3 s, better 1 s, in each of at least 4 poses. Or one
+            averaged row a pose, with the orientation of the sensor.
+        robot: the arm; None where the sensor's own orientation is recorded instead of joint angles.
+        wrench: where the wrench comes from; the signal ``wrench`` if not given, without an arm with the sign that the
+            weight shows.
         gravity: (3,) in base axes [m/s^2]; None for the recording's own, or 9.81 downwards.
     """
+    if robot is None:
+        return _identify_sensor(recording, wrench, gravity)
     angles = recording.signal("q")
     if angles.width != robot.num_joints:
         raise InputError(f"the recording has {angles.width} joint angles, {robot.name} has {robot.num_joints} joints")
@@ -145,6 +152,40 @@ def identify_static(
     num_poses = _require_directions(-regressors[:, :3, 0] / np.linalg.norm(down))
     found = _fit(rests, regressors, num_poses, (*recording.warnings, *checked.remarks))
     return dataclasses.replace(found, robot=recording.robot or robot.name, frame=robot.tool_frame)
+
+
+def _identify_sensor(recording: Recording, wrench: WrenchSource | None, gravity: ArrayLike | None) -> StaticEstimate:
+    """The same from the orientation of the sensor: from its rests, or from rows that are a pose each."""
+    checked = check_run(recording, None, gravity)
+    remarks = [*recording.warnings, *checked.remarks]
+    if wrench is None:
+        wrench, sign = weighed_wrench(recording, checked.gravity)
+        remarks += sign
+    measured, turns = wrench.read(recording), sensor_turns(recording)
+    if are_poses(recording):
+        turned, rests = turns.orientation[np.searchsorted(turns.time, measured.time)], _poses_at_rest(measured)
+    else:
+        angles = Signal(turns.time, turns.angle)
+        rests = find_rests(angles, measured)
+        _require_rest(rests, angles)
+        middle = [np.searchsorted(turns.time, 0.5 * (rest.start + rest.stop)) for rest in rests]
+        turned = turns.orientation[middle] @ exp_so3(
+            np.array([rest.q for rest in rests]).reshape(-1, 3) - turns.angle[middle]
+        )
+    up = -(np.swapaxes(turned, 1, 2) @ checked.gravity)
+    num_poses = _require_directions(-up / np.linalg.norm(checked.gravity))
+    still = np.zeros_like(up)
+    regressors = body_regressor(still, still, up)[:, :, :4]
+    found = _fit(rests, regressors, num_poses, tuple(remarks))
+    return dataclasses.replace(found, robot=recording.robot, frame=SENSOR_FRAME)
+
+
+def _poses_at_rest(measured: Signal) -> tuple[Rest, ...]:
+    """Each row of a table of poses as a rest, whose scatter nobody recorded."""
+    return tuple(
+        Rest(float(at), float(at), frozen(np.zeros(0)), frozen(row), frozen(np.zeros(6)), 1)
+        for at, row in zip(measured.time, measured.values, strict=True)
+    )
 
 
 def _require_rest(rests: tuple[Rest, ...], angles: Signal) -> None:
@@ -222,7 +263,7 @@ def _fit(rests: tuple[Rest, ...], regressors: FloatArray, num_poses: int, notes:
         covariance[np.ix_(unknowns, unknowns)] = max(1.0, ratio) * np.linalg.inv(A.T @ A)
         size = float(np.sqrt(np.mean(residual[:, rows] ** 2)))
         chance = fdtrc(degrees, 3 * len(rests) * (BATCHES - 1), ratio)
-        if chance < 1e-3 and size > 1e-6 * float(np.abs(measured).max()):
+        if within.any() and chance < 1e-3 and size > 1e-6 * float(np.abs(measured).max()):
             warnings.append(
                 f"The {name} of the rests disagree by {size:.2g} {unit} rms, {np.sqrt(ratio):.1f} times what their "
                 "noise explains; the standard deviations account for it. Was something touching the load, or does the "
@@ -234,7 +275,7 @@ def _fit(rests: tuple[Rest, ...], regressors: FloatArray, num_poses: int, notes:
     if not mass > factor * deviations[0]:
         cause = (
             "a negative mass: does the sensor report what the payload exerts on the arm, the opposite of what is "
-            "expected here?"
+            "expected here (--measures reaction)?"
             if mass < -factor * deviations[0]
             else "which is not above zero: there is no load that this sensor can see"
         )

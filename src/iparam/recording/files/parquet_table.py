@@ -18,7 +18,7 @@ from iparam.errors import ContradictionError, FileFormatError, IparamError
 from iparam.files.json import json_line, parse_json
 from iparam.recording.channels import CHANNELS, default_frame, signal_of_column
 from iparam.recording.files.reading import Reading
-from iparam.recording.files.table import Table, TableBuilder, check_names, table_columns
+from iparam.recording.files.table import Table, TableBuilder, check_names, numbered_poses, table_columns
 from iparam.recording.recording import Recording
 from iparam.recording.statements import FRAME_KEYS
 from iparam.recording.units import QUANTITIES, RATE_KEYS, UNITS, plain_unit, unit_size
@@ -166,7 +166,7 @@ def read_parquet_table(stream: BinaryIO, source: str, reading: Reading) -> tuple
             numeric = [i for i, field in enumerate(schema) if _holds_numbers(field.type)]
             others = [f"{field.name} ({field.type})" for field in schema if not _holds_numbers(field.type)]
         check_names(names, source)
-        if (time := names.index("time")) not in numeric:
+        if "time" in names and (time := names.index("time")) not in numeric:
             raise FileFormatError(
                 f"{source}: {headers[time]} holds {schema.field(time).type}; it must be numbers, in seconds or in "
                 "what time_unit= says"
@@ -179,7 +179,8 @@ def read_parquet_table(stream: BinaryIO, source: str, reading: Reading) -> tuple
             builder.add(np.arange(row, row + count), values, empty)
             row += count
     notes = (f"columns that hold no numbers were left out: {', '.join(others)}",) if others else ()
-    return builder.table(notes), document
+    table = builder.table(notes)
+    return table if "time" in names else numbered_poses(table), document
 
 
 @contextlib.contextmanager

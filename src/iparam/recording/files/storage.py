@@ -25,8 +25,8 @@ from iparam.recording.files.text_table import read_text_table, text_of_signals
 from iparam.recording.recording import Recording
 from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians
 from iparam.recording.signal import Signal
-from iparam.recording.statements import stated_rate
-from iparam.recording.units import UNITS, check_time, in_channel_unit
+from iparam.recording.statements import POSES, ROWS, stated_rate
+from iparam.recording.units import UNITS, check_time, dates_in_seconds, in_channel_unit
 from iparam.robot.same_arm import check_same_arm
 
 if TYPE_CHECKING:
@@ -83,9 +83,15 @@ def load_recording(
             arm = _robot(robot, tip)
             read = read_array_table if head.startswith(ARRAYS) else read_text_table
             table = read(stream, source, reading, arm.num_joints if arm is not None else None)
-    _to_seconds(table, reading, (document or {}).get("time_unit", "s"), source)
+    if table.poses:
+        _refuse_times(reading, source)
+    else:
+        _to_seconds(table, reading, (document or {}).get("time_unit", "s"), source)
     labels = None if document is None else {k: (v["unit"], v["frame"]) for k, v in document["signals"].items()}
     signals, notes = signals_of_table(table, source, labels)
+    if reading.time_unit is None:
+        signals, dated = dates_in_seconds(signals)
+        notes += dated
     if reading.time_range is not None:
         signals, lost = _within(signals, reading.time_range, source)
         notes += lost
@@ -105,18 +111,22 @@ def load_recording(
     elif angles is None:
         notes += check_angles(signals, arm, source)
     check_clocks(signals, source)
-    notes += check_time(
-        signals,
-        arm if angles is None else None,
-        source,
-        rate=stated_rate({} if document is None else document["metadata"]),
-        sure_of_time=reading.time_unit is not None,
-        sure_of_angles=angles is not None,
-    )
-    notes += find_faults(signals)
+    metadata = {} if document is None else document["metadata"]
+    if table.poses:
+        metadata = {**metadata, ROWS: POSES}
+    if metadata.get(ROWS) != POSES:
+        notes += check_time(
+            signals,
+            arm if angles is None else None,
+            source,
+            rate=stated_rate(metadata),
+            sure_of_time=reading.time_unit is not None,
+            sure_of_angles=angles is not None,
+        )
+        notes += find_faults(signals)
     earlier = () if document is None else tuple(str(warning) for warning in document["warnings"])
     found = tuple(note for note in notes if note not in earlier)
-    return Recording(name, signals, {} if document is None else document["metadata"], (*earlier, *found))
+    return Recording(name, signals, metadata, (*earlier, *found))
 
 
 @contextlib.contextmanager
@@ -186,6 +196,16 @@ def _to_seconds(table: Table, reading: Reading, stated: str, source: str) -> Non
         table.values["time"] /= round(1.0 / seconds)  # a whole number: the quotient is rounded once
     elif seconds > 1.0:
         table.values["time"] *= seconds
+
+
+def _refuse_times(reading: Reading, source: str) -> None:
+    """Refuse a unit or a range of times where rows are poses and have none."""
+    for name, given in (("time_unit", reading.time_unit), ("time_range", reading.time_range)):
+        if given is not None:
+            raise InputError(
+                f"{name}= is about the time, and {source} has none, each row being a pose at rest: leave it out; a "
+                "part of the file is read with rows='A:B'"
+            )
 
 
 def _within(

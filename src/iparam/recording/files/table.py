@@ -133,6 +133,7 @@ class Table:
         lines: (R,) where each row stands in the file: line or row numbers from 1.
         row_word: what the numbers in ``lines`` are called, "line" or "row".
         notes: what reading it found wrong.
+        poses: whether each row is a pose at rest, and its time the number of the row.
     """
 
     names: tuple[str, ...]
@@ -141,6 +142,7 @@ class Table:
     lines: NDArray[np.int64]
     row_word: str = "line"
     notes: tuple[str, ...] = field(default=())
+    poses: bool = False
 
     def only(self, kept: NDArray[np.bool_]) -> Table:
         """The rows for which ``kept`` (R,) is true; the values are taken out of this table one by one."""
@@ -248,11 +250,31 @@ def check_names(names: Sequence[str], source: str) -> None:
     repeated = sorted(name for name, count in Counter(names).items() if count > 1 and name != "_")
     if repeated:
         raise FileFormatError(f"{source} has the column {repeated[0]!r} more than once")
-    if "time" not in names:
+    if "time" not in names and not tells_poses(names):
         raise FileFormatError(
             f"{source} has no column 'time'; its columns: {_some(names)}. If one of them is the time, say so: "
             f"map='time={names[0] if names else 'stamp'}'"
         )
+
+
+def tells_poses(names: Sequence[str]) -> bool:
+    """Whether columns without a time are those of poses at rest: a wrench, and how the sensor stands."""
+    known = set(names)
+    stands = ("orientation", "rotation", "gravity_in_sensor")
+    return known.issuperset(CHANNELS["wrench"].columns) and any(known.issuperset(CHANNELS[s].columns) for s in stands)
+
+
+def numbered_poses(table: Table) -> Table:
+    """A table of poses with the number of the row in place of the time."""
+    count = table.lines.size
+    note = f"there is no column time: each of the {count} rows was taken for one pose at rest"
+    return replace(
+        table,
+        names=(*table.names, "time"),
+        values={**table.values, "time": np.arange(float(count))},
+        notes=(*table.notes, note),
+        poses=True,
+    )
 
 
 def table_columns(signals: Mapping[str, Signal]) -> tuple[FloatArray, dict[str, tuple[FloatArray, NDArray[np.bool_]]]]:

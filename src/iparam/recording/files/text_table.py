@@ -14,7 +14,7 @@ from iparam.recording.channels import default_frame, default_unit, expand_column
 from iparam.recording.files.garbled_rows import GarbledRows
 from iparam.recording.files.number_rows import LONGEST_LINE, TextBlock, count_lines, first_line, parse_rows, text_blocks
 from iparam.recording.files.reading import Reading
-from iparam.recording.files.table import Table, TableBuilder, check_names, has_meaning, table_columns
+from iparam.recording.files.table import Table, TableBuilder, check_names, has_meaning, numbered_poses, table_columns
 from iparam.recording.signal import Signal
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -50,6 +50,8 @@ def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints:
         names, length = _header(text, source, delimiter)
         if reading.names is not None:
             names = reading.names.renamed(names, source)
+        if "time" not in names and names.count("t") == 1:
+            names[names.index("t")] = "time"
         begin, first = begin + length, 2
     else:
         counts = Counter(line.count(delimiter.encode()) + 1 for line in lines)
@@ -66,7 +68,8 @@ def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints:
     stream.seek(begin)
     builder = TableBuilder(names, count_lines(stream), source, "line", reading.rows, first)
     stream.seek(begin)
-    return _table(builder, stream, source, delimiter, first)
+    table = _table(builder, stream, source, delimiter, first)
+    return table if "time" in names else numbered_poses(table)
 
 
 def text_of_signals(signals: Mapping[str, Signal], source: str) -> bytes:

@@ -22,6 +22,14 @@ def wrench_regressor(origins, prismatic, tool, gravity, q, dq, ddq, out):
 
 
 @compiled
+def body_regressor(w, l, a, out):
+    """Regressor (N, 6, 10) of a body from omega, alpha and a - g (N, 3) of its frame, in its axes."""
+    for k in range(w.shape[0]):
+        omega = read_vector(w, k, 0)
+        write_regressor(out, k, products(omega, omega), read_vector(l, k, 0), read_vector(a, k, 0))
+
+
+@compiled
 def ad(x, y, i, j, out, k):
     """out[k] = ad_x[i] y[j], the bracket of two twists [omega, v] in rows of tables."""
     xw, xv = read_vector(x, i, 0), read_vector(x, i, 3)

@@ -1,0 +1,302 @@
+"""`partial_estimate`: what data determine of a load where they do not determine all of it.
+
+The weighted fit takes place in the directions that the data show. A parameter in which a direction that they do not
+show has a part is not known, however good the fit, and is NaN; the others have their values and deviations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iparam.arrays import FloatArray, frozen
+from iparam.estimation.assessment.residual_structure import residual_structure
+from iparam.estimation.errors import IdentificationError, NotIdentifiableError
+from iparam.estimation.estimate import Estimate, StandardDeviations, Wrench, grouped_names
+from iparam.estimation.payload.covariance import Scores, estimate_covariance
+from iparam.estimation.payload.estimate_assembly import CORRELATED, VISIBLE, correlation_warning
+from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
+from iparam.estimation.payload.weighted_fit import (
+    MOSTLY_NOISE,
+    ROUNDS,
+    NoiseWeights,
+    channel_floor,
+    check_wrench,
+    constant_weights,
+    first_weights,
+    residual_weights,
+    residuals,
+    triangular_factor,
+)
+from iparam.recording.units import USUAL_RATES, time_hint
+from iparam.regressor.identifiability import PARAMETER_NAMES
+from iparam.spatial.derived import mass_com_inertia_jacobian
+from iparam.spatial.parameters import InertialParameters
+from iparam.spatial.phi import inertia_entries
+
+TOLERANCE = 1e-6
+"""Share of the largest singular value below which a direction of unit columns is one that the data do not show."""
+
+SHARE = 0.05
+"""Part in a direction that is mostly noise, relative to the largest, from which on a parameter is not known."""
+
+FEW = 100
+"""Samples below which their own scatter tells neither the noise of each channel nor correlation in time."""
+
+LEVEL = 0.01
+"""Least deviation of a channel, as a share of the largest of the forces, or of the torques."""
+
+EXACT = 1e-6
+"""Residual, as a share of the wrench, that is none."""
+
+LEAST_MASS = 2.0
+"""Standard deviations that a mass must have above zero to be known at all."""
+
+SURE = 3.0
+"""Standard deviations from which a negative mass is believed."""
+
+_ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The directions of unknowns (p,), such as phi and bias, that data show.
+
+    Attributes:
+        basis: (p, r) of them: unknowns = basis @ coordinates.
+        known: (p,) which unknowns no other direction has a part in.
+    """
+
+    basis: FloatArray
+    known: NDArray[np.bool_]
+
+
+def partial_estimate(problem: PayloadProblem, reason: NotIdentifiableError) -> Estimate:
+    """What the data determine, with NaN for the rest.
+
+    Args:
+        problem: the data.
+        reason: why they do not determine everything; raised again if they determine nothing.
+    """
+    check_wrench(problem)
+    weights = level_weights(problem)
+    shown = _shown(problem, weights)
+    parameters, information = _solve(problem, weights, shown)
+    for _ in range(ROUNDS):
+        residual = residuals(problem, parameters)
+        if np.sqrt(np.mean(residual**2)) <= EXACT * np.sqrt(np.mean(problem.y**2)):
+            break  # exact data have no noise to be weighed by
+        if problem.num_samples < FEW:
+            weights = _pooled_weights(problem, residual, shown)
+        else:
+            weights = residual_weights(problem, residual, parameters[:NUM_PARAMETERS])
+        parameters, information = _solve(problem, weights, shown)
+    residual = residuals(problem, parameters)
+    if problem.num_samples < FEW:
+        covariance, inflation = np.asarray(np.linalg.inv(information), float), 1.0
+    else:
+        scores = Scores(problem.design @ shown.basis, weights.weighted(residual), np.zeros(shown.basis.shape[1]))
+        covariance, inflation = estimate_covariance(information, scores)
+    covariance = shown.basis @ covariance @ shown.basis.T
+    bias = parameters[NUM_PARAMETERS:] if problem.bias and shown.known[NUM_PARAMETERS:].all() else None
+    return assemble_partial(
+        problem,
+        parameters[:NUM_PARAMETERS],
+        covariance[:NUM_PARAMETERS, :NUM_PARAMETERS],
+        shown.known[:NUM_PARAMETERS],
+        residual,
+        bias,
+        inflation,
+        reason,
+    )
+
+
+def assemble_partial(
+    problem: PayloadProblem,
+    phi: FloatArray,
+    covariance: FloatArray,
+    known: NDArray[np.bool_],
+    residual: FloatArray,
+    bias: FloatArray | None,
+    inflation: float,
+    reason: NotIdentifiableError,
+) -> Estimate:
+    """An `Estimate` of what is known.
+
+    Args:
+        problem: the data.
+        phi: (10,), of which only what is known counts.
+        covariance: (10, 10) of it.
+        known: (10,) what is.
+        residual: (N, 6) what is left of the wrench, or (M, 6) of its means [N, N m].
+        bias: (6,) of the sensor; None if it is not known.
+        inflation: of the covariance, by correlation in time.
+        reason: why it is not everything; raised again if it is nothing.
+    """
+    deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    if known[0] and phi[0] < -SURE * deviation[0]:
+        raise IdentificationError(
+            f"the mass comes out as {phi[0]:.4g} +- {deviation[0]:.2g} kg: does the sensor report what the load exerts "
+            "on it, the opposite of what is expected here (--measures reaction)?"
+        )
+    known = known & ~np.isin(PARAMETER_NAMES, problem.hidden)
+    known[0] = known[0] and phi[0] > LEAST_MASS * deviation[0]
+    derived = _derived_known(known)
+    if not derived.any():
+        raise reason
+    names = grouped_names(derived)
+    found = [*problem.warnings, f"The data determine only {_listed(names)} of the load. {_advice(problem, derived)}"]
+    if problem.A[:, :, 4:].any() and (hint := time_hint(problem.time, slowest=USUAL_RATES[0])):
+        found.append(f"The wrench has {hint}.")
+    rms = np.sqrt(np.mean(residual**2, axis=0))
+    visible = len(residual) == problem.num_samples and (rms > VISIBLE * np.sqrt(np.mean(problem.y**2, axis=0))).any()
+    if visible and inflation > CORRELATED:
+        found.append(correlation_warning(residual_structure(problem, residual), inflation))
+    values, deviations = _derived(phi, covariance, known, derived)
+    moments = values[[4, 7, 9]]
+    unknown = ~(known[:, None] & known[None, :])
+    return Estimate(
+        method="wls",
+        mass=float(values[0]),
+        center_of_mass=frozen(values[1:4]),
+        inertia_about_com=frozen(_matrix(values[4:])),
+        inertia_about_origin=frozen(_matrix(np.where(known, phi, np.nan)[4:])),
+        phi=frozen(np.where(known, phi, np.nan)),
+        standard_deviation=StandardDeviations(
+            float(deviations[0]),
+            frozen(deviations[1:4]),
+            frozen(_matrix(deviations[4:])),
+            frozen(np.where(known, deviation, np.nan)),
+        ),
+        covariance_phi=frozen(np.where(unknown, np.nan, covariance)),
+        physically_consistent=not (values[0] <= 0.0 or (moments[np.isfinite(moments)] < 0.0).any()),
+        condition_number=np.inf,
+        residual_norm=float(np.linalg.norm(residual)),
+        residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),
+        sensor_bias=None if bias is None else Wrench(frozen(bias[:3]), frozen(bias[3:])),
+        samples=problem.num_samples * problem.averaged,
+        time_correlation=inflation,
+        warnings=tuple(dict.fromkeys(found)),
+        status=f"Only a part was estimated: {_listed(names)}.",
+    )
+
+
+def level_weights(problem: PayloadProblem) -> NoiseWeights:
+    """Weights before anything is fitted that let no channel drown the others because it happens not to change."""
+    if problem.wrench_covariance is not None:
+        return first_weights(problem)
+    deviation = problem.y.std(axis=0).reshape(2, 3)
+    deviation = np.maximum(deviation, LEVEL * deviation.max(axis=1, keepdims=True)).ravel()
+    return constant_weights(np.diag(np.maximum(deviation, channel_floor(problem)) ** 2))
+
+
+def shown_directions(factor: FloatArray) -> Shown:
+    """The directions of unknowns that a design with the triangular factor R (p, p), or any rows, determines."""
+    norms = np.linalg.norm(factor, axis=0)
+    scale = np.where(norms > TOLERANCE * norms.max(), norms, np.inf)
+    _, values, rows = np.linalg.svd(factor / scale, full_matrices=True)
+    seen = np.zeros(norms.size, dtype=bool)
+    seen[: values.size] = values > TOLERANCE * values[0]
+    known = (np.linalg.norm(rows[~seen], axis=0) < np.sqrt(TOLERANCE)) & np.isfinite(scale)
+    return Shown(rows[seen].T / scale[:, None], known)
+
+
+def _shown(problem: PayloadProblem, weights: NoiseWeights) -> Shown:
+    """Directions without effect are left out. Those that the errors of the motion alone could make up are kept, since
+    what they have to do with the others counts in their deviations; but what they have a part in is not known.
+    """
+    factor = triangular_factor(problem, weights)[:-1, :-1]
+    shown = shown_directions(factor)
+    if problem.uncertainty is None:
+        return shown
+    part, design = shown.basis[:NUM_PARAMETERS], factor @ shown.basis
+    root = np.linalg.cholesky(design.T @ design)
+    inverse = np.linalg.inv(root)
+    noise = part.T @ problem.uncertainty.gram(weights.precision) @ part
+    share, directions = np.linalg.eigh(inverse @ noise @ inverse.T)
+    lost = shown.basis @ (inverse.T @ directions[:, share > MOSTLY_NOISE]) * np.linalg.norm(factor, axis=0)[:, None]
+    if not lost.size:
+        return shown
+    return Shown(shown.basis, shown.known & (np.abs(lost).max(axis=1) <= SHARE * np.abs(lost).max()))
+
+
+def _solve(problem: PayloadProblem, weights: NoiseWeights, shown: Shown) -> tuple[FloatArray, FloatArray]:
+    """The unknowns (p,), and the information (r, r) on the coordinates of the directions that are shown."""
+    factor = triangular_factor(problem, weights)
+    design = factor[:-1, :-1] @ shown.basis
+    information, target = design.T @ design, design.T @ factor[:-1, -1]
+    if problem.uncertainty is not None:
+        part = shown.basis[:NUM_PARAMETERS]
+        corrected = information - part.T @ problem.uncertainty.gram(weights.precision) @ part
+        if np.linalg.eigvalsh(corrected)[0] > 0.0:
+            information = corrected
+    return np.asarray(shown.basis @ np.linalg.solve(information, target)), information
+
+
+def _pooled_weights(problem: PayloadProblem, residual: FloatArray, shown: Shown) -> NoiseWeights:
+    """Weights from few residuals (N, 6): all forces alike, and all torques."""
+    freedom = max(3.0 * len(residual) - 0.5 * shown.basis.shape[1], 1.0)
+    pooled = np.sum(residual.reshape(-1, 2, 3) ** 2, axis=(0, 2)) / freedom
+    return constant_weights(np.diag(np.repeat(pooled, 3) + channel_floor(problem) ** 2))
+
+
+def _derived_known(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which of mass, centre of mass and inertia about it (10,) are known, from which of phi (10,) are."""
+    mass, moments = known[0], known[1:4]
+    inertia = []
+    for entry, (i, j) in zip(known[4:], _ENTRIES, strict=True):
+        of = [axis for axis in range(3) if axis != i] if i == j else [i, j]  # I - (h.h E - h h') / m
+        inertia.append(entry and mass and moments[of].all())
+    return np.array([mass, *(mass & moments), *inertia])
+
+
+def _derived(
+    phi: FloatArray, covariance: FloatArray, known: NDArray[np.bool_], derived: NDArray[np.bool_]
+) -> tuple[FloatArray, FloatArray]:
+    """Mass, centre of mass and inertia about it (10,), and their standard deviations; NaN where they are not known."""
+    values, deviations = np.full(10, np.nan), np.full(10, np.nan)
+    if not known[0]:
+        return values, deviations
+    usable = np.where(known, phi, 0.0)  # what is not known has no part in what is
+    body = InertialParameters.from_phi(usable)
+    all_values = np.array([body.mass, *body.center_of_mass, *inertia_entries(body.inertia_about_com)])
+    jacobian = mass_com_inertia_jacobian(usable)
+    variance = np.einsum("ij,jk,ik->i", jacobian, np.where(np.outer(known, known), covariance, 0.0), jacobian)
+    values[derived] = all_values[derived]
+    deviations[derived] = np.sqrt(np.maximum(variance, 0.0))[derived]
+    return values, deviations
+
+
+def _matrix(six: FloatArray) -> FloatArray:
+    return np.asarray(six[np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])])
+
+
+def _advice(problem: PayloadProblem, derived: NDArray[np.bool_]) -> str:
+    """Which motion would show the rest."""
+    advice = []
+    if not derived[:4].all():
+        axes = [axis for axis, seen in zip("xyz", derived[1:4], strict=True) if not seen]
+        what = "the mass" if not derived[0] else f"the centre of mass along {' and '.join(axes)}"
+        advice.append(f"turn the load so that gravity comes to lie along other axes of the sensor, which shows {what}")
+    unseen = [pair for pair, seen in zip(_ENTRIES, derived[4:], strict=True) if not seen]
+    if problem.hidden:
+        advice.append(
+            "record the acceleration of the sensor (columns ax, ay, az, in its axes) or the joint angles of the arm, "
+            "and turn the load fast about all three axes, which shows the inertia"
+        )
+    elif unseen:
+        about = sorted({axis for pair in unseen for axis in pair})
+        names = ", ".join(f"{'xyz'[i]}{'xyz'[j]}" for i, j in unseen)
+        advice.append(
+            f"turn the load, with acceleration, about {' and '.join('xyz'[axis] for axis in about)} of the sensor, "
+            f"which shows the inertia {names}"
+        )
+    text = "; ".join(advice)
+    return f"To see the rest, {text} ('iparam excite optimize' plans such a motion of an arm)." if text else ""
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    words = [name.replace("_", " ") for name in names]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
