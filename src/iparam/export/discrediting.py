@@ -26,8 +26,13 @@ _HARMLESS = tuple(
         r"\d+ wrench samples lie (outside|in gaps of) the recorded motion and were left out",
         r"columns that say nothing to iparam were left out: .*",
         r"the file ends in the middle of a row: line \d+ was left out",
+        r"there is no column time: each of the \d+ rows was taken for one pose at rest",
+        r"the time stamps are dates in \w+, and were converted to seconds",
+        r"the accelerometer \(ax, ay, az\) was not used: poses at rest need none",
+        r"the force follows gravity as a weight that pulls at the sensor: .*",
         r"the raw wrench is not in newtons \(it reads up to \S+\), so the TCP force is used instead",
         # Of the identification: compensated, or in the standard deviations.
+        r"The data determine only .* of the load\. To see the rest, .*",  # the rest is null
         r"The wrench lags behind the joint angles by \S+ ms, which was compensated\.",
         r"The sensor's bias drifts by about .* in a second, which was estimated along; the bias given is its mean\.",
         r"The residuals are correlated in time, which the standard deviations account for \(.*",

@@ -71,6 +71,8 @@ class IdentifiedLoad:
     @classmethod
     def from_estimate(cls, estimate: Estimate, frame: str | None = None) -> IdentifiedLoad:
         """The load of an `Estimate`; ``frame`` is for one that does not say which it is in, and has to agree else."""
+        if np.isnan([estimate.mass, *estimate.center_of_mass, *estimate.inertia_about_com.ravel()]).any():
+            estimate.require_complete("an exported load has all ten parameters")
         if frame is not None and estimate.frame not in ("", frame):
             raise ContradictionError(
                 f"the estimate is in the frame {estimate.frame!r}, not in {frame!r}: leave the frame out, or identify "
@@ -195,11 +197,17 @@ class StaticLoad:
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> StaticLoad:
-        """Read what `iparam identify payload --static` wrote."""
+        """Read what `iparam identify payload --static` wrote, or a result whose data did not determine the inertia."""
         document = read_json(path)
         stated = document.text("format")
-        if stated != STATIC_FORMAT:
+        if stated not in (STATIC_FORMAT, RESULT_FORMAT):
             raise document.error("format", f"is {stated!r}, not {STATIC_FORMAT!r}")
+        for key in ("mass", "center_of_mass"):
+            value = document.content.get(key, 0.0)
+            if value is None or (isinstance(value, list) and None in value):
+                raise document.error(
+                    key, "is null: the data did not determine it. Identify the load from a motion that shows it"
+                )
         warnings = document.content.get("warnings", [UNSTATED])
         if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):
             raise document.error("warnings", "must be a list of strings")
@@ -229,6 +237,11 @@ class StaticLoad:
 
 
 def is_static_result(path: str | os.PathLike[str]) -> bool:
-    """Whether a JSON file is the result of rests."""
+    """Whether a JSON file is the result of rests, or one whose data did not determine the whole inertia."""
     document = read_json(path)
-    return document.has("format") and document.content["format"] == STATIC_FORMAT
+    stated = document.content.get("format")
+    return stated == STATIC_FORMAT or (stated == RESULT_FORMAT and _has_null(document.content.get("phi", 0.0)))
+
+
+def _has_null(value: object) -> bool:
+    return value is None or (isinstance(value, list) and any(_has_null(part) for part in value))

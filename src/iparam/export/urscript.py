@@ -5,6 +5,7 @@ from __future__ import annotations
 from iparam.errors import ContradictionError
 from iparam.export.load import IdentifiedLoad, StaticLoad
 from iparam.export.remarks import line_comment, plain_decimal, plain_decimals, remarks
+from iparam.sensing.run_check import SENSOR_FRAME
 
 ROS_FLANGE = "flange"
 """ROS's frame at a UR's flange whose axes are not the controller's: its x points where tool0's z does."""
@@ -43,6 +44,11 @@ def to_urscript_static(load: StaticLoad) -> str:
 
 
 def _require_controllers_axes(load: IdentifiedLoad | StaticLoad) -> None:
+    if load.frame == SENSOR_FRAME:
+        raise ContradictionError(
+            "the load is given in the axes of a sensor that belongs to no arm, since it was identified without joint "
+            "angles: identify it with the robot, or turn it into tool0 first"
+        )
     if load.frame == ROS_FLANGE:
         raise ContradictionError(
             f"the load is given in {ROS_FLANGE!r}, whose axes are not those of the controller's flange, tool0: "

@@ -13,12 +13,14 @@ every_method = pytest.mark.parametrize("method", METHODS)
 
 
 def honest(identify, load: np.ndarray) -> None:
-    """An error, or an estimate whose five-sigma intervals hold the truth."""
+    """An error, or an estimate whose five-sigma intervals, as far as it has any, hold the truth."""
     try:
         estimate = identify()
     except IparamError:
         return
-    assert (np.abs(estimate.phi - load) <= 5.0 * estimate.standard_deviation.phi).all()
+    known = ~np.isnan(estimate.phi)
+    assert known.any()
+    assert (np.abs(estimate.phi - load) <= 5.0 * estimate.standard_deviation.phi)[known].all()
 
 
 @every_method

@@ -152,6 +152,7 @@ def verify_estimate(
     """
     if not (np.isfinite(threshold) and threshold > 0.0):
         raise InputError(f"threshold must be positive, got {threshold!r}")
+    estimate.require_complete("the wrench of a load takes all ten parameters")
     if keep_bias and estimate.sensor_bias is None:
         raise InputError("the estimate has no sensor bias to keep: let the offsets be fitted")
     remarks = _agreement(estimate, recording, robot, keep_bias)

@@ -48,6 +48,7 @@ def compensate_wrench(
         The recording; its wrench covers the samples within the motion. A load is taken out once: a second one only if
         it was identified from what the first left.
     """
+    estimate.require_complete("the wrench of a load takes all ten parameters")
     checked = check_run(recording, robot, gravity)
     _check_estimate(estimate, recording, robot)
     measured = (SensorWrench() if wrench is None else wrench).read(recording)

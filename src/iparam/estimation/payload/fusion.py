@@ -31,6 +31,8 @@ def fuse_estimates(estimates: Sequence[Estimate]) -> Estimate:
     """
     if len(estimates) < 2:
         raise InputError(f"fusion needs at least two estimates, got {len(estimates)}")
+    for estimate in estimates:
+        estimate.require_complete("fusion weighs all ten parameters")
     _require_independent(estimates)
     frame = _one_frame(estimates)
     try:

@@ -99,6 +99,7 @@ class CompensationNode(Node):
 
     def _load(self, path: str, robot: Robot) -> None:
         estimate = Estimate.load(os.path.expanduser(path))
+        estimate.require_complete("the wrench of a load takes all ten parameters")
         check_frame(estimate.frame, robot)
         if arm := compare_arm(estimate, robot).sentence:
             self.get_logger().warning(arm)

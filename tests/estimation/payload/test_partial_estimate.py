@@ -1,0 +1,150 @@
+"""Data that determine only some of the parameters give those, and no number for the others."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.errors import FileFormatError, InputError
+from iparam.estimation import Estimate, NotIdentifiableError, identify_payload
+from iparam.export import IdentifiedLoad, StaticLoad, export_load, is_static_result
+from iparam.recording import Recording
+from iparam.trajectory import WindowedFourierTrajectory
+
+UR5E = iparam.load_robot("ur5e")
+START = np.radians([90.0, -90.0, 90.0, 0.0, 90.0, 90.0])  # the axis of the last joint is level
+POSE = np.eye(4)
+POSE[:3, 3] = 0.02, -0.01, 0.1
+LOAD = iparam.InertialParameters.box(2.0, (0.1, 0.15, 0.2)).transformed(POSE)
+DEVIATIONS = np.array([0.5] * 3 + [0.05] * 3)
+
+
+def run(seed: int, joints: tuple[int, ...], noise: float = 1.0) -> Recording:
+    """4 s at 250 Hz in which only some joints move."""
+    moved = np.zeros((2, 6, 3))
+    moved[:, joints] = np.random.default_rng(100).normal(0.0, 0.5, (2, len(joints), 3))
+    motion = WindowedFourierTrajectory(START, moved[0], moved[1], base_freq=0.25, duration=4.0).sample(250.0)
+    rng = np.random.default_rng(seed)
+    wrench = iparam.wrench_regressor(UR5E, motion.q, motion.dq, motion.ddq) @ LOAD.phi + [1.0, -2.0, 0.5, 0.1, 0.2, 0.0]
+    wrench = wrench + noise * rng.normal(size=wrench.shape) * DEVIATIONS
+    angles = motion.q + noise * rng.normal(0.0, 5e-5, motion.q.shape)
+    made = Recording("ur5e").with_signal("q", time=motion.time, values=angles)
+    return made.with_signal("wrench", time=motion.time, values=wrench)
+
+
+TRUTH = np.array([LOAD.mass, *LOAD.center_of_mass, *LOAD.inertia_about_com[np.triu_indices(3)]])
+
+
+def derived(estimate: Estimate) -> tuple[np.ndarray, np.ndarray]:
+    deviation, upper = estimate.standard_deviation, np.triu_indices(3)
+    values = [estimate.mass, *estimate.center_of_mass, *estimate.inertia_about_com[upper]]
+    return np.array(values), np.array([deviation.mass, *deviation.center_of_mass, *deviation.inertia_about_com[upper]])
+
+
+@pytest.fixture(scope="module")
+def partial() -> Estimate:
+    return identify_payload(run(0, (5,)), UR5E)
+
+
+def test_turning_about_one_axis_shows_mass_centre_and_the_moment_about_it(partial: Estimate) -> None:
+    assert partial.determined == ("mass", "center_of_mass", "inertia_xz", "inertia_yz", "inertia_zz")
+    assert not partial.complete
+    values, deviations = derived(partial)
+    known = [True] * 4 + [False, False, True, False, True, True]
+    np.testing.assert_array_equal(~np.isnan(values), known)
+    np.testing.assert_array_equal(~np.isnan(deviations), known)
+    assert partial.mass == pytest.approx(2.0, rel=0.01)
+    (sentence,) = (text for text in partial.warnings if text.startswith("The data determine only"))
+    assert "about x and y of the sensor" in sentence
+    assert "shows the inertia xx, xy, yy" in sentence
+    assert partial.sensor_bias is not None
+
+
+def test_intervals_of_what_is_determined_hold_the_truth() -> None:
+    inside = []
+    for seed in range(6):
+        values, deviations = derived(identify_payload(run(seed, (5,)), UR5E))
+        known = ~np.isnan(values)
+        inside += list(np.abs(values - TRUTH)[known] < 1.96 * deviations[known])
+    assert 0.85 < np.mean(inside) <= 1.0
+
+
+def test_exact_data_give_exact_values_for_what_they_determine() -> None:
+    values, _ = derived(identify_payload(run(0, (5,), noise=0.0), UR5E))
+    known = ~np.isnan(values)
+    np.testing.assert_allclose(values[known], TRUTH[known], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["ls", "wls", "consistent", "robust"])
+def test_every_method_falls_back_on_the_same(partial: Estimate, method: str) -> None:
+    found = identify_payload(run(0, (5,)), UR5E, method)
+    np.testing.assert_array_equal(found.phi, partial.phi)
+    with pytest.raises(NotIdentifiableError):
+        identify_payload(run(0, (5,)), UR5E, method, partial=False)
+
+
+def test_a_run_that_shows_everything_is_not_touched() -> None:
+    found = identify_payload(run(0, (0, 1, 2, 3, 4, 5)), UR5E)
+    assert found.complete
+    assert found.determined == ("mass", "center_of_mass", "inertia_about_com")
+    assert "determined" not in found.to_document()
+
+
+def test_an_arm_that_stands_still_shows_nothing() -> None:
+    with pytest.raises(NotIdentifiableError, match="determines only"):
+        identify_payload(run(0, ()), UR5E)
+
+
+def test_a_file_has_null_and_gives_it_back(partial: Estimate, tmp_path: Path) -> None:
+    partial.save(tmp_path / "part.json")
+    document = json.loads((tmp_path / "part.json").read_text())
+    assert document["determined"] == list(partial.determined)
+    assert document["phi"][4:] == [None, None, document["phi"][6], None, *document["phi"][8:]]
+    assert document["inertia_about_com"][0][:2] == [None, None]
+    assert "NaN" not in (tmp_path / "part.json").read_text()
+    again = Estimate.load(tmp_path / "part.json")
+    for name in ("phi", "center_of_mass", "inertia_about_com", "inertia_about_origin", "covariance_phi"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(partial, name))
+    assert again.determined == partial.determined
+
+
+def test_a_value_that_lost_its_deviation_is_refused(partial: Estimate, tmp_path: Path) -> None:
+    document = partial.to_document()
+    document["standard_deviation"]["mass"] = None
+    (tmp_path / "part.json").write_text(json.dumps(document))
+    with pytest.raises(FileFormatError, match="not null in the same places"):
+        Estimate.load(tmp_path / "part.json")
+
+
+def test_what_needs_all_of_it_says_so(partial: Estimate, tmp_path: Path) -> None:
+    recording = run(1, (5,))
+    other = dataclasses.replace(partial, measurements=("other",))
+    for use in (
+        lambda: partial.parameters,
+        lambda: iparam.estimation.compensate_wrench(recording, UR5E, partial),
+        lambda: iparam.estimation.verify_estimate(partial, recording, UR5E),
+        lambda: iparam.fuse_estimates([partial, other]),
+        lambda: iparam.report.ReportInput(estimate=partial),
+        lambda: IdentifiedLoad.from_estimate(partial),
+    ):
+        with pytest.raises(InputError, match="this result has only mass, center_of_mass, inertia_xz"):
+            use()
+
+
+def test_exports_that_do_without_an_inertia_take_it(partial: Estimate, tmp_path: Path) -> None:
+    partial.save(tmp_path / "part.json")
+    assert is_static_result(tmp_path / "part.json")
+    load = StaticLoad.from_json(tmp_path / "part.json")
+    assert "set_payload(2.0" in export_load(load, "urscript") or "set_payload(1.9" in export_load(load, "urscript")
+    with pytest.raises(InputError, match="needs an inertia"):
+        export_load(load, "urdf")
+    document = partial.to_document()
+    document["center_of_mass"][1] = None
+    (tmp_path / "less.json").write_text(json.dumps(document))
+    with pytest.raises(FileFormatError, match="center_of_mass is null: the data did not determine it"):
+        StaticLoad.from_json(tmp_path / "less.json")
