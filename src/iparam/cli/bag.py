@@ -12,7 +12,7 @@ import iparam
 from iparam.cli.console.printing import AsJson, note, number, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import Tip, robot_of
-from iparam.cli.options.mounting import MountingOptions
+from iparam.cli.options.mounting import MountingOptions, note_unstored
 from iparam.cli.options.recorded_run import RecordedRunOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
@@ -95,6 +95,7 @@ class BagImport(MountingOptions):
         if robot is not None and robot.name not in robot_names():
             recording = replace(recording, robot=str(self.robot))  # the URDF's path: its name would not find it again
         recording.save(self.output)
+        note_unstored(recording, self.output)
         for warning in recording.warnings:
             note(warning)
         self._report(recording)

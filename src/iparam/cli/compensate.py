@@ -12,6 +12,7 @@ from tyro.conf import Positional, arg
 import iparam
 from iparam.cli.console.printing import AsJson, numbers, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.mounting import note_unstored
 from iparam.cli.options.recorded_run import RecordedRunOptions, note_further
 from iparam.files.kind import FileKind
 
@@ -45,6 +46,7 @@ class Compensate(RecordedRunOptions):
         recording, robot = self.load_run(self.recording)
         clean = iparam.estimation.compensate_wrench(recording, robot, estimate, delay=self.delay, zeroed=self.zeroed)
         clean.save(self.output)
+        note_unstored(clean, self.output)
         before, after = (np.sqrt(np.mean(part.signal("wrench").values ** 2, axis=0)) for part in (recording, clean))
         note_further(clean.warnings, recording)
         if self.json:

@@ -14,7 +14,7 @@ import iparam
 from iparam.cli.console.printing import AsJson, note, number, numbers, print_json, print_line, progress_bar
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import Tip, note_other_arm, robot_of
-from iparam.cli.options.mounting import MountingOptions
+from iparam.cli.options.mounting import MountingOptions, note_unstored
 from iparam.cli.options.payload import PayloadOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
@@ -108,6 +108,7 @@ class Simulate(MountingOptions, PayloadOptions):
         if robot.name not in robot_names():
             recording = replace(recording, robot=name)  # the URDF's path: its robot's name would not find it again
         recording.save(self.output)
+        note_unstored(recording, self.output)
         if self.truth is not None:
             result.save_truth(self.truth)
         warnings = [*recording.warnings, *iparam.sensing.wrist_range_warnings(robot.name, recording)]

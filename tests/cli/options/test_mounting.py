@@ -126,3 +126,11 @@ def test_torques_on_a_wall_are_those_of_turned_gravity(capsys: pytest.CaptureFix
         found.append(json.loads(capsys.readouterr().out))
     assert found[0] == found[1]
     assert abs(found[0]["gravity_torque"][0]) > 10.0  # the first joint, which carries nothing on the floor
+
+
+def test_a_file_without_room_for_it_is_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert run("simulate --trajectory t.json --mounting ceiling --output up.csv --overwrite") == 0
+    assert "say --gravity or --mounting when it is read" in capsys.readouterr().err
+    assert run("simulate --trajectory t.json --output floor.csv --overwrite") == 0
+    assert "--mounting" not in capsys.readouterr().err

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import arg
 
+from iparam.cli.console.printing import note
 from iparam.cli.options.joint_state import exact_count
 from iparam.errors import InputError
+from iparam.recording.statements import gravity_remarks, recorded_gravity
 from iparam.robot.gravity import MOUNTINGS, check_size, mounted_gravity
 
 if TYPE_CHECKING:
     from iparam.arrays import FloatArray
+    from iparam.recording.recording import Recording
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +33,7 @@ class MountingOptions:
     def given_gravity(self) -> FloatArray | None:
         """Gravity (3,) in base axes [m/s^2] as the options have it; None if they are not given."""
         size = self._size()
-        if len(self.gravity) == 3 or len(self.gravity) > 1:
+        if len(self.gravity) > 1:
             if self.mounting:
                 raise InputError(
                     "--gravity X Y Z is in the axes of the base and says how it is mounted: leave out --mounting, or "
@@ -67,3 +71,9 @@ class MountingOptions:
         if len(angles) != 3:
             raise InputError(f"--mounting has {len(angles)} numbers: {way_out}")
         return tuple(exact_count(angles, "--mounting", way_out, 3).tolist())
+
+
+def note_unstored(recording: Recording, path: Path) -> None:
+    """A note if a recording under another gravity than the usual is written to a file that has no room for that."""
+    if path.suffix.lower() == ".csv" and gravity_remarks(recorded_gravity(recording)):
+        note(f"{path} holds numbers only: say --gravity or --mounting when it is read, or write .parquet")

@@ -14,7 +14,7 @@ from iparam.cli.console.interruption import StopRequest, interruption
 from iparam.cli.console.printing import AsJson, note, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
-from iparam.cli.options.mounting import MountingOptions
+from iparam.cli.options.mounting import MountingOptions, note_unstored
 from iparam.cli.ur.options import HostOption, StatusLine, note_older, save_and_clean
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
@@ -89,6 +89,7 @@ class Record(MountingOptions, HostOption):
                     recorder.stop()
                 recording = iparam.recording.with_gravity(recorder.recording(), gravity)
                 save_and_clean(recorder, recording, self.output, spill)
+                note_unstored(recording, self.output)
         finally:
             spill.close()
         for warning in recording.warnings:
