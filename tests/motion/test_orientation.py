@@ -91,6 +91,15 @@ def test_a_gyro_and_an_accelerometer_alone_are_enough() -> None:
     assert not found.quasi_static
 
 
+def test_a_gyro_shows_the_turns_that_gravity_does_not() -> None:
+    turned, omega, _ = tumbling(TIME)
+    recording = Recording().with_signal("gravity_in_sensor", time=TIME, values=turned.transpose(0, 2, 1) @ DOWN)
+    assert any("turns about the vertical" in text for text in OrientationMotion().motion(recording).warnings)
+    found = OrientationMotion().motion(recording.with_signal("gyro", time=TIME, values=omega))
+    np.testing.assert_allclose(found.dq[50:-50], omega[50:-50], atol=1e-6)
+    assert not any("turns about the vertical" in text for text in found.warnings)
+
+
 def test_a_gyro_with_a_bias_sharpens_the_orientation() -> None:
     """Noise of 1 mrad in the orientation; the gyro has 2 mrad/s and is off by 0.05 rad/s."""
     turned, omega, alpha = tumbling(TIME)

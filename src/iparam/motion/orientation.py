@@ -70,11 +70,12 @@ class OrientationMotion:
         warnings: list[str] = []
         if are_poses(recording):
             return _at_rest(turns)
-        if not any(recording.has(name) for name in SOURCES[:2]) and recording.has("gravity_in_sensor"):
+        oriented = any(recording.has(name) for name in SOURCES[:2])
+        if not oriented and recording.has("gravity_in_sensor") and not recording.has("gyro"):
             warnings.append(YAW_UNSEEN)
         found = _smoothed(turns)
         if recording.has("gyro"):
-            found = _with_gyro(found, recording.signal("gyro"), has_orientation=_of_gyro(recording) is None)
+            found = _with_gyro(found, recording.signal("gyro"), oriented)
         if recording.has("angular_acceleration"):
             found = _with_angular_acceleration(found, recording)
         if recording.has("accelerometer"):
@@ -219,15 +220,21 @@ def _smoothed(turns: SensorTurns) -> MotionEstimate:
     return dataclasses.replace(smooth, orientation=turns.orientation @ exp_so3(smooth.q - turns.angle))
 
 
-def _with_gyro(found: MotionEstimate, gyro: Signal, has_orientation: bool) -> MotionEstimate:
-    """Angular velocity and acceleration from orientation and gyro together, each weighing by what it is known to."""
+def _with_gyro(found: MotionEstimate, gyro: Signal, oriented: bool) -> MotionEstimate:
+    """Angular velocity and acceleration from orientation and gyro together, each weighing by what it is known to.
+
+    Args:
+        found: from the orientation.
+        gyro: its signal.
+        oriented: whether the orientation shows all turns; else the gyro alone counts.
+    """
     if gyro.num_samples < LEAST_SAMPLES:
         return found
     smooth = kalman_smooth(gyro.time, gyro.values)  # of a velocity: its "q" is omega, its "dq" alpha
     other = smooth.at(found.time)
     covariance = np.array(found.covariance_at(found.time))
     second = np.asarray(other.covariance_at(found.time))[:, :, :2, :2]
-    if not has_orientation:
+    if not oriented:
         covariance[:, :, 1:, 1:] = second
         return dataclasses.replace(found, dq=other.q, ddq=other.dq, covariance=covariance, covariance_time=found.time)
     # A gyro is off by a constant; over a run the orientation is not.
