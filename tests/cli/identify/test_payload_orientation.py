@@ -78,6 +78,27 @@ def test_what_cannot_be_meant_is_refused(
     assert message in capsys.readouterr().err
 
 
+def test_the_options_about_columns_and_rows_are_those_of_the_first_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A load of 1.5 kg that is turned slowly about x and y; its wrench has other headers, and 100 rows before it."""
+    monkeypatch.chdir(tmp_path)
+    time = np.linspace(0.0, 20.0, 2001)
+    down = np.column_stack([np.sin(time), np.cos(time) * np.sin(0.7 * time), np.cos(time) * np.cos(0.7 * time)])
+    wrench = 1.5 * 9.81 * np.hstack([down, np.cross([0.0, 0.0, 0.04], down)])
+    wrench += np.random.default_rng(0).normal(size=wrench.shape) * [0.02, 0.02, 0.02, 1e-3, 1e-3, 1e-3]
+    wrench[:100] = 50.0
+    tables = {
+        "wrench.csv": ("stamp,f1,f2,f3,m1,m2,m3", np.column_stack([time, wrench])),
+        "orientation.csv": ("t,gx,gy,gz", np.column_stack([time, 9.81 * down])),
+    }
+    for name, (header, table) in tables.items():
+        np.savetxt(name, table, delimiter=",", header=header, comments="")
+    found = identified("wrench.csv --map time=stamp,wrench=f?,m? --rows 100: --orientation orientation.csv", capsys)
+    assert found["mass"] == pytest.approx(1.5, rel=0.01)
+    np.testing.assert_allclose(found["center_of_mass"], [0.0, 0.0, 0.04], atol=5e-4)
+
+
 def test_the_sensor_of_somebody_elses_arm(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Plain least squares over the 24 rows gives 0.932 kg and 43.9 mm; the file's accelerometer is in other axes."""
     folder = shared_data / "real_arms" / "ft_sensor"

@@ -80,7 +80,7 @@ def test_either_sign_of_the_wrench_is_the_same_load(simulated: Recording) -> Non
 
 
 def test_the_worlds_gravity_may_point_anywhere(simulated: Recording) -> None:
-    """The orientation in another world, which is turned by 90 deg about x and says so."""
+    """The orientation in another world, which is turned by 90 deg about x and says so, or the caller does."""
     log = as_log_of_the_sensor(simulated, "accelerometer")
     turn = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
     q = simulated.signal("q")
@@ -88,6 +88,7 @@ def test_the_worlds_gravity_may_point_anywhere(simulated: Recording) -> None:
     other = log.with_signal("orientation", time=q.time, values=quaternions(turned))
     found = identify_payload(other.with_metadata(gravity=(turn @ DOWN).tolist()))
     np.testing.assert_allclose(found.phi, identify_payload(log).phi, rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(identify_payload(other, gravity=turn @ DOWN).phi, found.phi)
 
 
 def test_orientation_alone_gives_mass_and_centre_and_never_the_inertia(simulated: Recording) -> None:

@@ -130,3 +130,13 @@ def test_stretches_between_gaps_that_tell_no_acceleration_are_left_out(run: Reco
         bursts = bursts.with_signal(name, time=signal.time[kept], values=signal.values[kept])
     with pytest.raises(IdentificationError, match="only 0 wrench samples lie within the recorded motion"):
         identify_payload(bursts, ur5e)
+
+
+def test_the_callers_gravity_counts_as_the_recordings_own(run: Recording, ur5e) -> None:
+    """Also in the choice of how to smooth the angles, by what predicts the wrench: a gravity of 15 m/s^2 predicts it
+    well only where the acceleration is wrong, too.
+    """
+    other = np.array([0.0, 0.0, -15.0])
+    stated = problem_from_recording(run.with_metadata(gravity=other.tolist()), ur5e)
+    given = problem_from_recording(run, ur5e, gravity=other)
+    np.testing.assert_array_equal(given.A, stated.A)

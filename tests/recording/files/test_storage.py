@@ -9,6 +9,7 @@ import sys
 import time as clock
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -218,6 +219,35 @@ def test_a_cut_or_garbled_parquet_file(tmp_path: Path) -> None:
     path.write_bytes(whole[:1000] + bytes(1000) + whole[2000:-200] + bytes(192) + whole[-8:])
     with pytest.raises(FileFormatError, match="cannot be read as Parquet"):
         Recording.load(path)
+
+
+def poses(count: int) -> dict[str, np.ndarray]:
+    """The columns of a wrench and of gravity in the sensor's axes, without a time."""
+    names = ("fx", "fy", "fz", "tx", "ty", "tz", "gx", "gy", "gz")
+    return dict(zip(names, np.random.default_rng(0).normal(size=(9, count)), strict=True))
+
+
+def test_rows_without_a_time_are_poses_in_text_and_in_parquet(tmp_path: Path) -> None:
+    columns = poses(7)
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "poses.parquet")
+    rows = [",".join(map(repr, row)) for row in np.column_stack(list(columns.values())).tolist()]
+    (tmp_path / "poses.csv").write_text("\n".join([",".join(columns), *rows]) + "\n")
+    read = [Recording.load(tmp_path / f"poses.{suffix}") for suffix in ("parquet", "csv")]
+    for recording in read:
+        assert recording.metadata == {"rows": "poses"}
+        np.testing.assert_array_equal(recording.signal("wrench").time, np.arange(7.0))
+        np.testing.assert_array_equal(recording.signal("gravity_in_sensor").values[:, 0], columns["gx"])
+    part = Recording.load(tmp_path / "poses.csv", rows="2:")
+    np.testing.assert_array_equal(part.signal("wrench").values, read[1].signal("wrench").values[2:])
+    read[0].save(tmp_path / "saved.parquet")  # where they have a time, and are not asked for its unit
+    assert Recording.load(tmp_path / "saved.parquet").warnings == read[0].warnings
+
+
+@pytest.mark.parametrize("arguments", [{"time_unit": "ms"}, {"time_range": (0.0, 3.0)}])
+def test_poses_have_neither_a_unit_nor_a_range_of_times(tmp_path: Path, arguments: dict[str, Any]) -> None:
+    pyarrow.parquet.write_table(pyarrow.table(poses(7)), tmp_path / "poses.parquet")
+    with pytest.raises(InputError, match=rf"{next(iter(arguments))}= is about the time, .* leave it out"):
+        Recording.load(tmp_path / "poses.parquet", **arguments)
 
 
 WRITER = """

@@ -14,7 +14,7 @@ from iparam.estimation.payload.problem_from_recording import within_motion
 from iparam.motion.sources import KalmanMotion, MotionSource
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
-from iparam.recording.statements import COMPENSATED, compensated_mass
+from iparam.recording.statements import COMPENSATED, compensated_mass, with_gravity
 from iparam.robot.model import Robot
 from iparam.sensing.offset import offset_compensated_regressor, resting_regressor
 from iparam.sensing.run_check import check_run
@@ -52,7 +52,7 @@ def compensate_wrench(
     checked = check_run(recording, robot, gravity)
     _check_estimate(estimate, recording, robot)
     measured = (SensorWrench() if wrench is None else wrench).read(recording)
-    whole = (KalmanMotion() if motion is None else motion).motion(recording, robot)
+    whole = (KalmanMotion() if motion is None else motion).motion(with_gravity(recording, gravity), robot)
     rows, warnings = within_motion(whole, measured.time - delay)
     if not rows.any():
         raise IdentificationError("no wrench sample lies within the recorded motion")

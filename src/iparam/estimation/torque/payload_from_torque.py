@@ -116,7 +116,8 @@ def identify_payload_from_torque(
         progress: told the fraction of the fit that is done, from time to time.
     """
     checked = check_runs([bare, loaded], robot, gravity)
-    gains = find_gains([bare, loaded], with_gravity(bare, checked.gravity), robot, drive_gains)
+    bare, loaded = (with_gravity(run, checked.gravity) for run in (bare, loaded))
+    gains = find_gains([bare, loaded], bare, robot, drive_gains)
     effort = effort_of(bare)
     if not loaded.has(effort):
         raise InputError(f"the run without load has {effort}, the run with it does not")

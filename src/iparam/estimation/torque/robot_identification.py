@@ -165,7 +165,8 @@ def identify_robot(
         raise InputError("at least one recording is needed")
     checked = check_runs(recordings, robot, gravity)
     gravity = checked.gravity
-    gains = find_gains(recordings, with_gravity(recordings[0], gravity), robot, drive_gains)
+    recordings = [with_gravity(recording, gravity) for recording in recordings]
+    gains = find_gains(recordings, recordings[0], robot, drive_gains)
     effort = effort_of(recordings[0])
     sources = [JointDataSource(recording, robot, effort, motion, gains.values) for recording in recordings]
     model = TorqueModel(robot, FrictionModel() if friction is None else friction, len(sources), (), (), gravity)
