@@ -16,6 +16,9 @@ from iparam.spatial.parameters import InertialParameters
 
 FORMAT = "iparam-result/1"
 
+SENSOR_FRAME = "sensor"
+"""The frame of a result that belongs to no arm: the force/torque sensor's own."""
+
 DERIVED_NAMES = (
     "mass",
     *(f"center_of_mass_{axis}" for axis in "xyz"),

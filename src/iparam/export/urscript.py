@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from iparam.errors import ContradictionError
+from iparam.estimation.estimate import SENSOR_FRAME
 from iparam.export.load import IdentifiedLoad, StaticLoad
 from iparam.export.remarks import line_comment, plain_decimal, plain_decimals, remarks
-from iparam.sensing.run_check import SENSOR_FRAME
 
 ROS_FLANGE = "flange"
 """ROS's frame at a UR's flange whose axes are not the controller's: its x points where tool0's z does."""

@@ -27,9 +27,6 @@ from iparam.robot.plausibility import LONG
 from iparam.robot.same_arm import check_same_arm
 from iparam.sensing.sensor_frame import FIXED_FRAMES, rigid_frames
 
-SENSOR_FRAME = "sensor"
-"""The frame of a result that belongs to no arm: the force/torque sensor's own."""
-
 NEAR = 1e-6
 """Distance [m] and angle [rad] up to which two frames are one."""
 

@@ -12,7 +12,7 @@ from iparam.arrays import frozen
 from iparam.errors import InputError, UnknownNameError
 from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
 from iparam.estimation.errors import NotIdentifiableError
-from iparam.estimation.estimate import Estimate, Wrench
+from iparam.estimation.estimate import SENSOR_FRAME, Estimate, Wrench
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, Estimator, make_estimator
 from iparam.estimation.payload.estimate_assembly import CORRELATED, condition_number
 from iparam.estimation.payload.partial_estimate import partial_estimate
@@ -24,7 +24,7 @@ from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
 from iparam.recording.statements import recorded_gravity
 from iparam.robot.model import Robot
-from iparam.sensing.run_check import SENSOR_FRAME, moves_without_arm, recorded_robot
+from iparam.sensing.run_check import moves_without_arm, recorded_robot
 from iparam.sensing.wrench_source import WrenchSource
 
 if TYPE_CHECKING:

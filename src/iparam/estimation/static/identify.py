@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import ContradictionError, InputError
 from iparam.estimation.errors import IdentificationError, NotIdentifiableError
-from iparam.estimation.estimate import Wrench
+from iparam.estimation.estimate import SENSOR_FRAME, Wrench
 from iparam.estimation.static.rests import BATCHES, LEAST_REST, Rest, find_rests
 from iparam.files.json import write_json
 from iparam.motion.orientation import sensor_turns
@@ -27,7 +27,7 @@ from iparam.recording.statements import are_poses
 from iparam.recording.units import USUAL_RATES, time_hint
 from iparam.regressor.wrench import body_regressor, wrench_regressor
 from iparam.robot.model import Robot
-from iparam.sensing.run_check import SENSOR_FRAME, check_run
+from iparam.sensing.run_check import check_run
 from iparam.sensing.wrench_source import SensorWrench, WrenchSource, weighed_wrench
 from iparam.spatial.transforms import exp_so3
 
