@@ -227,12 +227,15 @@ def poses(count: int) -> dict[str, np.ndarray]:
     return dict(zip(names, np.random.default_rng(0).normal(size=(9, count)), strict=True))
 
 
-def test_rows_without_a_time_are_poses_in_text_and_in_parquet(tmp_path: Path) -> None:
+def test_rows_without_a_time_are_poses_in_every_kind_of_file(tmp_path: Path) -> None:
     columns = poses(7)
     pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "poses.parquet")
-    rows = [",".join(map(repr, row)) for row in np.column_stack(list(columns.values())).tolist()]
+    table = np.column_stack(list(columns.values()))
+    rows = [",".join(map(repr, row)) for row in table.tolist()]
     (tmp_path / "poses.csv").write_text("\n".join([",".join(columns), *rows]) + "\n")
-    read = [Recording.load(tmp_path / f"poses.{suffix}") for suffix in ("parquet", "csv")]
+    np.savez(tmp_path / "poses.npz", **columns)
+    np.savez(tmp_path / "aside.npz", wrench=table[:, :6].T, gravity_in_sensor=table[:, 6:])
+    read = [Recording.load(tmp_path / name) for name in ("poses.parquet", "poses.csv", "poses.npz", "aside.npz")]
     for recording in read:
         assert recording.metadata == {"rows": "poses"}
         np.testing.assert_array_equal(recording.signal("wrench").time, np.arange(7.0))

@@ -19,7 +19,7 @@ from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.files.reading_limit import check_size, reading_limit
 from iparam.recording.channels import CHANNELS, check_name, column_names, expand_columns, signal_of_column
 from iparam.recording.files.reading import Reading, mapped_columns
-from iparam.recording.files.table import Table, TableBuilder, check_names
+from iparam.recording.files.table import Table, TableBuilder, check_names, numbered_poses, tells_poses
 
 NPZ, EMPTY_NPZ = b"PK\x03\x04", b"PK\x05\x06"
 NPY = b"\x93NUMPY"
@@ -43,8 +43,9 @@ def read_array_table(stream: BinaryIO, source: str, reading: Reading, num_joints
     """Read a table from named arrays: ``time`` (T,), signals such as ``q`` (T, n), single columns such as ``q0`` (T,).
 
     Arrays may lie on their side, (n, T). Those of another length than ``time``, and what holds no real numbers, are
-    left out with a note. Fields of MATLAB's structs and of structured arrays have their own names, or, where two fields
-    have the same, the path to them, ``arm.q``. A single matrix is read with ``reading.columns``.
+    left out with a note. Without a time, rows of a wrench and of how the sensor stood are poses at rest. Fields of
+    MATLAB's structs and of structured arrays have their own names, or, where two fields have the same, the path to
+    them, ``arm.q``. A single matrix is read with ``reading.columns``.
 
     Args:
         stream: the file, at its beginning.
@@ -77,10 +78,11 @@ def read_array_table(stream: BinaryIO, source: str, reading: Reading, num_joints
         if odd:
             notes.append(f"arrays that are not of the length of time were left out: {', '.join(odd[:12])}")
     check_names(list(columns), source)
-    rows = columns["time"].size
+    rows = next(iter(columns.values())).size
     builder = TableBuilder(list(columns), rows, source, "row", reading.rows)
     builder.add(np.arange(1, rows + 1), [columns[name] for name in builder.wanted], [None] * len(builder.wanted))
-    return builder.table(notes)
+    table = builder.table(notes)
+    return table if "time" in columns else numbered_poses(table)
 
 
 def _matrix_columns(
@@ -103,26 +105,26 @@ def _named_columns(arrays: Arrays, source: str, reading: Reading) -> tuple[dict[
     headers = list(arrays)
     assigned = {} if reading.names is None else reading.names.assign(headers, source)
     time_name = headers[assigned["time"][0]] if "time" in assigned else "time"
-    if time_name not in arrays:
-        raise FileFormatError(
-            f"{source} has no array 'time'; its arrays: {_shapes(arrays)}. If one of them is the time, say so: "
-            "map='time=name'"
-        )
-    time = arrays[time_name].reshape(-1)
-    if time.size != max(arrays[time_name].shape, default=0):
-        raise FileFormatError(f"{source}: {time_name} is of shape {arrays[time_name].shape}; a time is a vector")
-    columns: dict[str, NDArray[Any]] = {"time": time}
+    columns: dict[str, NDArray[Any]] = {}
+    if time_name in arrays:
+        columns["time"] = arrays[time_name].reshape(-1)
+        if columns["time"].size != max(arrays[time_name].shape, default=0):
+            raise FileFormatError(f"{source}: {time_name} is of shape {arrays[time_name].shape}; a time is a vector")
+        rows, like = columns["time"].size, time_name
+    else:
+        like = headers[assigned["wrench"][0]] if "wrench" in assigned else "wrench" if "wrench" in arrays else "fx"
+        rows = _num_poses(arrays.get(like, np.empty(0)))
     odd, used = [], {time_name}
     for name, places in assigned.items():
         if name == "time":
             continue
-        parts = [_upright(arrays[headers[place]], time.size) for place in places]
+        parts = [_upright(arrays[headers[place]], rows) for place in places]
         for place, part in zip(places, parts, strict=True):
             used.add(headers[place])
             if part is None:
                 raise FileFormatError(
                     f"{source}: {headers[place]} is of shape {arrays[headers[place]].shape}, which does not fit to the "
-                    f"{time.size} values of {time_name}"
+                    f"{rows} values of {like}"
                 )
         whole = [column for part in parts if part is not None for column in part.T]
         names = mapped_columns(name, len(whole), [headers[place] for place in places])
@@ -130,13 +132,26 @@ def _named_columns(arrays: Arrays, source: str, reading: Reading) -> tuple[dict[
     for name, array in arrays.items():
         if name in used or (reading.names is not None and reading.names.replaces(name)):
             continue
-        part = _upright(array, time.size)
+        part = _upright(array, rows)
         if part is None:
             odd.append(f"{name} {array.shape}")
             continue
         for column, numbers in zip(_columns_of(name, part.shape[1]), part.T, strict=True):
             columns.setdefault(column, numbers)
+    if "time" not in columns and not tells_poses(list(columns)):
+        raise FileFormatError(
+            f"{source} has no array 'time'; its arrays: {_shapes(arrays)}. If one of them is the time, say so: "
+            "map='time=name'"
+        )
     return columns, odd
+
+
+def _num_poses(wrench: NDArray[Any]) -> int:
+    """The rows of a wrench (P, 6) that may lie on its side, or of a component of it (P,)."""
+    columns = len(CHANNELS["wrench"].columns)
+    if wrench.ndim == 2 and wrench.shape[1] != columns:
+        return int(wrench.shape[1])
+    return len(np.atleast_1d(wrench))
 
 
 def _columns_of(name: str, width: int) -> list[str]:
