@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,11 @@ from iparam.robot.model import Link, Robot
 from iparam.spatial.parameters import InertialParameters
 
 FORMAT = "iparam-robot/1"
+BADLY = 0.5
+"""Residuals of a joint, as a share of what its torque varies by, from which on the model explains it badly."""
+
+FAR, FAR_SHARE = 3.0, 0.05
+"""Standard deviations from what a body can have, and the share of all parameters that may be further away by chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +68,7 @@ class RobotEstimate:
         samples: how many were used.
         measurements: fingerprints of the torques or currents that it comes from.
         motion: how the angles of other runs are to be smoothed.
+        bandwidths: (n,) with which the angles of the first run were smoothed [Hz]; zeros where another filter did.
     """
 
     robot: Robot
@@ -83,6 +89,7 @@ class RobotEstimate:
     samples: int
     measurements: tuple[str, ...] = ()
     motion: MotionSource | None = None
+    bandwidths: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def validate(self, recording: Recording) -> dict[str, TorquePrediction]:
         """How well this arm and those that it is compared with predict the torques of another run."""
@@ -126,6 +133,7 @@ class RobotEstimate:
                 "source": self.drive_gains.source,
             },
             "torque_residual_rms": self.fit_rms.tolist(),
+            "smoothing_bandwidth_hz": self.bandwidths.tolist(),
             "samples": self.samples,
             "warnings": list(self.warnings),
         }
@@ -188,19 +196,21 @@ def identify_robot(
         warnings.append(
             f"{gains.source} Each is taken to be within {100 * gains.tolerance:.2g} % (standard deviation)."
         )
+    consistent, rms = grouped(model) @ parameters, _rms(model, parameters, sources, gains.values)
+    warnings += _misfit_remarks(fit, consistent, rms, sources)
     warnings += [f"joint {j + 1} does not move: its friction is not known" for j in _still(sources, count)]
     return RobotEstimate(
         robot=with_link_parameters(robot, links, parameters[10 * count : 11 * count]),
         base_names=_names(model),
         base_values=frozen(fit.solution.parameters[model.independent]),
         base_deviation=frozen(np.sqrt(np.diag(fit.covariance))),
-        consistent_values=frozen(grouped(model) @ parameters),
+        consistent_values=frozen(consistent),
         link_parameters=frozen(links),
         data_share=frozen(share.reshape(count, 10)),
         rotor_inertia=frozen(parameters[10 * count : 11 * count]),
         friction={term: frozen(parameters[model.friction_columns(term)]) for term in model.friction.terms},
         drive_gains=gains,
-        fit_rms=frozen(_rms(model, parameters, sources, gains.values)),
+        fit_rms=frozen(rms),
         model=model,
         parameters=frozen(parameters),
         comparisons=comparisons,
@@ -208,7 +218,37 @@ def identify_robot(
         samples=sum(source.num_samples for source in sources),
         measurements=tuple(recording.signal(effort).fingerprint for recording in recordings),
         motion=_for_other_runs(sources[0].motion) if motion is None else motion,
+        bandwidths=frozen(_bandwidths(sources[0].motion)),
     )
+
+
+def _bandwidths(motion: MotionEstimate) -> FloatArray:
+    found = [process.bandwidth for process in motion.processes]
+    return np.array(found or [0.0] * motion.num_joints)
+
+
+def _misfit_remarks(
+    fit: TorqueFit, consistent: FloatArray, rms: FloatArray, sources: Sequence[JointDataSource]
+) -> list[str]:
+    """Sentences on a model that explains its own data badly, and on parameters that no body has."""
+    remarks = []
+    efforts = np.concatenate([data.effort for source in sources for data in source.segments()])
+    shares = rms / np.maximum(np.abs(fit.gains.values) * efforts.std(axis=0), 1e-9)
+    if poor := np.flatnonzero(shares > BADLY).tolist():
+        parts = ", ".join(f"{100 * shares[j]:.0f} % in joint {j + 1}" for j in poor)
+        remarks.append(
+            f"The model explains the torques badly: residuals are {parts} of what the torque varies by. Is the arm "
+            "mounted in another way (gravity=), are joints or signs exchanged, or does something else load it?"
+        )
+    deviation = np.sqrt(np.diag(fit.covariance))
+    values = fit.solution.parameters[fit.model.independent]
+    far = np.flatnonzero(np.abs(values - consistent) > FAR * np.maximum(deviation, 1e-300))
+    if far.size > FAR_SHARE * values.size:
+        remarks.append(
+            f"{far.size} of {values.size} parameters by least squares are more than {FAR:g} standard deviations from "
+            "those of any arm of positive masses: the model lacks something. Use the consistent ones"
+        )
+    return remarks
 
 
 def _for_other_runs(motion: MotionEstimate) -> MotionSource:

@@ -52,6 +52,9 @@ BLOCKS = 10
 MOST_ROWS = 6000
 """Samples that candidates are compared on."""
 
+RIDGE = 1e-9
+"""Share of a column's squares that is added to it."""
+
 LEAST_GAIN = 0.003
 """Share of the squares of all joints that a term must save."""
 
@@ -257,22 +260,32 @@ class _Search:
         own = gram + np.diag(self._prior[used])
         unit = 1.0 / np.sqrt(np.maximum(np.diag(own), 1e-300))
         own *= np.outer(unit, unit)
-        own[np.diag_indices_from(own)] = 1.0 + 1e-9
+        own[np.diag_indices_from(own)] = 1.0 + RIDGE
         found = np.zeros(self._model.size)
         wanted = unit * (right + self._prior[used] * self._target[used])
-        found[used] = unit * cho_solve(cho_factor(own, check_finite=False), wanted, check_finite=False)
+        try:
+            found[used] = unit * cho_solve(cho_factor(own, check_finite=False), wanted, check_finite=False)
+        except np.linalg.LinAlgError:  # columns that the other blocks cannot tell apart: the shortest solution
+            found[used] = unit * np.linalg.lstsq(own, wanted, rcond=RIDGE)[0]
         return found
 
     def _dissipative(self, change: _Change) -> bool:
         """Whether what a change adds would not drive a joint, as far as the fit to all blocks says."""
         model, found = self._model, self._solve(self._used())
         if change.of_couplings:
-            return all((found[model.coupling_columns(int(index))] >= 0.0).all() for index in change.more)
+            return all(self._power(found, int(index)) > 0.0 for index in change.more)
         return all(
             (found[model.friction_columns(str(term))] >= 0.0).all()
             for term in change.more
             if kind(str(term)) in DISSIPATIVE
         )
+
+    def _power(self, found: FloatArray, index: int) -> float:
+        """What the friction of a coupled drive takes out of the motion, but for a factor."""
+        pair = self._model.couplings[index]
+        _, viscous, coulomb = range(*self._model.coupling_columns(index).indices(self._model.size))
+        own = sum(block.grams[pair.first] for block in self._blocks)
+        return float(found[viscous] * own[viscous, viscous] + found[coulomb] * own[viscous, coulomb])
 
 
 class _Change:

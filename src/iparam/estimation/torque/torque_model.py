@@ -117,8 +117,10 @@ class TorqueModel:
         """Of all columns."""
         joints = range(1, self.num_joints + 1)
         names = [*self.base.names, *(f"rotor{j}" for j in joints)]
-        names += [f"{term}{j}" for term in self.shared_terms for j in joints]
-        names += [f"{term}{j}_run{run + 1}" for run in range(self.runs) for term in self.run_terms for j in joints]
+        names += [_of_joint(term, j) for term in self.shared_terms for j in joints]
+        names += [
+            f"{_of_joint(term, j)}_run{run + 1}" for run in range(self.runs) for term in self.run_terms for j in joints
+        ]
         names += [f"{term}{coupling.name}" for coupling in self.couplings for term in COUPLED_TERMS]
         if self.loaded_runs:
             names += [f"load_{name}" for name in PARAMETER_NAMES]
@@ -272,3 +274,8 @@ class TorqueModel:
             total[:, coupling.first] += drive
             total[:, coupling.second] += coupling.sign * drive
         return np.asarray(total)
+
+
+def _of_joint(term: str, joint: int) -> str:
+    """Such as "viscous3", and "stribeck:0.1[3]" where a digit stands before the joint's."""
+    return f"{term}{joint}" if term.isalpha() else f"{term}[{joint}]"

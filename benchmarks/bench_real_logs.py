@@ -1,0 +1,226 @@
+"""Logs that others made of their arms: iparam beside a textbook pipeline, on torques that neither has seen.
+
+With the folder of logs as an argument, or in IPARAM_DATA: the arms in its folder real_arms, and the UR10e.
+
+The textbook pipeline is written out below: a zero-phase Butterworth filter whose cut-off is chosen by cross-validating
+the torque prediction, central differences, viscous and Coulomb friction, offset and rotor inertia, least squares.
+
+    python benchmarks/bench_real_logs.py [FOLDER] [--part errors|rates|agreement]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.signal import butter, sosfiltfilt
+from side_by_side import print_table
+
+import iparam
+from iparam.arrays import FloatArray
+from iparam.estimation.torque import RobotEstimate, identify_robot
+from iparam.recording import Recording
+from iparam.regressor.identifiability import base_parameters
+from iparam.robot.model import Robot
+
+CUTOFFS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 50.0, 80.0)
+FOLDS = 5
+FITTED_ROWS = 6000
+SIDEWAYS = (9.81, 0.0, 0.0)  # the gravity of the arm that is mounted on its side, in its base's axes [m/s^2]
+UR10E_COLUMNS = "time,q,dq,current,target_current,target_torque"
+UR10E_LOGS = {
+    "14": "ur-20_02_19_14harm50sec.csv",
+    "31": "ur-20_01_31-unload.csv",
+    "12": "ur-20_02_10-30sec_12harm.csv",
+}
+
+
+@dataclass(frozen=True)
+class Log:
+    """One arm with what is fitted and what is predicted."""
+
+    name: str
+    robot: Robot
+    fitted: Recording
+    held_out: Recording
+
+
+def logs(folder: Path) -> list[Log]:
+    arms = folder / "real_arms"
+
+    def load(name: str, urdf: str, log: str, gravity: tuple[float, ...] | None = None) -> tuple[Robot, Recording]:
+        robot = iparam.load_robot(arms / name / urdf)
+        recording = Recording.load(arms / name / log, robot=robot)
+        return robot, recording if gravity is None else recording.with_metadata(gravity=list(gravity))
+
+    found = []
+    for name, urdf, log, share, gravity in (
+        ("tx40", "tx40.urdf", "log_5khz.csv", 30_000, None),
+        ("rokae", "xm3p.urdf", "log_1khz.csv", 12_000, None),
+        ("ar5", "ar5.urdf", "log_50hz.csv", 0.6, SIDEWAYS),
+    ):
+        robot, recording = load(name, urdf, log, gravity)
+        size = recording.signal("q").num_samples
+        found.append(Log(name, robot, *divided(recording, int(share if share >= 1 else share * size))))
+    robot, first = load("kuka", "kuka_lwr4.urdf", "m1.csv")
+    found.append(Log("kuka", robot, first, load("kuka", "kuka_lwr4.urdf", "m2.csv")[1]))
+    return found
+
+
+def divided(recording: Recording, rows: int) -> tuple[Recording, Recording]:
+    """The first rows, and the others."""
+    time = recording.signal("q").time
+    edge = 0.5 * float(time[rows - 1] + time[rows])
+    return recording.slice(float(time[0]), edge), recording.slice(edge, float(time[-1]))
+
+
+def every(recording: Recording, step: int) -> Recording:
+    """Every so many of the rows."""
+    thin = recording
+    for name, signal in recording.signals.items():
+        thin = thin.with_signal(name, time=signal.time[::step], values=signal.values[::step])
+    return thin
+
+
+class Textbook:
+    """The pipeline to compare with."""
+
+    def __init__(self, robot: Robot, recording: Recording) -> None:
+        self._robot = robot
+        self._gravity = np.array(recording.metadata.get("gravity", (0.0, 0.0, -9.81)))
+        self._base = base_parameters(robot, gravity=self._gravity).independent
+        scores = {
+            cutoff: self._cross_validated(recording, cutoff) for cutoff in CUTOFFS if self._fits(recording, cutoff)
+        }
+        self.cutoff = min(scores, key=lambda cutoff: scores[cutoff])
+        self._parameters = least_squares(*self._rows(recording, self.cutoff))
+
+    def rms(self, recording: Recording) -> FloatArray:
+        """(n,) of the errors of the torques [N m]."""
+        rows, torque = self._rows(recording, self.cutoff, thin=False)
+        return np.asarray(np.sqrt(np.mean((torque - rows @ self._parameters) ** 2, axis=0)))
+
+    def _cross_validated(self, recording: Recording, cutoff: float) -> float:
+        rows, torque = self._rows(recording, cutoff)
+        squares = np.zeros(torque.shape[1])
+        for part in np.array_split(np.arange(len(torque)), FOLDS):
+            others = np.setdiff1d(np.arange(len(torque)), part)
+            squares += ((torque[part] - rows[part] @ least_squares(rows[others], torque[others])) ** 2).sum(axis=0)
+        return float(np.log(squares).sum())
+
+    def _rows(self, recording: Recording, cutoff: float, thin: bool = True) -> tuple[FloatArray, FloatArray]:
+        signal, torque = recording.signal("q"), recording.signal("tau").values
+        grid = np.linspace(signal.time[0], signal.time[-1], signal.num_samples)
+        angles = np.column_stack([np.interp(grid, signal.time, column) for column in signal.values.T])
+        period = float(grid[1] - grid[0])
+        sections = butter(4, cutoff, fs=1.0 / period, output="sos")
+        q = sosfiltfilt(sections, angles, axis=0, padlen=min(len(grid) - 1, int(3.0 / (cutoff * period)) + 1))
+        dq = np.gradient(q, period, axis=0)
+        ddq = np.gradient(dq, period, axis=0)
+        step = max(1, len(grid) // FITTED_ROWS) if thin else 1
+        q, dq, ddq, torque = q[::step], dq[::step], ddq[::step], torque[::step]
+        unit = np.eye(q.shape[1])
+        inertial = iparam.joint_torque_regressor(self._robot, q, dq, ddq, self._gravity)[..., self._base]
+        own = [unit * values[:, :, None] for values in (ddq, dq, np.sign(dq), np.ones_like(dq))]
+        return np.concatenate([inertial, *own], axis=2), torque
+
+
+def least_squares(rows: FloatArray, torque: FloatArray) -> FloatArray:
+    flat = rows.reshape(-1, rows.shape[2])
+    lengths = np.linalg.norm(flat, axis=0)
+    lengths = np.where(lengths > 0.0, lengths, 1.0)
+    return np.asarray(np.linalg.lstsq(flat / lengths, torque.ravel(), rcond=1e-7)[0] / lengths)
+
+
+def errors(folder: Path) -> None:
+    rows = []
+    for log in logs(folder):
+        textbook = Textbook(log.robot, log.fitted)
+        start = time.perf_counter()
+        found = identify_robot([log.fitted], log.robot, compare=False)
+        took = time.perf_counter() - start
+        plain, own = textbook.rms(log.held_out), found.validate(log.held_out)["identified"].rms
+        ratio = own / plain
+        rows.append([log.name, "textbook", *joints(plain), "", f"cut-off {textbook.cutoff:g} Hz"])
+        rows.append([log.name, "iparam", *joints(own), f"{ratio.mean():.2f}", f"{took:.1f} s; {model_of(found)}"])
+    title = "Torques that were not fitted, root mean square of the errors [N m]; the mean of the ratios of the joints"
+    print_table(title, ["arm", "", *(f"joint {j}" for j in range(1, 8)), "ratio", ""], rows)
+
+
+def rates(folder: Path) -> None:
+    rows = []
+    for log in logs(folder):
+        thin = every(log.held_out, 5)
+        whole = identify_robot([log.fitted], log.robot, compare=False).validate(thin)["identified"].rms
+        fifth = identify_robot([every(log.fitted, 5)], log.robot, compare=False).validate(thin)["identified"].rms
+        rate = 1.0 / float(np.median(np.diff(log.fitted.signal("q").time)))
+        rows.append([log.name, f"{rate:.0f} -> {rate / 5:.0f} Hz", *joints(fifth / whole)])
+    title = "Fitted to every fifth row: errors of the same held-out rows, over those when fitted to all"
+    print_table(title, ["arm", "", *(f"joint {j}" for j in range(1, 8))], rows)
+
+
+def agreement(folder: Path) -> None:
+    pairs = []
+    for log in logs(folder):
+        if log.name == "kuka":
+            pairs.append(("kuka, two runs", log.robot, log.fitted, log.held_out))
+            continue
+        pairs.append((f"{log.name}, fitted and held out", log.robot, log.fitted, log.held_out))
+    robot = iparam.load_robot("ur10e")
+    runs = {
+        name: Recording.load(folder / "ur10e" / file, columns=UR10E_COLUMNS, robot=robot)
+        for name, file in UR10E_LOGS.items()
+    }
+    pairs += [
+        (f"ur10e, runs {a} and {b}", robot, runs[a], runs[b]) for a, b in (("14", "31"), ("14", "12"), ("31", "12"))
+    ]
+    for name, arm, one in [
+        *((f"{log.name}, halves", log.robot, log.fitted) for log in logs(folder)),
+        *((f"ur10e {name}, halves", robot, run) for name, run in runs.items()),
+    ]:
+        pairs.append((name, arm, *divided(one, one.signal("q").num_samples // 2)))
+    rows = []
+    for name, arm, *both in pairs:
+        found = [identify_robot([run], arm, compare=False) for run in both]
+        tables = [dict(zip(one.base_names, range(len(one.base_names)), strict=True)) for one in found]
+        common = [key for key in tables[0] if key in tables[1]]
+        values, deviations = (
+            np.array(
+                [[getattr(one, field)[table[key]] for key in common] for one, table in zip(found, tables, strict=True)]
+            )
+            for field in ("base_values", "base_deviation")
+        )
+        score = (values[0] - values[1]) / np.hypot(deviations[0], deviations[1])
+        rows.append([name, f"{100 * np.mean(np.abs(score) < 1.96):.0f} %", str(len(common))])
+    print_table("Parameters of two runs that agree within their stated 95 %", ["runs", "agree", "of"], rows)
+
+
+def joints(values: FloatArray) -> list[str]:
+    return [*(f"{value:.3g}" for value in values), *[""] * (7 - len(values))]
+
+
+def model_of(found: RobotEstimate) -> str:
+    bandwidths = found.bandwidths
+    drives = ", ".join(coupling.name for coupling in found.model.couplings)
+    return f"{bandwidths.min():.2g} to {bandwidths.max():.2g} Hz" + (f", drives {drives}" if drives else "")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=os.environ.get("IPARAM_DATA"))
+    parser.add_argument("--part", choices=("errors", "rates", "agreement"))
+    options = parser.parse_args()
+    if options.folder is None or not (Path(options.folder) / "real_arms").is_dir():
+        print("needs the folder of real logs, as an argument or in IPARAM_DATA: nothing to do without it")
+        return
+    for part in (errors, rates, agreement):
+        if options.part in (None, part.__name__):
+            part(Path(options.folder))
+
+
+if __name__ == "__main__":
+    main()

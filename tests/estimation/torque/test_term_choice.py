@@ -1,0 +1,71 @@
+"""Friction terms and coupled drives that are chosen by what they predict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.estimation.torque.joint_data import JointDataSource
+from iparam.estimation.torque.term_choice import ALWAYS, with_chosen_terms
+from iparam.estimation.torque.torque_model import TorqueModel
+from iparam.recording import Recording
+
+
+def with_torque(run: Recording, more: np.ndarray) -> Recording:
+    tau = run.signal("tau")
+    return run.with_signal("tau", time=tau.time, values=tau.values + more)
+
+
+def chosen(run: Recording, robot: iparam.Robot) -> TorqueModel:
+    return with_chosen_terms(TorqueModel(robot), [JointDataSource(run, robot)], np.ones(robot.num_joints))
+
+
+def more_terms(model: TorqueModel) -> list[set[str]]:
+    return [set(terms) - set(ALWAYS) for terms in model.joint_terms]
+
+
+@pytest.fixture(scope="module")
+def plain(make_run: Any) -> Recording:
+    run: Recording = make_run()
+    return run
+
+
+def test_plain_friction_asks_for_nothing_more(plain: Recording, robot: iparam.Robot) -> None:
+    model = chosen(plain, robot)
+    assert model.friction.direction == "smooth"
+    assert model.friction.smoothing_speed == 0.02
+    assert not any(more_terms(model))
+    assert model.couplings == ()
+
+
+def test_what_a_joint_has_is_found_in_that_joint(plain: Recording, robot: iparam.Robot) -> None:
+    q, dq = plain.signal("q").values, plain.signal("dq").values
+    more = np.zeros_like(q)
+    more[:, 2] += 8.0 * q[:, 2]
+    more[:, 4] += 4.0 * np.tanh(dq[:, 4] / 0.5)
+    model = chosen(with_torque(plain, more), robot)
+    assert more_terms(model)[2] & {"spring", "sine"}
+    assert any(term.startswith("saturating") for term in more_terms(model)[4])
+    assert not more_terms(model)[0] | more_terms(model)[1]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_drive_that_turns_with_two_joints_is_found(plain: Recording, robot: iparam.Robot, sign: int) -> None:
+    dq = plain.signal("dq").values
+    speed = dq[:, 4] + sign * dq[:, 5]
+    drive = 3.0 * speed + 4.0 * np.tanh(speed / 0.02)
+    more = np.zeros_like(dq)
+    more[:, 4], more[:, 5] = drive, sign * drive
+    model = chosen(with_torque(plain, more), robot)
+    assert [coupling.name for coupling in model.couplings] == ["5+6" if sign > 0 else "5-6"]
+
+
+def test_friction_that_would_drive_a_joint_is_none(plain: Recording, robot: iparam.Robot) -> None:
+    dq = plain.signal("dq").values
+    more = np.zeros_like(dq)
+    more[:, 1] = -4.0 * np.tanh(dq[:, 1] / 0.5)
+    found = more_terms(chosen(with_torque(plain, more), robot))[1]
+    assert not any(term.startswith(("saturating", "forward", "load")) for term in found)
