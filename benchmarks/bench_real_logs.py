@@ -93,10 +93,8 @@ class Textbook:
         self._robot = robot
         self._gravity = np.array(recording.metadata.get("gravity", (0.0, 0.0, -9.81)))
         self._base = base_parameters(robot, gravity=self._gravity).independent
-        scores = {
-            cutoff: self._cross_validated(recording, cutoff) for cutoff in CUTOFFS if self._fits(recording, cutoff)
-        }
-        self.cutoff = min(scores, key=lambda cutoff: scores[cutoff])
+        possible = [cutoff for cutoff in CUTOFFS if cutoff < 0.45 * recording.rate("q")]
+        self.cutoff = min(possible, key=lambda cutoff: self._cross_validated(recording, cutoff))
         self._parameters = least_squares(*self._rows(recording, self.cutoff))
 
     def rms(self, recording: Recording) -> FloatArray:

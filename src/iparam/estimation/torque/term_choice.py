@@ -50,7 +50,13 @@ BLOCKS = 10
 """Blocks of time that are held out in turn."""
 
 MOST_ROWS = 6000
-"""Samples that candidates are compared on."""
+"""Means of samples that candidates are compared on."""
+
+MEAN_OVER = 0.01
+"""Time that a mean is taken over [s]: hardly any motion, and much noise of a drive."""
+
+COUPLING_GAIN = 0.05
+"""Share of the squares of all joints that a coupling must save: it is rare, and plain to see where it is."""
 
 RIDGE = 1e-9
 """Share of a column's squares that is added to it."""
@@ -158,7 +164,8 @@ class _Search:
             gain = before - self._errors()
             total = float(gain.sum() / before.sum())
             clear = gain.mean() > gain.std(ddof=1) / np.sqrt(gain.size)
-            return total if clear and total > LEAST_GAIN and self._dissipative(change) else 0.0
+            least = COUPLING_GAIN if change.of_couplings else LEAST_GAIN
+            return total if clear and total > least and self._dissipative(change) else 0.0
 
     def _joint_changes(self) -> list[list[_Change]]:
         return [[_Change(own, group) for group in CANDIDATES if not set(group) & own] for own in self._chosen]
@@ -190,13 +197,16 @@ class _Search:
     ) -> Iterator[_Block]:
         model = self._model
         total = sum(source.num_samples for source in sources)
-        step = max(1, total // MOST_ROWS)
+        means = sum(source.num_samples // _window(source) for source in sources)
+        step = max(1, means // MOST_ROWS)
         for run, source in enumerate(sources):
+            size = _window(source)
             parts, sides = [], []
             for data, directions in with_directions(model, source):
-                kept = np.arange(0, len(data.time), step)
-                parts.append(JointData(*(getattr(data, f.name)[kept] for f in dataclasses.fields(data))))
-                sides.append(directions[kept])
+                parts.append(
+                    JointData(*(_means(getattr(data, f.name), size)[::step] for f in dataclasses.fields(data)))
+                )
+                sides.append(_means(directions, size)[::step])
             data = JointData(
                 *(np.concatenate([getattr(part, f.name) for part in parts]) for f in dataclasses.fields(JointData))
             )
@@ -286,6 +296,17 @@ class _Search:
         _, viscous, coulomb = range(*self._model.coupling_columns(index).indices(self._model.size))
         own = sum(block.grams[pair.first] for block in self._blocks)
         return float(found[viscous] * own[viscous, viscous] + found[coulomb] * own[viscous, coulomb])
+
+
+def _window(source: JointDataSource) -> int:
+    """Samples that a mean is taken of: the choice then does not depend on the rate of the log."""
+    return max(1, int(MEAN_OVER * source.rate + 0.01))
+
+
+def _means(values: FloatArray, size: int) -> FloatArray:
+    """(N // size, ...) of successive ones of values (N, ...)."""
+    count = len(values) // size
+    return np.asarray(values[: count * size].reshape(count, size, *values.shape[1:]).mean(axis=1))
 
 
 class _Change:
