@@ -55,11 +55,14 @@ MOST_ROWS = 6000
 MEAN_OVER = 0.01
 """Time that a mean is taken over [s]: hardly any motion, and much noise of a drive."""
 
-COUPLING_GAIN = 0.05
+COUPLING_GAIN = 0.15
 """Share of the squares of all joints that a coupling must save: it is rare, and plain to see where it is."""
 
 RIDGE = 1e-9
 """Share of a column's squares that is added to it."""
+
+ERRORS = 1.0
+"""Standard errors that an improvement must exceed."""
 
 LEAST_GAIN = 0.003
 """Share of the squares of all joints that a term must save."""
@@ -163,7 +166,7 @@ class _Search:
         with change:
             gain = before - self._errors()
             total = float(gain.sum() / before.sum())
-            clear = gain.mean() > gain.std(ddof=1) / np.sqrt(gain.size)
+            clear = gain.mean() > ERRORS * gain.std(ddof=1) / np.sqrt(gain.size)
             least = COUPLING_GAIN if change.of_couplings else LEAST_GAIN
             return total if clear and total > least and self._dissipative(change) else 0.0
 
