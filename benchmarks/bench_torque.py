@@ -22,7 +22,7 @@ from iparam.estimation.torque import (
     identify_payload_from_torque,
     identify_robot,
 )
-from iparam.estimation.torque.drive_gains import torque_gains
+from iparam.estimation.torque.drives.drive_gains import torque_gains
 from iparam.estimation.torque.joint_data import JointDataSource
 from iparam.estimation.torque.robot_identification import grouped
 from iparam.estimation.torque.torque_fit import fit_torques

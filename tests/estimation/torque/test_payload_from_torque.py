@@ -14,7 +14,7 @@ from iparam.errors import ContradictionError, InputError
 from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.fusion import fuse_estimates
-from iparam.estimation.torque.drive_gains import DriveGains
+from iparam.estimation.torque.drives.drive_gains import DriveGains
 from iparam.estimation.torque.payload_from_torque import identify_payload_from_torque
 from iparam.recording import Recording
 

@@ -15,7 +15,7 @@ import iparam
 from iparam.errors import ContradictionError, InputError
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.torque import joint_data
-from iparam.estimation.torque.drive_gains import torque_gains
+from iparam.estimation.torque.drives.drive_gains import torque_gains
 from iparam.estimation.torque.friction import FrictionModel
 from iparam.estimation.torque.joint_data import JointDataSource
 from iparam.estimation.torque.robot_identification import grouped, identify_robot, with_link_parameters

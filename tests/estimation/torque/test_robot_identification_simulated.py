@@ -12,7 +12,7 @@ import iparam
 from iparam.errors import InputError
 from iparam.estimation import identify_payload
 from iparam.estimation.payload.fusion import fuse_estimates
-from iparam.estimation.torque.drive_gains import DriveGains
+from iparam.estimation.torque.drives.drive_gains import DriveGains
 from iparam.estimation.torque.friction import FrictionModel
 from iparam.estimation.torque.joint_data import JointDataSource
 from iparam.estimation.torque.payload_from_torque import identify_payload_from_torque

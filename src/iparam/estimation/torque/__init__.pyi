@@ -1,7 +1,7 @@
-from .drive_gains import DriveGains as DriveGains
-from .drive_gains import gains_from_model as gains_from_model
-from .drive_gains import gains_from_targets as gains_from_targets
-from .drive_gains import given_gains as given_gains
+from .drives.drive_gains import DriveGains as DriveGains
+from .drives.drive_gains import gains_from_model as gains_from_model
+from .drives.drive_gains import gains_from_targets as gains_from_targets
+from .drives.drive_gains import given_gains as given_gains
 from .friction import FrictionModel as FrictionModel
 from .incremental_qr import IncrementalQR as IncrementalQR
 from .payload_from_torque import TorquePayloadEstimate as TorquePayloadEstimate

@@ -17,15 +17,15 @@ from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
-from iparam.estimation.torque.drive_gains import (
+from iparam.estimation.torque.drives.drive_gains import (
     DriveGains,
     gains_from_model,
     gains_from_targets,
     given_gains,
     torque_gains,
 )
+from iparam.estimation.torque.drives.gain_scatter import with_measured_tolerance
 from iparam.estimation.torque.friction import FrictionModel
-from iparam.estimation.torque.gain_scatter import with_measured_tolerance
 from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
 from iparam.estimation.torque.term_choice import with_chosen_terms
 from iparam.estimation.torque.torque_fit import TorqueFit, fit_torques

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.estimation.torque.drive_gains import DriveGains
+from iparam.estimation.torque.drives.drive_gains import DriveGains
 from iparam.estimation.torque.incremental_qr import RowClass, TimeBlocks
 from iparam.estimation.torque.joint_data import JointData, JointDataSource
 from iparam.estimation.torque.torque_model import TorqueModel

@@ -11,7 +11,7 @@ import pytest
 import iparam
 from iparam.errors import InputError
 from iparam.estimation.errors import IdentificationError
-from iparam.estimation.torque.drive_gains import (
+from iparam.estimation.torque.drives.drive_gains import (
     DriveGains,
     gains_from_model,
     gains_from_targets,

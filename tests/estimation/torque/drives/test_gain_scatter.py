@@ -9,7 +9,7 @@ import pytest
 
 import iparam
 from iparam.estimation.torque import DriveGains, TorqueModel, identify_payload_from_torque
-from iparam.estimation.torque.gain_scatter import gain_deviations, gain_scatter, with_measured_tolerance
+from iparam.estimation.torque.drives.gain_scatter import gain_deviations, gain_scatter, with_measured_tolerance
 from iparam.estimation.torque.joint_data import JointDataSource
 from iparam.estimation.torque.torque_fit import TorqueFit, fit_torques
 from iparam.recording import Recording
