@@ -92,15 +92,16 @@ def with_motor_currents(
 
     Args:
         recording: with tau.
-        drive_gains: (n,) torque that an ampere makes [N m/A].
+        drive_gains: (n,) torque that an ampere makes [N m/A]; negative for a current that is counted the other way
+            round.
         noise: standard deviation of a current sample, one number or (n,) [A].
         seed: of the noise.
     """
     torque = recording.signal("tau")
     gains = as_float_array(drive_gains, "drive_gains")
     deviation = as_float_array(noise, "noise")
-    if gains.shape != (torque.width,) or (gains <= 0.0).any():
-        raise InputError(f"drive_gains must be {torque.width} positive numbers, got {gains.tolist()}")
+    if gains.shape != (torque.width,) or (gains == 0.0).any():
+        raise InputError(f"drive_gains must be {torque.width} numbers other than 0, got {gains.tolist()}")
     if deviation.shape not in ((), (torque.width,)) or (deviation < 0.0).any():
         raise InputError(f"noise must be one number or {torque.width}, none negative, got {deviation.tolist()}")
     random = np.random.default_rng(seed).standard_normal(torque.values.shape)

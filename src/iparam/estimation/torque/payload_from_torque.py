@@ -17,13 +17,7 @@ from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
-from iparam.estimation.torque.drives.drive_gains import (
-    DriveGains,
-    gains_from_model,
-    gains_from_targets,
-    given_gains,
-    torque_gains,
-)
+from iparam.estimation.torque.drives.drive_gains import DriveGains, find_gains
 from iparam.estimation.torque.drives.gain_scatter import with_measured_tolerance
 from iparam.estimation.torque.friction import FrictionModel
 from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
@@ -142,27 +136,6 @@ def identify_payload_from_torque(
         measurements=(loaded.signal(effort).fingerprint,),
     )
     return dataclasses.replace(found, estimate=estimate)
-
-
-def find_gains(
-    recordings: Sequence[Recording], bare: Recording, robot: Robot, given: ArrayLike | DriveGains | None = None
-) -> DriveGains:
-    """The drive gains of recordings: given, not needed, from the controller's targets, or from the maker's masses.
-
-    Args:
-        recordings: of the same arm.
-        bare: a run without load.
-        robot: the arm.
-        given: (n,) [N m/A], or with their uncertainty, or None.
-    """
-    if isinstance(given, DriveGains):
-        return given
-    if given is not None:
-        return given_gains(given, robot.num_joints)
-    if effort_of(bare) == "tau":
-        return torque_gains(robot.num_joints)
-    told = [one for one in recordings if all(one.has(name) for name in ("target_torque", "target_current", "dq"))]
-    return gains_from_targets(told) if told else gains_from_model(bare, robot)
 
 
 def _assemble(fit: TorqueFit, samples: int, warnings: list[str]) -> TorquePayloadEstimate:

@@ -19,11 +19,10 @@ from iparam.estimation.torque.consistent_robot import (
     consistent_parameters,
     link_units,
 )
-from iparam.estimation.torque.drives.drive_gains import DriveGains
+from iparam.estimation.torque.drives.drive_gains import DriveGains, find_gains
 from iparam.estimation.torque.friction import DISSIPATIVE, PLAIN, FrictionModel, kind
 from iparam.estimation.torque.drives.gain_scatter import with_measured_tolerance
 from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
-from iparam.estimation.torque.payload_from_torque import find_gains
 from iparam.estimation.torque.term_choice import with_chosen_terms
 from iparam.estimation.torque.torque_fit import TorqueFit, fit_torques
 from iparam.estimation.torque.torque_model import TorqueModel

@@ -12,7 +12,7 @@ from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.torque.friction import FrictionModel
-from iparam.estimation.torque.joint_data import JointDataSource
+from iparam.estimation.torque.joint_data import JointDataSource, effort_of
 from iparam.recording.recording import Recording
 from iparam.recording.statements import recorded_gravity
 from iparam.robot.dynamics import inverse_dynamics
@@ -27,6 +27,10 @@ another a log does show, see `gain_scatter`."""
 MODEL_TOLERANCE = 0.05
 """The same for gains that follow from the maker's masses of the links."""
 
+SENSOR_TOLERANCE = 0.01
+"""The same for joint torque sensors: strain gauges in a flexure are linear, free of hysteresis and of crosstalk from
+bending to about 1 % of what they read, as their makers state it, and the factor is set once, at the factory."""
+
 SLOW = 0.05
 """Speed below which friction does not follow the joint's speed [rad/s]."""
 
@@ -40,7 +44,8 @@ GUESS = 0.3
 """Relative standard deviation of a gain that is only guessed."""
 
 LEAST_GAIN, LARGEST_GAIN = 1e-3, 1e5
-"""Bounds of what is taken for a drive gain [N m/A]; behind a gear, real ones are between 1 and some hundreds."""
+"""Bounds of the size of a drive gain [N m/A]; behind a gear, real ones are between 1 and some hundreds. It is negative
+where a controller counts a motor's current the other way round than its joint's angle."""
 
 _KNOTS = 6
 
@@ -50,7 +55,7 @@ class DriveGains:
     """Of the n drives.
 
     Attributes:
-        values: (n,) [N m/A].
+        values: (n,) [N m/A], none zero; negative where the current is counted against the joint's direction.
         standard_deviation: (n,) how far the estimate scatters [N m/A].
         tolerance: relative standard deviation of the real gain about the figure that was estimated.
         source: one sentence on where they come from.
@@ -64,8 +69,11 @@ class DriveGains:
     def __post_init__(self) -> None:
         values = as_float_array(self.values, "drive gains")
         deviation = as_float_array(self.standard_deviation, "standard deviation of the drive gains")
-        if values.ndim != 1 or deviation.shape != values.shape or (values <= 0.0).any() or (deviation < 0.0).any():
-            raise InputError(f"drive gains must be positive numbers, one a joint, got {values.tolist()}")
+        if values.ndim != 1 or deviation.shape != values.shape or (values == 0.0).any() or (deviation < 0.0).any():
+            raise InputError(
+                f"drive gains must be numbers other than 0, one a joint, with deviations of at least 0, got "
+                f"{values.tolist()} and {deviation.tolist()}"
+            )
         if not (np.isfinite(self.tolerance) and self.tolerance >= 0.0):
             raise InputError(f"tolerance must be at least 0, got {self.tolerance!r}")
         object.__setattr__(self, "values", frozen(values))
@@ -74,12 +82,33 @@ class DriveGains:
     @property
     def relative_deviation(self) -> FloatArray:
         """(n,) relative standard deviation, of the estimate and of the drives together."""
-        return np.asarray(np.hypot(self.standard_deviation / self.values, self.tolerance))
+        return np.asarray(np.hypot(self.standard_deviation / np.abs(self.values), self.tolerance))
+
+
+def find_gains(
+    recordings: Sequence[Recording], bare: Recording, robot: Robot, given: ArrayLike | DriveGains | None = None
+) -> DriveGains:
+    """The drive gains of recordings: given, not needed, from the controller's targets, or from the maker's masses.
+
+    Args:
+        recordings: of the same arm.
+        bare: a run without load.
+        robot: the arm.
+        given: (n,) [N m/A], or with their uncertainty, or None.
+    """
+    if isinstance(given, DriveGains):
+        return given
+    if given is not None:
+        return given_gains(given, robot.num_joints)
+    if effort_of(bare) == "tau":
+        return torque_gains(robot.num_joints)
+    told = [one for one in recordings if all(one.has(name) for name in ("target_torque", "target_current", "dq"))]
+    return gains_from_targets(told) if told else gains_from_model(bare, robot)
 
 
 def torque_gains(num_joints: int) -> DriveGains:
-    """The gains of a recording of torques: exactly one."""
-    return DriveGains(np.ones(num_joints), np.zeros(num_joints), 0.0, "The recording holds torques.")
+    """The gains of a recording of torques: one, as far as their sensors can be trusted."""
+    return DriveGains(np.ones(num_joints), np.zeros(num_joints), SENSOR_TOLERANCE, "The recording holds torques.")
 
 
 def given_gains(values: ArrayLike, num_joints: int, tolerance: float = TOLERANCE) -> DriveGains:
@@ -87,10 +116,10 @@ def given_gains(values: ArrayLike, num_joints: int, tolerance: float = TOLERANCE
     gains = as_float_array(values, "drive gains")
     if gains.shape != (num_joints,):
         raise InputError(f"drive gains must be {num_joints} numbers [N m/A], one a joint, got {gains.size}")
-    if ((gains < LEAST_GAIN) | (gains > LARGEST_GAIN)).any():
+    if ((np.abs(gains) < LEAST_GAIN) | (np.abs(gains) > LARGEST_GAIN)).any():
         raise InputError(
-            f"drive gains must be between {LEAST_GAIN:g} and {LARGEST_GAIN:g} N m/A, got {gains.tolist()}: are they in "
-            "N m/A, at the joint's side of the gear?"
+            f"drive gains must be between {LEAST_GAIN:g} and {LARGEST_GAIN:g} N m/A, or the same with a minus sign, "
+            f"got {gains.tolist()}: are they in N m/A, at the joint's side of the gear?"
         )
     return DriveGains(gains, np.zeros(num_joints), tolerance, "The drive gains were given.")
 
@@ -100,7 +129,7 @@ def gains_from_targets(recordings: Sequence[Recording]) -> DriveGains:
 
     The current also holds the controller's compensation of friction. That is a function of speed, and is left free
     here: a line between knots for each direction. So joints without gravity load have their gain too, from motion. A
-    joint that moves too little for that is given the median of the others, with a deviation of `GUESS`.
+    joint that moves too little for that is given the median size of the others, with a deviation of `GUESS`.
     """
     estimates = [_from_targets(recording) for recording in recordings]
     weights = np.array([1.0 / deviation**2 for _, deviation in estimates])  # 0 where nothing is known
@@ -116,6 +145,7 @@ def gains_from_targets(recordings: Sequence[Recording]) -> DriveGains:
     return _completed(
         mean,
         np.where(told, deviation, np.inf),
+        sum(_power(one.signal("target_current").values, one.signal("dq").values) for one in recordings),
         TOLERANCE,
         "The drive gains follow from the controller's target torques and target currents.",
         "they hardly move, or their target current does not follow their target torque",
@@ -141,9 +171,9 @@ def _one_from_targets(torque: FloatArray, current: FloatArray, speed: FloatArray
     if len(rows) < 10 * rows.shape[1] or not torque[moving].any():
         return 0.0, np.inf
     coefficients, deviations = robust_line(rows, current[moving])
-    if coefficients[0] < LEAST_SIGNAL * deviations[0]:
+    if abs(coefficients[0]) < LEAST_SIGNAL * deviations[0]:
         return 0.0, np.inf
-    deviation = max(deviations[0] / coefficients[0] ** 2, 1e-6 / coefficients[0])
+    deviation = max(deviations[0] / coefficients[0] ** 2, 1e-6 / abs(coefficients[0]))
     return 1.0 / coefficients[0], deviation
 
 
@@ -151,14 +181,16 @@ def gains_from_model(recording: Recording, robot: Robot) -> DriveGains:
     """Gains for which the currents fit the maker's masses, from a run without load.
 
     Friction and the rotors' inertia, of which makers say nothing, are left free: it is mostly gravity that decides. A
-    joint that carries too little of it is given the median of the others, with a deviation of `GUESS`.
+    joint that carries too little of it is given the median size of the others, with a deviation of `GUESS`.
     """
     source = JointDataSource(recording, robot, "current")
     friction = FrictionModel(("viscous", "coulomb", "offset"), "smooth")
     count = robot.num_joints
     rows: list[list[FloatArray]] = [[] for _ in range(count)]
     currents: list[list[FloatArray]] = [[] for _ in range(count)]
+    power = np.zeros(count)
     for data in source.segments():
+        power += _power(data.effort, data.dq)
         torque = inverse_dynamics(robot, data.q, data.dq, data.ddq, recorded_gravity(recording))
         columns = friction.columns(data.q, data.dq, friction.directions(data.q, data.dq))
         for j in range(count):
@@ -171,6 +203,7 @@ def gains_from_model(recording: Recording, robot: Robot) -> DriveGains:
     return _completed(
         gains,
         spreads,
+        power,
         MODEL_TOLERANCE,
         "The drive gains are those that fit the maker's masses of the links.",
         "their currents do not follow the torques of the maker's model, or they hardly move",
@@ -181,22 +214,37 @@ def _one_from_model(rows: FloatArray, current: FloatArray) -> tuple[float, float
     if len(rows) < 100 or not rows[:, 0].any():
         return 0.0, np.inf
     slope, deviation = robust_line(rows, current)
-    if slope[0] < LEAST_PRECISION * deviation[0]:
+    if abs(slope[0]) < LEAST_PRECISION * deviation[0]:
         return 0.0, np.inf
     return 1.0 / slope[0], deviation[0] / slope[0] ** 2
 
 
-def _completed(gains: FloatArray, spreads: FloatArray, tolerance: float, source: str, cause: str) -> DriveGains:
-    """Gains (n,) with the median of those that are told in place of the others, whose deviation is infinite."""
+def _power(current: FloatArray, speed: FloatArray) -> FloatArray:
+    """(n,) the sum of current times speed: of the gain's sign, since a drive feeds friction, over a run, and not it."""
+    return np.asarray((current * speed).sum(axis=0))
+
+
+def _completed(
+    gains: FloatArray, spreads: FloatArray, power: FloatArray, tolerance: float, source: str, cause: str
+) -> DriveGains:
+    """Gains (n,) with the median of those that are told in place of the others, whose deviation is infinite.
+
+    Args:
+        gains, spreads: (n,) and their standard deviations.
+        power: (n,) see `_power`; decides the sign of those that are not told.
+        tolerance, source: see `DriveGains`.
+        cause: why some may not be told.
+    """
     told = np.isfinite(spreads)
     missing = ", ".join(str(j + 1) for j in np.flatnonzero(~told))
     if np.count_nonzero(told) <= told.size // 2:
         raise IdentificationError(f"the drive gains of joints {missing} cannot be told: {cause}; give drive_gains=")
     if told.all():
         return DriveGains(gains, spreads, tolerance, source)
-    middle = float(np.median(gains[told]))
+    middle = float(np.median(np.abs(gains[told])))
+    guess = np.where(power < 0.0, -middle, middle)
     source += f" Those of joints {missing} cannot be told and are guessed to {100 * GUESS:g} %."
-    return DriveGains(np.where(told, gains, middle), np.where(told, spreads, GUESS * middle), tolerance, source)
+    return DriveGains(np.where(told, gains, guess), np.where(told, spreads, GUESS * middle), tolerance, source)
 
 
 def robust_line(rows: FloatArray, values: FloatArray, blocks: int = 30) -> tuple[FloatArray, FloatArray]:
