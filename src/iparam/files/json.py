@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -204,6 +204,11 @@ def _shown(value: object, quoted: bool = True) -> str:
 def write_json(path: str | os.PathLike[str], document: Mapping[str, Any]) -> None:
     """Write ``document`` to a file of its own, in ASCII with escapes; an existing one is replaced in one step."""
     write_atomically(path, json.dumps(document, indent=1, allow_nan=False) + "\n")
+
+
+def numbers_or_null(values: Iterable[float]) -> list[float | None]:
+    """Numbers for a document; null for those that are not known, which arrays hold as NaN."""
+    return [float(value) if math.isfinite(value) else None for value in values]
 
 
 def json_line(document: Mapping[str, Any]) -> str:

@@ -97,9 +97,18 @@ class TorquePrediction:
         effort: the signal, "tau" or "current".
         gains: (n,) that turn it into torques. Without them joints could not share bodies, and with bodies of its own
             for each joint, noise predicts about as well as motion.
+        left_out: joints, from 0, whose effort is not predicted.
     """
 
-    def __init__(self, recording: Recording, robot: Robot, effort: str, gains: Sequence[float] = ()) -> None:
+    def __init__(
+        self,
+        recording: Recording,
+        robot: Robot,
+        effort: str,
+        gains: Sequence[float] = (),
+        left_out: Sequence[int] = (),
+    ) -> None:
+        self._left_out = left_out
         signal = recording.signal(effort)
         self._time, self._values = signal.time, signal.values * np.array(gains or [1.0])
         self._robot, self._gravity = robot, recorded_gravity(recording)
@@ -111,12 +120,14 @@ class TorquePrediction:
         return self._time
 
     def channels(self, q: FloatArray, dq: FloatArray, ddq: FloatArray, rows: NDArray[np.int64]) -> list[Channel]:
-        """One a joint."""
+        """One a joint that is not left out."""
         count = q.shape[1]
         inertial = joint_torque_regressor(self._robot, q, dq, ddq, self._gravity)[..., self._base]
         side, ones = np.tanh(dq / SLOW), np.ones(len(q))
         channels, places = [], self._base.size
         for joint in range(count):
+            if joint in self._left_out:
+                continue
             shared = np.flatnonzero(self._base >= 10 * joint)
             own = np.column_stack([ddq[:, joint], dq[:, joint], side[:, joint], ones])
             columns = np.concatenate([shared, places + np.arange(4)])
@@ -126,7 +137,7 @@ class TorquePrediction:
 
 
 def prediction_of(
-    recording: Recording, robot: Robot, signal: str, gains: Sequence[float] = ()
+    recording: Recording, robot: Robot, signal: str, gains: Sequence[float] = (), left_out: Sequence[int] = ()
 ) -> EffortPrediction | None:
     """How a signal of a recording is predicted; None where it is not there, or nothing like a wrench or a torque.
 
@@ -135,13 +146,14 @@ def prediction_of(
         robot: the arm.
         signal: wrench, tau or current.
         gains: (n,) that turn currents into torques [N m/A].
+        left_out: joints, from 0, whose torque or current is not predicted.
     """
     if not recording.has(signal):
         return None
     if signal == "wrench":
         return WrenchPrediction(recording, robot)
     if signal == "tau" or gains:
-        return TorquePrediction(recording, robot, signal, gains)
+        return TorquePrediction(recording, robot, signal, gains, left_out)
     return None
 
 

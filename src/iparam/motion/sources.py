@@ -66,12 +66,14 @@ class KalmanMotion:
             A recording without it is smoothed by what the angles alone ask for, as with "".
         gains: (n,) that turn currents into torques [N m/A]; without them currents decide nothing.
         processes: models of the joints whose order and bandwidth are taken; () chooses them.
+        left_out: joints, from 0, whose torque or current decides nothing.
     """
 
     causal: bool = False
     predicts: str = "wrench"
     gains: tuple[float, ...] = ()
     processes: tuple[JointProcess, ...] = ()
+    left_out: tuple[int, ...] = ()
 
     def motion(self, recording: Recording, robot: Robot) -> MotionEstimate:
         """The motion at the time stamps of q, with its covariance."""
@@ -82,7 +84,7 @@ class KalmanMotion:
             known = adapted_processes(angles.time, angles.values, self.processes)
             return kalman_smooth(angles.time, angles.values, known)
         plain = choose_processes(angles.time, angles.values)
-        prediction = prediction_of(recording, robot, self.predicts, self.gains)
+        prediction = prediction_of(recording, robot, self.predicts, self.gains, self.left_out)
         if prediction is None:
             return kalman_smooth(angles.time, angles.values, plain)
         processes = choose_by_prediction(angles.time, angles.values, prediction, plain)

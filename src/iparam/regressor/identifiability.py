@@ -82,6 +82,7 @@ def base_parameters(
     robot: Robot,
     *,
     gravity: ArrayLike = STANDARD_GRAVITY,
+    joints: Sequence[int] | None = None,
     samples: int = 400,
     seed: int = 0,
     tolerance: float = 1e-5,
@@ -95,6 +96,7 @@ def base_parameters(
     Args:
         robot: the arm; only its geometry and limits matter.
         gravity: (3,) in base axes [m/s^2]: the mounting decides what can be identified.
+        joints: those whose torques are measured, from 0; None for all.
         samples: number of random states, within the joint limits; +-pi where there are none, or where they leave no
             room, as in URDFs that state none.
         seed: of the random states.
@@ -103,7 +105,10 @@ def base_parameters(
     """
     if samples < 10:
         raise InputError(f"samples must be at least 10, got {samples}")
-    stacked = _random_regressor(robot, gravity, samples, seed)
+    measured = range(robot.num_joints) if joints is None else joints
+    if not measured or any(not 0 <= joint < robot.num_joints for joint in measured):
+        raise InputError(f"joints must be some of 0..{robot.num_joints - 1}, got {list(measured)}")
+    stacked = _random_regressor(robot, gravity, samples, seed)[:, list(measured)].reshape(-1, 10 * robot.num_joints)
     scales = _column_scales(stacked)
     from scipy.linalg import qr  # takes longer to load than all else here
 
@@ -137,7 +142,7 @@ def base_parameters(
 
 
 def _random_regressor(robot: Robot, gravity: ArrayLike, samples: int, seed: int) -> FloatArray:
-    """The regressors (N n, 10 n) of random states within the limits."""
+    """The regressors (N, n, 10 n) of random states within the limits."""
     limits = robot.limits
     rng = np.random.default_rng(seed)
     bounds = [(limits.lower, limits.upper)]
@@ -149,7 +154,7 @@ def _random_regressor(robot: Robot, gravity: ArrayLike, samples: int, seed: int)
         upper = np.where(given & np.isfinite(high), high, np.pi)
         states.append(rng.uniform(lower, np.maximum(upper, lower + 1.0), (samples, low.size)))
     q, dq, ddq = states
-    return joint_torque_regressor(robot, q, dq, ddq, gravity).reshape(-1, 10 * robot.num_joints)
+    return joint_torque_regressor(robot, q, dq, ddq, gravity)
 
 
 def _column_scales(stacked: FloatArray) -> FloatArray:

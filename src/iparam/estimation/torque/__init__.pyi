@@ -8,5 +8,8 @@ from .payload_from_torque import TorquePayloadEstimate as TorquePayloadEstimate
 from .payload_from_torque import identify_payload_from_torque as identify_payload_from_torque
 from .robot_identification import RobotEstimate as RobotEstimate
 from .robot_identification import identify_robot as identify_robot
+from .torque_model import CoupledDrive as CoupledDrive
+from .torque_model import Coupling as Coupling
 from .torque_model import TorqueModel as TorqueModel
+from .torque_model import couplings_of as couplings_of
 from .validation import TorquePrediction as TorquePrediction

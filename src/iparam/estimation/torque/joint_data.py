@@ -56,6 +56,7 @@ class JointDataSource:
         effort: which of the two; the torque if it is there and None is given.
         motion: where the motion comes from; None for the Kalman smoother whose models predict the effort best.
         gains: (n,) that turn the effort into torques, where they are known.
+        left_out: joints, from 0, whose effort has no say in the motion.
 
     Attributes:
         effort: the signal.
@@ -69,6 +70,7 @@ class JointDataSource:
         effort: str | None = None,
         motion: MotionSource | None = None,
         gains: FloatArray | None = None,
+        left_out: Sequence[int] = (),
     ) -> None:
         self.effort = effort_of(recording) if effort is None else effort
         angles, drives = recording.signal("q"), recording.signal(self.effort)
@@ -84,7 +86,8 @@ class JointDataSource:
                 f"{10 * LEAST_SAMPLES} are needed, and thousands for a usable estimate"
             )
         factors = () if gains is None else tuple(gains.tolist())
-        source = KalmanMotion(predicts=self.effort, gains=factors) if motion is None else motion
+        chosen = KalmanMotion(predicts=self.effort, gains=factors, left_out=tuple(left_out))
+        source = chosen if motion is None else motion
         self.motion = source.motion(recording, robot)
         self._drives = drives
         times = self.motion.time

@@ -23,8 +23,15 @@ from iparam.estimation.torque.friction import FrictionModel
 from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
 from iparam.estimation.torque.term_choice import with_chosen_terms
 from iparam.estimation.torque.torque_fit import TorqueFit, fit_torques
-from iparam.estimation.torque.torque_model import NUM_LOAD, TorqueModel
-from iparam.files.json import write_json
+from iparam.estimation.torque.torque_model import (
+    NUM_LOAD,
+    CoupledDrive,
+    Coupling,
+    TorqueModel,
+    couplings_of,
+    left_out_joints,
+)
+from iparam.files.json import numbers_or_null, write_json
 from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
 from iparam.recording.statements import with_gravity
@@ -51,9 +58,13 @@ class TorquePayloadEstimate:
         estimate: the load, as from any other method; its residual norm is that of the joint torques [N m].
         unconstrained_phi: (10,) what plain weighted least squares gives, whether or not a body can have it.
         drive_gains: that turned currents into torques.
-        friction: (n,) coefficients by term and run, such as "viscous_run1"; see `FrictionModel`.
-        torque_rms: (n,) of the residuals of each joint's torque [N m].
+        friction: (n,) coefficients by term and run, such as "viscous_run1"; see `FrictionModel`. Zero where a joint
+            does not have the term, NaN where its effort was left out.
+        torque_rms: (n,) of the residuals of each joint's torque [N m]; NaN where it was left out.
         mass_interval: (2,) that holds the mass with 95 % probability [kg].
+        friction_terms: which terms each joint was given.
+        coupled_drives: that turn with several joints.
+        left_out: joints whose efforts were not used, from 0.
     """
 
     estimate: Estimate
@@ -62,6 +73,9 @@ class TorquePayloadEstimate:
     friction: dict[str, FloatArray]
     torque_rms: FloatArray
     mass_interval: tuple[float, float]
+    friction_terms: tuple[tuple[str, ...], ...] = ()
+    coupled_drives: tuple[CoupledDrive, ...] = ()
+    left_out: tuple[int, ...] = ()
 
     def to_document(self) -> dict[str, Any]:
         """What `save` writes: the result of any payload identification, and what is known of the joints."""
@@ -69,13 +83,12 @@ class TorquePayloadEstimate:
         del document["residual_rms"]  # there is no wrench
         document["mass_interval_95"] = list(self.mass_interval)
         document["unconstrained_phi"] = self.unconstrained_phi.tolist()
-        document["torque_residual_rms"] = self.torque_rms.tolist()
-        document["drive_gains"] = {
-            "values": self.drive_gains.values.tolist(),
-            "standard_deviation": (self.drive_gains.relative_deviation * self.drive_gains.values).tolist(),
-            "source": self.drive_gains.source,
-        }
-        document["friction"] = {name: values.tolist() for name, values in self.friction.items()}
+        document["torque_residual_rms"] = numbers_or_null(self.torque_rms)
+        document["drive_gains"] = self.drive_gains.to_document()
+        document["friction"] = {name: numbers_or_null(values) for name, values in self.friction.items()}
+        document["friction_terms"] = [list(own) for own in self.friction_terms]
+        document["couplings"] = [drive.to_document() for drive in self.coupled_drives]
+        document["left_out"] = [joint + 1 for joint in self.left_out]
         return document
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -90,6 +103,8 @@ def identify_payload_from_torque(
     *,
     drive_gains: ArrayLike | DriveGains | None = None,
     friction: FrictionModel | None = None,
+    couplings: Sequence[Coupling | str] | ArrayLike | None = None,
+    leave_out: Sequence[int] = (),
     motion: MotionSource | None = None,
     gravity: ArrayLike | None = None,
     progress: Callable[[float], None] | None = None,
@@ -105,17 +120,21 @@ def identify_payload_from_torque(
         robot: the arm.
         drive_gains: (n,) [N m/A], where they are known; else from the targets, else from the maker's masses.
         friction: of the joints; None chooses its terms joint by joint, by what predicts held-out blocks best.
+        couplings: drives that turn with several joints, see `couplings_of`; () for none; None chooses them among
+            neighbouring joints, by the same rule.
+        leave_out: joints whose efforts are not used, from 0: a broken sensor, a joint that hits its stop.
         motion: where the motion comes from; None for the Kalman smoother whose bandwidth predicts the effort best.
         gravity: (3,) in base axes [m/s^2]; None for the recordings' own, or 9.81 downwards.
         progress: told the fraction of the fit that is done, from time to time.
     """
     checked = check_runs([bare, loaded], robot, gravity)
     bare, loaded = (with_gravity(run, checked.gravity) for run in (bare, loaded))
-    gains = find_gains([bare, loaded], bare, robot, drive_gains)
+    gains = find_gains([bare, loaded], bare, robot, drive_gains, motion)
+    left_out = left_out_joints(leave_out, robot.num_joints)
     effort = effort_of(bare)
     if not loaded.has(effort):
         raise InputError(f"the run without load has {effort}, the run with it does not")
-    sources = [JointDataSource(recording, robot, effort, motion, gains.values) for recording in (bare, loaded)]
+    sources = [JointDataSource(run, robot, effort, motion, gains.values, left_out) for run in (bare, loaded)]
     model = TorqueModel(
         robot,
         FrictionModel() if friction is None else friction,
@@ -123,9 +142,12 @@ def identify_payload_from_torque(
         run_terms=WARMING_TERMS,
         loaded_runs=(1,),
         gravity=checked.gravity,
+        couplings=() if couplings is None else couplings_of(couplings, robot.num_joints),
+        left_out=left_out,
     )
-    if friction is None:
-        model = with_chosen_terms(model, sources, gains.values)
+    model = with_chosen_terms(
+        model, sources, gains.values, terms_given=friction is not None, couplings_given=couplings is not None
+    )
     fit = with_measured_tolerance(fit_torques(model, sources, gains, progress=progress))
     warnings = [*bare.warnings, *loaded.warnings, *checked.remarks]
     found = _assemble(fit, sum(source.num_samples for source in sources), warnings)
@@ -174,20 +196,28 @@ def _assemble(fit: TorqueFit, samples: int, warnings: list[str]) -> TorquePayloa
         unconstrained_phi=frozen(free),
         drive_gains=fit.gains,
         friction=friction_table(fit),
-        torque_rms=frozen(solution.rms),
+        torque_rms=frozen(unless_left_out(solution.rms, model)),
         mass_interval=(float(phi[0]) - reach, float(phi[0]) + reach),
+        friction_terms=model.terms,
+        coupled_drives=model.coupled_drives(solution.parameters),
+        left_out=model.left_out,
     )
 
 
 def friction_table(fit: TorqueFit) -> dict[str, FloatArray]:
-    """The friction coefficients (n,) by term, and by run where they differ; and the rotors' inertia."""
+    """The friction coefficients (n,) by term, and by run where they differ."""
     model, parameters = fit.model, fit.solution.parameters
     table = {}
     for term in model.friction.terms:
         for run in range(model.runs if term in model.run_terms else 1):
             name = f"{term}_run{run + 1}" if term in model.run_terms else term
-            table[name] = frozen(parameters[model.friction_columns(term, run)])
+            table[name] = frozen(unless_left_out(parameters[model.friction_columns(term, run)], model))
     return table
+
+
+def unless_left_out(values: FloatArray, model: TorqueModel) -> FloatArray:
+    """(n,) values of the joints, NaN for those whose efforts were not used."""
+    return np.asarray(np.where(np.isin(np.arange(model.num_joints), model.left_out), np.nan, values))
 
 
 def _require_identifiable(load: FloatArray, columns: FloatArray) -> None:
@@ -201,6 +231,6 @@ def _require_identifiable(load: FloatArray, columns: FloatArray) -> None:
         names = tuple(name for name, part in zip(PARAMETER_NAMES, share, strict=True) if part > 1e-3)
         raise NotIdentifiableError(
             f"these runs do not determine {', '.join(names)} of the load: move all joints, through more orientations, "
-            "in both runs (see iparam excite optimize)",
+            "in both runs (see iparam excite optimize), and leave no more joints out than must be",
             names,
         )

@@ -20,15 +20,22 @@ from iparam.estimation.torque.consistent_robot import (
     link_units,
 )
 from iparam.estimation.torque.drives.drive_gains import DriveGains, find_gains
-from iparam.estimation.torque.friction import DISSIPATIVE, PLAIN, FrictionModel, kind
 from iparam.estimation.torque.drives.gain_scatter import with_measured_tolerance
+from iparam.estimation.torque.friction import DISSIPATIVE, PLAIN, FrictionModel, kind
 from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
+from iparam.estimation.torque.payload_from_torque import unless_left_out
 from iparam.estimation.torque.term_choice import with_chosen_terms
 from iparam.estimation.torque.torque_fit import TorqueFit, fit_torques
-from iparam.estimation.torque.torque_model import TorqueModel
+from iparam.estimation.torque.torque_model import (
+    CoupledDrive,
+    Coupling,
+    TorqueModel,
+    couplings_of,
+    left_out_joints,
+)
 from iparam.estimation.torque.validation import TorquePrediction, predict_torques
 from iparam.estimation.torque.weighted_solution import whitened_triangle
-from iparam.files.json import write_json
+from iparam.files.json import numbers_or_null, write_json
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import KalmanMotion, MotionSource
 from iparam.recording.recording import Recording
@@ -57,10 +64,12 @@ class RobotEstimate:
         consistent_values: the same of the physically consistent arm.
         link_parameters: (n, 10) phi of each moving body in its link's frame.
         data_share: (n, 10) which part of the knowledge of each comes from the data and not from the maker's figures.
-        rotor_inertia: (n,) [kg m^2].
-        friction: (n,) coefficients by term, see `FrictionModel`.
+        rotor_inertia: (n,) [kg m^2]; NaN where a joint's effort was left out.
+        friction: (n,) coefficients by term, see `FrictionModel`. Zero where a joint does not have the term, NaN where
+            its effort was left out.
         drive_gains: that turned currents into torques.
-        fit_rms: (n,) of the residuals of the consistent arm in the data it was identified from [N m].
+        fit_rms: (n,) of the residuals of the consistent arm in the data it was identified from [N m]; NaN where they
+            were left out.
         model, parameters: that predict torques, see `TorqueModel.torques`.
         comparisons: other models, fitted to the same data, by name: see `compare`.
         warnings: what a reader should know, one sentence each.
@@ -89,6 +98,21 @@ class RobotEstimate:
     measurements: tuple[str, ...] = ()
     motion: MotionSource | None = None
     bandwidths: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def friction_terms(self) -> tuple[tuple[str, ...], ...]:
+        """Which terms of friction each joint was given."""
+        return self.model.terms
+
+    @property
+    def coupled_drives(self) -> tuple[CoupledDrive, ...]:
+        """Drives that turn with several joints."""
+        return self.model.coupled_drives(self.parameters)
+
+    @property
+    def left_out(self) -> tuple[int, ...]:
+        """Joints whose efforts were not used, from 0."""
+        return self.model.left_out
 
     def validate(self, recording: Recording) -> dict[str, TorquePrediction]:
         """How well this arm and those that it is compared with predict the torques of another run."""
@@ -124,14 +148,13 @@ class RobotEstimate:
                     self.robot.moving_joints, self.link_parameters.tolist(), self.data_share.tolist(), strict=True
                 )
             ],
-            "rotor_inertia": self.rotor_inertia.tolist(),
-            "friction": {name: values.tolist() for name, values in self.friction.items()},
-            "drive_gains": {
-                "values": self.drive_gains.values.tolist(),
-                "standard_deviation": (self.drive_gains.relative_deviation * self.drive_gains.values).tolist(),
-                "source": self.drive_gains.source,
-            },
-            "torque_residual_rms": self.fit_rms.tolist(),
+            "rotor_inertia": numbers_or_null(self.rotor_inertia),
+            "friction": {name: numbers_or_null(values) for name, values in self.friction.items()},
+            "friction_terms": [list(own) for own in self.friction_terms],
+            "couplings": [drive.to_document() for drive in self.coupled_drives],
+            "left_out": [joint + 1 for joint in self.left_out],
+            "drive_gains": self.drive_gains.to_document(),
+            "torque_residual_rms": numbers_or_null(self.fit_rms),
             "smoothing_bandwidth_hz": self.bandwidths.tolist(),
             "samples": self.samples,
             "warnings": list(self.warnings),
@@ -148,6 +171,8 @@ def identify_robot(
     *,
     drive_gains: ArrayLike | DriveGains | None = None,
     friction: FrictionModel | None = None,
+    couplings: Sequence[Coupling | str] | ArrayLike | None = None,
+    leave_out: Sequence[int] = (),
     motion: MotionSource | None = None,
     gravity: ArrayLike | None = None,
     compare: bool = True,
@@ -161,6 +186,10 @@ def identify_robot(
         drive_gains: (n,) [N m/A], where they are known; else from the targets in the recordings, else from the maker's
             masses.
         friction: of the joints; None chooses its terms joint by joint, by what predicts held-out blocks best.
+        couplings: drives that turn with several joints, see `couplings_of`; () for none; None chooses them among
+            neighbouring joints, by the same rule.
+        leave_out: joints whose efforts are not used, from 0: a broken sensor, a joint that hits its stop. Parameters
+            that only they show are no base parameters then.
         motion: where the motion comes from; None for the Kalman smoother whose bandwidth predicts the effort best.
         gravity: (3,) in base axes [m/s^2]; None for the recordings' own, or 9.81 downwards.
         compare: whether to fit, for `RobotEstimate.validate`, plain least squares with the same friction ("ols") and
@@ -173,12 +202,21 @@ def identify_robot(
     checked = check_runs(recordings, robot, gravity)
     gravity = checked.gravity
     recordings = [with_gravity(recording, gravity) for recording in recordings]
-    gains = find_gains(recordings, recordings[0], robot, drive_gains)
+    gains = find_gains(recordings, recordings[0], robot, drive_gains, motion)
+    left_out = left_out_joints(leave_out, robot.num_joints)
     effort = effort_of(recordings[0])
-    sources = [JointDataSource(recording, robot, effort, motion, gains.values) for recording in recordings]
-    model = TorqueModel(robot, FrictionModel() if friction is None else friction, len(sources), (), (), gravity)
-    if friction is None:
-        model = with_chosen_terms(model, sources, gains.values)
+    sources = [JointDataSource(recording, robot, effort, motion, gains.values, left_out) for recording in recordings]
+    model = TorqueModel(
+        robot,
+        FrictionModel() if friction is None else friction,
+        len(sources),
+        gravity=gravity,
+        couplings=() if couplings is None else couplings_of(couplings, robot.num_joints),
+        left_out=left_out,
+    )
+    model = with_chosen_terms(
+        model, sources, gains.values, terms_given=friction is not None, couplings_given=couplings is not None
+    )
     fit = with_measured_tolerance(fit_torques(model, sources, gains, progress=progress))
     gains = fit.gains
     parameters, share = _consistent(fit)
@@ -186,7 +224,7 @@ def identify_robot(
     links = parameters[: 10 * count].reshape(count, 10)
     comparisons = {}
     if compare:
-        textbook = TorqueModel(robot, PLAIN, len(sources), (), (), gravity)
+        textbook = TorqueModel(robot, PLAIN, len(sources), gravity=gravity, left_out=left_out)
         for name, plain in (("ols", model), ("ols_textbook", textbook)):
             comparisons[name] = (plain, fit_torques(plain, sources, gains, weighted=False).solution.parameters)
         comparisons["maker"] = _maker(fit)
@@ -197,7 +235,11 @@ def identify_robot(
         )
     consistent, rms = grouped(model) @ parameters, _rms(model, parameters, sources, gains.values)
     warnings += _misfit_remarks(fit, consistent, rms, sources)
-    warnings += [f"joint {j + 1} does not move: its friction is not known" for j in _still(sources, count)]
+    still = [j for j in _still(sources, count) if j in model.measured]
+    warnings += [f"joint {j + 1} does not move: its friction is not known" for j in still]
+    if left_out:
+        named = ", ".join(str(joint + 1) for joint in left_out)
+        warnings.append(f"The efforts of joints {named} are left out: their friction and rotors are not determined.")
     return RobotEstimate(
         robot=with_link_parameters(robot, links, parameters[10 * count : 11 * count]),
         base_names=_names(model),
@@ -206,8 +248,11 @@ def identify_robot(
         consistent_values=frozen(consistent),
         link_parameters=frozen(links),
         data_share=frozen(share.reshape(count, 10)),
-        rotor_inertia=frozen(parameters[10 * count : 11 * count]),
-        friction={term: frozen(parameters[model.friction_columns(term)]) for term in model.friction.terms},
+        rotor_inertia=frozen(unless_left_out(parameters[10 * count : 11 * count], model)),
+        friction={
+            term: frozen(unless_left_out(parameters[model.friction_columns(term)], model))
+            for term in model.friction.terms
+        },
         drive_gains=gains,
         fit_rms=frozen(rms),
         model=model,
@@ -281,7 +326,8 @@ def grouped(model: TorqueModel) -> FloatArray:
     rng = np.random.default_rng(1)
     q, dq, ddq = (rng.uniform(-2.0, 2.0, (300, count)) for _ in range(3))
     inertial = joint_torque_regressor(model.robot, q, dq, ddq, model.gravity)
-    rows = np.concatenate([inertial, ddq[:, :, None] * np.eye(count)], axis=2).reshape(-1, 11 * count)
+    rows = np.concatenate([inertial, ddq[:, :, None] * np.eye(count)], axis=2)
+    rows = rows[:, model.measured].reshape(-1, 11 * count)
     result = np.zeros((used.size, model.size))
     result[np.arange(used.size), used] = 1.0
     seen = used[used < 11 * count]
@@ -322,6 +368,8 @@ def _consistent(fit: TorqueFit) -> tuple[FloatArray, FloatArray]:
             triangle[:, kept], right, np.asarray(prior), np.flatnonzero(np.isin(kept, positive)).astype(np.int64)
         )
     )
+    own = [10 * count + joint for joint in model.left_out]
+    parameters[own] = model.robot.armature[list(model.left_out)]
     standard_deviation = PRIOR_DEVIATION * link_units(np.asarray(prior)).ravel()
     precision = triangle.T @ triangle
     before = np.zeros(model.size)

@@ -81,22 +81,43 @@ class _Block:
     rows: int
 
 
-def with_chosen_terms(model: TorqueModel, sources: Sequence[JointDataSource], scale: FloatArray) -> TorqueModel:
+def with_chosen_terms(
+    model: TorqueModel,
+    sources: Sequence[JointDataSource],
+    scale: FloatArray,
+    *,
+    terms_given: bool = False,
+    couplings_given: bool = False,
+) -> TorqueModel:
     """The model with the terms and couplings that predict best.
 
     Args:
-        model: with any friction; its runs, loads and gravity are kept.
+        model: with any friction; its runs, loads, gravity and the joints that it leaves out are kept.
         sources: the runs.
         scale: (n,) that turns efforts into torques.
+        terms_given: keeps the model's friction terms and chooses couplings only.
+        couplings_given: keeps the model's couplings and chooses friction terms only.
     """
+    if terms_given and couplings_given:
+        return model
     count = model.num_joints
-    pairs = tuple(Coupling(j, j + 1, sign) for j in range(count - 1) for sign in (1, -1))
+    pairs = tuple(
+        Coupling((j, j + 1), (1.0, ratio))
+        for j in range(count - 1)
+        for ratio in (1.0, -1.0)
+        if not {j, j + 1} <= set(model.left_out)
+    )
+    if couplings_given:
+        pairs = model.couplings
     terms = (*ALWAYS, *dict.fromkeys(term for group in CANDIDATES for term in group))
     plain = dataclasses.replace(model, joint_terms=(), couplings=())
-    friction = _with_direction(plain, sources, scale)
+    first = model.terms if terms_given else tuple(() if j in model.left_out else ALWAYS for j in range(count))
+    friction = model.friction if terms_given else _with_direction(plain, sources, scale, first)
+    if terms_given:
+        terms = friction.terms
     wide = dataclasses.replace(plain, friction=dataclasses.replace(friction, terms=terms), couplings=pairs)
-    search = _Search(wide, sources, scale)
-    chosen, couplings = search.run()
+    search = _Search(wide, sources, scale, first, range(len(pairs)) if couplings_given else ())
+    chosen, couplings = search.run(not terms_given, not couplings_given)
     used = tuple(term for term in terms if any(term in own for own in chosen))
     return dataclasses.replace(
         model,
@@ -106,11 +127,13 @@ def with_chosen_terms(model: TorqueModel, sources: Sequence[JointDataSource], sc
     )
 
 
-def _with_direction(model: TorqueModel, sources: Sequence[JointDataSource], scale: FloatArray) -> FrictionModel:
+def _with_direction(
+    model: TorqueModel, sources: Sequence[JointDataSource], scale: FloatArray, terms: Sequence[Sequence[str]]
+) -> FrictionModel:
     """The friction that every joint has, with the direction of motion that predicts best."""
 
     def score(friction: FrictionModel) -> float:
-        return _Search(dataclasses.replace(model, friction=friction), sources, scale).score
+        return _Search(dataclasses.replace(model, friction=friction), sources, scale, terms, ()).score
 
     usual = dataclasses.replace(model.friction, terms=ALWAYS, direction="presliding")
     smooth = [dataclasses.replace(usual, direction="smooth", smoothing_speed=speed) for speed in SMOOTH_SPEEDS]
@@ -120,10 +143,19 @@ def _with_direction(model: TorqueModel, sources: Sequence[JointDataSource], scal
 
 
 class _Search:
-    def __init__(self, model: TorqueModel, sources: Sequence[JointDataSource], scale: FloatArray) -> None:
+    """From the terms of each joint and the numbers of couplings that it starts with."""
+
+    def __init__(
+        self,
+        model: TorqueModel,
+        sources: Sequence[JointDataSource],
+        scale: FloatArray,
+        terms: Sequence[Sequence[str]],
+        couplings: Sequence[int],
+    ) -> None:
         self._model = model
-        self._chosen: list[set[str]] = [set(ALWAYS) for _ in range(model.num_joints)]
-        self._couplings: list[int] = []
+        self._chosen: list[set[str]] = [set(own) for own in terms]
+        self._couplings: list[int] = list(couplings)
         self._prior = np.zeros(model.size)
         self._target = np.zeros(model.size)
         bodies = model.robot.body_parameters
@@ -143,12 +175,15 @@ class _Search:
         """Mean logarithm of the joints' errors of prediction."""
         return float(np.mean(np.log(self._level)))
 
-    def run(self) -> tuple[list[set[str]], list[int]]:
-        """The terms of each joint, and the numbers of the couplings."""
+    def run(self, choose_terms: bool, choose_couplings: bool) -> tuple[list[set[str]], list[int]]:
+        """The terms of each joint, and the numbers of the couplings, one or both of them chosen."""
         for _ in range(MOST_TERMS):
             before = self._errors()
             kept = []
-            for options in (*self._joint_changes(), self._coupling_changes()):
+            changes = [*(self._joint_changes() if choose_terms else ())]
+            if choose_couplings:
+                changes.append(self._coupling_changes())
+            for options in changes:
                 # One a joint in each round: what another joint is given hardly changes which is its best.
                 scores = [(self._gain(change, before), change) for change in options]
                 gain, best = max(scores, key=lambda score: score[0], default=(0.0, None))
@@ -171,15 +206,18 @@ class _Search:
             return total if clear and total > least and self._dissipative(change) else 0.0
 
     def _joint_changes(self) -> list[list[_Change]]:
-        return [[_Change(own, group) for group in CANDIDATES if not set(group) & own] for own in self._chosen]
+        return [
+            [_Change(self._chosen[joint], group) for group in CANDIDATES if not set(group) & self._chosen[joint]]
+            for joint in self._model.measured
+        ]
 
     def _coupling_changes(self) -> list[_Change]:
         pairs = self._model.couplings
-        taken = {joint for index in self._couplings for joint in (pairs[index].first, pairs[index].second)}
+        taken = {joint for index in self._couplings for joint in pairs[index].joints}
         return [
             _Change(self._couplings, (index,))
             for index, pair in enumerate(pairs)
-            if not {pair.first, pair.second} & taken
+            if not set(pair.joints) & taken
         ]
 
     def _used(self) -> NDArray[np.int64]:
@@ -219,14 +257,15 @@ class _Search:
             for part in np.array_split(np.arange(len(data.time)), blocks):
                 grams, rights, squares = [], [], np.zeros(model.num_joints)
                 for joint, joint_rows in enumerate(rows):
-                    own, torque = joint_rows[part], data.effort[part, joint] * scale[joint]
-                    columns = model.joint_columns(joint, run)
                     gram, right = np.zeros((model.size, model.size)), np.zeros(model.size)
-                    gram[np.ix_(columns, columns)] = own.T @ own
-                    right[columns] = own.T @ torque
+                    if joint in model.measured:
+                        own, torque = joint_rows[part], data.effort[part, joint] * scale[joint]
+                        columns = model.joint_columns(joint, run)
+                        gram[np.ix_(columns, columns)] = own.T @ own
+                        right[columns] = own.T @ torque
+                        squares[joint] = float(torque @ torque)
                     grams.append(gram)
                     rights.append(right)
-                    squares[joint] = float(torque @ torque)
                 yield _Block(np.array(grams), np.array(rights), squares, part.size)
 
     def _settle(self) -> None:
@@ -297,7 +336,8 @@ class _Search:
         """What the friction of a coupled drive takes out of the motion, but for a factor."""
         pair = self._model.couplings[index]
         _, viscous, coulomb = range(*self._model.coupling_columns(index).indices(self._model.size))
-        own = sum(block.grams[pair.first] for block in self._blocks)
+        joint = next(joint for joint in pair.joints if joint in self._model.measured)
+        own = sum(block.grams[joint] for block in self._blocks)
         return float(found[viscous] * own[viscous, viscous] + found[coulomb] * own[viscous, coulomb])
 
 

@@ -109,7 +109,8 @@ def _triangles(
         for start in range(0, len(data.time), length):
             part = slice(start, start + length)
             classes: dict[RowClass, FloatArray] = {}
-            for j, joint_rows in enumerate(rows):
+            for j in model.measured:
+                joint_rows = rows[j]
                 whole = np.column_stack([joint_rows[part], data.effort[part, j]])
                 slow = np.abs(data.dq[part, j]) < SLOW
                 for name, chosen in ((False, ~slow), (True, slow)):

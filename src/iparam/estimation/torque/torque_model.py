@@ -1,20 +1,23 @@
 """`TorqueModel`: the joint torques of an arm, its friction and its load as one regressor, joint by joint.
 
 Columns: ten inertial parameters of each body, the rotor inertia of each joint, friction terms that all runs share,
-friction terms of each run, rotor and friction of drives that move two joints, and the ten parameters of the load. A
+friction terms of each run, rotor and friction of drives that move several joints, and the ten parameters of the load. A
 joint's torque depends only on the bodies behind it, on its own rotor and friction, and on the load, so that each joint
 has rows of its own, without the columns that are zero for it.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from iparam.arrays import FloatArray
+from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
 from iparam.estimation.torque.friction import FrictionModel
 from iparam.estimation.torque.joint_data import JointData
@@ -28,36 +31,110 @@ from iparam.robot.model import Robot
 NUM_LOAD = 10
 COUPLED_TERMS = ("rotor", "viscous", "coulomb")
 
+_COUPLED_JOINT = re.compile(r"([+-]?)(?:(\d+\.?\d*|\.\d+)\*)?(\d+)")
+_COUPLING = re.compile(rf"\d+(?:(?=[+-]){_COUPLED_JOINT.pattern})+")
+
 
 @dataclass(frozen=True)
 class Coupling:
-    """A drive that turns with two joints, as in many wrists: its rotor and its friction load both.
+    """A drive that turns with several joints, as in many wrists: its rotor and its friction load all of them.
 
     Attributes:
-        first, second: the joints, from 0.
-        sign: the drive turns with q[first] + sign q[second].
+        joints: two or more, from 0.
+        ratios: the drive turns with the sum of ``ratios[i] * q[joints[i]]``; the first is 1, which is the unit of its
+            rotor's inertia and of its friction.
     """
 
-    first: int
-    second: int
-    sign: int = 1
+    joints: tuple[int, ...]
+    ratios: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if self.sign not in (1, -1) or self.first == self.second or min(self.first, self.second) < 0:
-            raise InputError(f"a coupling joins two different joints with the sign 1 or -1, got {self}")
+        joints, ratios = tuple(self.joints), tuple(float(ratio) for ratio in self.ratios)
+        different = len(set(joints)) == len(joints) == len(ratios) >= 2 and min(joints) >= 0
+        if not different or not all(np.isfinite(ratio) and ratio for ratio in ratios) or ratios[0] != 1.0:
+            raise InputError(
+                "a coupling joins two or more different joints, each with a ratio other than 0, the first with 1; got "
+                f"joints {joints} and ratios {ratios}"
+            )
+        object.__setattr__(self, "joints", joints)
+        object.__setattr__(self, "ratios", ratios)
+
+    @classmethod
+    def parse(cls, text: str) -> Coupling:
+        """From its name: "5+6", "5-6" or "5+0.5*6", joints counted from 1."""
+        if not _COUPLING.fullmatch(text):
+            raise InputError(f"a coupling is written as 5+6, 5-6 or 5+0.5*6, joints counted from 1, got {text!r}")
+        parts = _COUPLED_JOINT.findall(text)
+        ratios = tuple(float(f"{sign}{size or 1}") for sign, size, _ in parts)
+        return cls(tuple(int(joint) - 1 for _, _, joint in parts), ratios)
 
     @property
     def name(self) -> str:
         """Such as "5+6", joints counted from 1."""
-        return f"{self.first + 1}{'+' if self.sign > 0 else '-'}{self.second + 1}"
+        text = ""
+        for joint, ratio in zip(self.joints, self.ratios, strict=True):
+            size = "" if abs(ratio) == 1.0 else f"{abs(ratio):g}*"
+            text += f"{'-' if ratio < 0.0 else '+'}{size}{joint + 1}"
+        return text.removeprefix("+")
 
     def of(self, values: FloatArray) -> FloatArray:
         """(T,) of the drive, from (T, n) of the joints."""
-        return np.asarray(values[:, self.first] + self.sign * values[:, self.second])
+        return np.asarray(values[:, self.joints] @ np.array(self.ratios))
 
-    def share(self, joint: int) -> int:
+    def share(self, joint: int) -> float:
         """Of the drive's torque that a joint feels."""
-        return 1 if joint == self.first else self.sign if joint == self.second else 0
+        return dict(zip(self.joints, self.ratios, strict=True)).get(joint, 0.0)
+
+
+def couplings_of(given: Sequence[Coupling | str] | ArrayLike, num_joints: int) -> tuple[Coupling, ...]:
+    """Couplings from what a user states.
+
+    Args:
+        given: `Coupling`s, their names ("5+6", joints counted from 1), or the drives' matrix T (n, n), whose rows say
+            how the motors' speeds follow from the joints': motor speeds = T dq. A row with one entry is a drive of one
+            joint. Efforts are those of the joints, not of the motors, in any case.
+        num_joints: n.
+    """
+    every = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else None
+    if every is not None and all(isinstance(one, Coupling | str) for one in every):
+        return tuple(Coupling.parse(one) if isinstance(one, str) else one for one in every)
+    matrix = as_float_array(cast("ArrayLike", given), "drive matrix")
+    if matrix.shape != (num_joints, num_joints) or np.linalg.matrix_rank(matrix) < num_joints:
+        raise InputError(
+            f"couplings must be names such as '5+6', or an invertible matrix ({num_joints}, {num_joints}) that turns "
+            f"joint speeds into motor speeds, got shape {matrix.shape}"
+        )
+    rows = [(np.flatnonzero(row), row) for row in matrix]
+    return tuple(
+        Coupling(tuple(own.tolist()), tuple((row[own] / row[own[0]]).tolist())) for own, row in rows if own.size > 1
+    )
+
+
+@dataclass(frozen=True)
+class CoupledDrive:
+    """What was found of a drive that turns with several joints.
+
+    Attributes:
+        coupling: the joints.
+        rotor_inertia: [kg m^2], of all that turns with the drive and with no joint alone.
+        viscous: [N m s/rad].
+        coulomb: [N m].
+    """
+
+    coupling: Coupling
+    rotor_inertia: float
+    viscous: float
+    coulomb: float
+
+    def to_document(self) -> dict[str, Any]:
+        """For a result file; joints counted from 1."""
+        return {
+            "joints": [joint + 1 for joint in self.coupling.joints],
+            "ratios": list(self.coupling.ratios),
+            "rotor_inertia": self.rotor_inertia,
+            "viscous": self.viscous,
+            "coulomb": self.coulomb,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +149,8 @@ class TorqueModel:
         loaded_runs: the runs in which the arm carries the load; () if there is none.
         gravity: (3,) in base axes [m/s^2].
         joint_terms: the friction terms that each joint has, of those of ``friction``; () for all of them in all joints.
-        couplings: drives that move two joints.
+        couplings: drives that move several joints.
+        left_out: joints whose efforts are not used, from 0; their rotors and friction are no part of the model.
     """
 
     robot: Robot
@@ -83,6 +161,7 @@ class TorqueModel:
     gravity: ArrayLike = STANDARD_GRAVITY
     joint_terms: tuple[tuple[str, ...], ...] = ()
     couplings: tuple[Coupling, ...] = ()
+    left_out: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.runs < 1 or any(not 0 <= run < self.runs for run in self.loaded_runs):
@@ -93,14 +172,30 @@ class TorqueModel:
             raise InputError(
                 f"{self.robot.name} has {self.num_joints} joints, terms are given for {len(self.joint_terms)}"
             )
+        object.__setattr__(self, "left_out", left_out_joints(self.left_out, self.num_joints))
         for coupling in self.couplings:
-            if max(coupling.first, coupling.second) >= self.num_joints:
+            if max(coupling.joints) >= self.num_joints:
                 raise InputError(f"{self.robot.name} has {self.num_joints} joints, got the coupling {coupling.name}")
+            if set(coupling.joints) <= set(self.left_out):
+                raise InputError(f"the joints of the coupling {coupling.name} are all left out: nothing shows it")
 
     @property
     def num_joints(self) -> int:
         """n, of the arm."""
         return self.robot.num_joints
+
+    @property
+    def measured(self) -> tuple[int, ...]:
+        """The joints whose efforts are used."""
+        return tuple(joint for joint in range(self.num_joints) if joint not in self.left_out)
+
+    @property
+    def terms(self) -> tuple[tuple[str, ...], ...]:
+        """The friction terms of each joint."""
+        return tuple(
+            tuple(term for term in self.friction.terms if self.has_term(term, joint))
+            for joint in range(self.num_joints)
+        )
 
     @property
     def shared_terms(self) -> tuple[str, ...]:
@@ -110,7 +205,7 @@ class TorqueModel:
     @cached_property
     def base(self) -> BaseParameters:
         """The base parameters of the arm."""
-        return base_parameters(self.robot, gravity=self.gravity)
+        return base_parameters(self.robot, gravity=self.gravity, joints=self.measured)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -147,17 +242,17 @@ class TorqueModel:
         return slice(start, start + count)
 
     def coupling_columns(self, index: int) -> slice:
-        """The columns of a coupling: rotor, viscous and dry friction."""
+        """The columns of a coupled drive: rotor, viscous and dry friction."""
         start = self.size - (NUM_LOAD if self.loaded_runs else 0) - len(COUPLED_TERMS) * (len(self.couplings) - index)
         return slice(start, start + len(COUPLED_TERMS))
 
     def has_term(self, term: str, joint: int) -> bool:
         """Whether a joint has a friction term."""
-        return not self.joint_terms or term in self.joint_terms[joint]
+        return joint not in self.left_out and (not self.joint_terms or term in self.joint_terms[joint])
 
     @cached_property
     def absent(self) -> NDArray[np.int64]:
-        """Columns of friction terms that a joint does not have; they are zero."""
+        """Columns of friction terms that a joint does not have; their parameters are zero."""
         return np.array(
             [
                 self.friction_columns(term, run).start + joint
@@ -180,7 +275,8 @@ class TorqueModel:
         shares = np.array([[coupling.share(joint) for joint in range(count)] for coupling in self.couplings])
         drives = [np.outer(coupling.of(ddq), share) for coupling, share in zip(self.couplings, shares, strict=True)]
         stacked = np.concatenate([inertial, rotors, *(drive[:, :, None] for drive in drives)], axis=2)
-        stacked = stacked.reshape(-1, stacked.shape[2]) / np.linalg.norm(stacked, axis=(0, 1))
+        stacked = stacked[:, self.measured].reshape(-1, stacked.shape[2])
+        stacked = stacked / np.maximum(np.linalg.norm(stacked, axis=0), 1e-300)
         seen = np.abs(np.diag(np.linalg.qr(stacked, mode="r")))[self.base.rank :] > 1e-6
         visible = 10 * count + np.flatnonzero(seen[:count])
         hidden = [self.coupling_columns(int(index)).start for index in np.flatnonzero(~seen[count:])]
@@ -271,9 +367,32 @@ class TorqueModel:
             rotor, viscous, coulomb = parameters[self.coupling_columns(index)]
             drive = rotor * coupling.of(data.ddq) + viscous * coupling.of(data.dq)
             drive = drive + coulomb * directions[:, self.num_joints + index]
-            total[:, coupling.first] += drive
-            total[:, coupling.second] += coupling.sign * drive
+            for joint, ratio in zip(coupling.joints, coupling.ratios, strict=True):
+                total[:, joint] += ratio * drive
         return np.asarray(total)
+
+    def coupled_drives(self, parameters: FloatArray) -> tuple[CoupledDrive, ...]:
+        """What the parameters (p,) say of the couplings."""
+        return tuple(
+            CoupledDrive(coupling, *(float(value) for value in parameters[self.coupling_columns(index)]))
+            for index, coupling in enumerate(self.couplings)
+        )
+
+
+def left_out_joints(joints: Sequence[int], num_joints: int) -> tuple[int, ...]:
+    """Joints that are left out, each once and in order; not all of an arm's.
+
+    Args:
+        joints: from 0.
+        num_joints: of the arm.
+    """
+    chosen = tuple(sorted({int(joint) for joint in joints}))
+    if chosen and not 0 <= chosen[0] <= chosen[-1] < num_joints:
+        named = ", ".join(str(joint + 1) for joint in chosen)
+        raise InputError(f"there are joints 1 to {num_joints}: cannot leave out joints {named}")
+    if len(chosen) == num_joints:
+        raise InputError("all joints are left out: at least one must be used")
+    return chosen
 
 
 def _of_joint(term: str, joint: int) -> str:

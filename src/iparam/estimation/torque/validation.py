@@ -20,8 +20,8 @@ class TorquePrediction:
     """Residuals of predicted torques.
 
     Attributes:
-        rms: (n,) [N m].
-        relative: (n,) norm of the residuals over the norm of the torques.
+        rms: (n,) [N m]; NaN for joints that are left out.
+        relative: (n,) norm of the residuals over the norm of the torques; NaN for joints that are left out.
         moves: (n,) whether the joint moves.
         samples: how many.
     """
@@ -54,6 +54,7 @@ def predict_torques(
         total += (torque**2).sum(axis=0)
         low, high = np.minimum(low, data.q.min(axis=0)), np.maximum(high, data.q.max(axis=0))
         samples += len(residual)
+    squares[list(model.left_out)] = np.nan
     return TorquePrediction(
         np.sqrt(squares / samples), np.sqrt(squares / np.maximum(total, 1e-300)), high - low > MOVES, samples
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,7 @@ from iparam.errors import InputError
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.torque.friction import FrictionModel
 from iparam.estimation.torque.joint_data import JointDataSource, effort_of
+from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
 from iparam.recording.statements import recorded_gravity
 from iparam.robot.dynamics import inverse_dynamics
@@ -84,9 +86,21 @@ class DriveGains:
         """(n,) relative standard deviation, of the estimate and of the drives together."""
         return np.asarray(np.hypot(self.standard_deviation / np.abs(self.values), self.tolerance))
 
+    def to_document(self) -> dict[str, Any]:
+        """For a result file."""
+        return {
+            "values": self.values.tolist(),
+            "standard_deviation": (self.relative_deviation * np.abs(self.values)).tolist(),
+            "source": self.source,
+        }
+
 
 def find_gains(
-    recordings: Sequence[Recording], bare: Recording, robot: Robot, given: ArrayLike | DriveGains | None = None
+    recordings: Sequence[Recording],
+    bare: Recording,
+    robot: Robot,
+    given: ArrayLike | DriveGains | None = None,
+    motion: MotionSource | None = None,
 ) -> DriveGains:
     """The drive gains of recordings: given, not needed, from the controller's targets, or from the maker's masses.
 
@@ -95,6 +109,7 @@ def find_gains(
         bare: a run without load.
         robot: the arm.
         given: (n,) [N m/A], or with their uncertainty, or None.
+        motion: see `gains_from_model`.
     """
     if isinstance(given, DriveGains):
         return given
@@ -103,7 +118,7 @@ def find_gains(
     if effort_of(bare) == "tau":
         return torque_gains(robot.num_joints)
     told = [one for one in recordings if all(one.has(name) for name in ("target_torque", "target_current", "dq"))]
-    return gains_from_targets(told) if told else gains_from_model(bare, robot)
+    return gains_from_targets(told) if told else gains_from_model(bare, robot, motion)
 
 
 def torque_gains(num_joints: int) -> DriveGains:
@@ -145,7 +160,7 @@ def gains_from_targets(recordings: Sequence[Recording]) -> DriveGains:
     return _completed(
         mean,
         np.where(told, deviation, np.inf),
-        sum(_power(one.signal("target_current").values, one.signal("dq").values) for one in recordings),
+        np.sum([_power(one.signal("target_current").values, one.signal("dq").values) for one in recordings], axis=0),
         TOLERANCE,
         "The drive gains follow from the controller's target torques and target currents.",
         "they hardly move, or their target current does not follow their target torque",
@@ -177,13 +192,18 @@ def _one_from_targets(torque: FloatArray, current: FloatArray, speed: FloatArray
     return 1.0 / coefficients[0], deviation
 
 
-def gains_from_model(recording: Recording, robot: Robot) -> DriveGains:
+def gains_from_model(recording: Recording, robot: Robot, motion: MotionSource | None = None) -> DriveGains:
     """Gains for which the currents fit the maker's masses, from a run without load.
 
     Friction and the rotors' inertia, of which makers say nothing, are left free: it is mostly gravity that decides. A
     joint that carries too little of it is given the median size of the others, with a deviation of `GUESS`.
+
+    Args:
+        recording: with q and current.
+        robot: the arm with the maker's masses.
+        motion: where the motion comes from; None for the Kalman smoother.
     """
-    source = JointDataSource(recording, robot, "current")
+    source = JointDataSource(recording, robot, "current", motion)
     friction = FrictionModel(("viscous", "coulomb", "offset"), "smooth")
     count = robot.num_joints
     rows: list[list[FloatArray]] = [[] for _ in range(count)]

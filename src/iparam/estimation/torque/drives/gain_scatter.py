@@ -38,7 +38,11 @@ def with_measured_tolerance(fit: TorqueFit) -> TorqueFit:
 
 def gain_scatter(fit: TorqueFit) -> float:
     """Relative standard deviation of the drives' gains about a common factor, beyond what residuals explain."""
+    used = list(fit.model.measured)
+    if len(used) < 2:
+        return 0.0
     deviations, covariance = gain_deviations(fit)
+    deviations, covariance = deviations[used], covariance[np.ix_(used, used)]
     count = deviations.size
     contrasts = np.linalg.svd(np.eye(count) - 1.0 / count)[0][:, : count - 1].T
     found, contrast_covariance = contrasts @ deviations, contrasts @ covariance @ contrasts.T
