@@ -24,12 +24,12 @@ from iparam.cli.console.printing import (
     wrench_text,
 )
 from iparam.cli.console.written_files import Overwrite, Writes
-from iparam.cli.options.recorded_run import RecordedRunOptions, note_further
-from iparam.errors import FileFormatError, InputError
+from iparam.cli.options.payload import read_load
+from iparam.cli.options.recorded_run import Motion, RecordedRunOptions, motion_source, note_further
+from iparam.errors import InputError
 from iparam.files.kind import FileKind
 
 if TYPE_CHECKING:
-    from iparam.motion.sources import MotionSource
     from iparam.recording.recording import Recording
     from iparam.robot.model import Robot
 
@@ -53,8 +53,7 @@ class IdentifyPayload(RecordedRunOptions):
     """The estimator; 'all' prints a table of all of them."""
     bias: Literal["estimate", "constant", "none", "zeroed", "drifting"] = "estimate"
     """The sensor's bias: constant, none, zeroed with the load on in the first pose, drifting; estimate: see docs."""
-    motion: Literal["kalman", "set-points", "accelerometer", "savitzky-golay", "butterworth"] = "kalman"
-    """Where the motion comes from."""
+    motion: Motion = "kalman"
     delay: Annotated[str, arg(metavar="S")] = "0"
     """By how much the wrench lags behind the joint angles [s], or 'estimate'."""
     prior: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
@@ -101,7 +100,7 @@ class IdentifyPayload(RecordedRunOptions):
             recording,
             robot,
             self.method,
-            motion=self._source(),
+            motion=motion_source(self.motion),
             wrench=self._wrench(),
             bias=self.bias,
             delay=self._delay(),
@@ -186,44 +185,32 @@ class IdentifyPayload(RecordedRunOptions):
         except ValueError:
             raise InputError(f"--delay must be a time in s or 'estimate', got {self.delay!r}") from None
 
-    def _source(self) -> MotionSource:
-        source: MotionSource = {
-            "kalman": iparam.motion.KalmanMotion,
-            "set-points": iparam.motion.SetPointMotion,
-            "accelerometer": iparam.motion.AccelerometerMotion,
-            "savitzky-golay": iparam.motion.SavitzkyGolayMotion,
-            "butterworth": iparam.motion.ButterworthMotion,
-        }[self.motion]()
-        return source
-
     def _takes_prior(self) -> bool:
         return self.method != "all" and iparam.estimation.make_estimator(self.method).takes_prior
 
     def _prior(self, recording: Recording, robot: Robot | None) -> iparam.InertialParameters | None:
         if self.prior is None:
             return None
-
-        document = iparam.files.read_json(self.prior)
-        if robot is not None:
-            iparam.estimation.check_frame(document.text("frame") if document.has("frame") else "", robot)
-        marks = document.content.get("measurements")
-        if isinstance(marks, list) and recording.has("wrench") and recording.signal("wrench").fingerprint in marks:
+        load, measurements = read_load(self.prior, robot)
+        if recording.has("wrench") and recording.signal("wrench").fingerprint in measurements:
             note(f"{self.prior} was identified from this very recording: as a prior, it counts the same data twice")
-        try:
-            return iparam.InertialParameters.from_phi(document.array("phi", 1))
-        except InputError as error:
-            raise FileFormatError(f"{self.prior}: {error}") from None
+        return load
 
     def _compare(self, recording: Recording, robot: Robot | None) -> None:
         found = iparam.estimation.compare_methods(
-            recording, robot, motion=self._source(), wrench=self._wrench(), bias=self.bias, delay=self._delay()
+            recording,
+            robot,
+            motion=motion_source(self.motion),
+            wrench=self._wrench(),
+            bias=self.bias,
+            delay=self._delay(),
         )
         good = found.estimates
         if not good:  # for the reason that the default method has
             iparam.identify_payload(
                 recording,
                 robot,
-                motion=self._source(),
+                motion=motion_source(self.motion),
                 wrench=self._wrench(),
                 bias=self.bias,
                 delay=self._delay(),

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from tyro.conf import Positional, arg
 
 import iparam
 from iparam.cli.console.printing import number, numbers, print_json, print_line, print_table, progress_bar
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.controller_logs import ControllerLogOptions
+from iparam.cli.options.drives import print_drives
 from iparam.cli.options.recorded_run import note_further
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
@@ -58,13 +60,19 @@ class IdentifyRobot(ControllerLogOptions):
         """Identify, print and write."""
         if not self.logs:
             raise InputError("give at least one log of the bare arm")
+        self.check_drives()
         robot = self.load_robot()
-        gains = self.gains(robot)
         recordings = [self.load_log(path, robot) for path in self.logs]
+        gains = self.found_gains(robot, recordings[0])
         held_out = None if self.validate is None else self.load_log(self.validate, robot)
         with progress_bar(f"fitting {robot.name}") as progress:
             found = iparam.identify_robot(
-                recordings, robot, drive_gains=gains, compare=held_out is not None, progress=progress
+                recordings,
+                robot,
+                drive_gains=gains,
+                compare=held_out is not None,
+                progress=progress,
+                **self.drive_settings(),
             )
         predictions = {} if held_out is None else found.validate(held_out)
         document = found.to_document()
@@ -73,7 +81,9 @@ class IdentifyRobot(ControllerLogOptions):
         if self.output is not None:
             iparam.files.write_json(self.output, document)
         if self.urdf is not None:
-            dynamics = {"damping": found.friction["viscous"], "friction": found.friction["coulomb"]}
+            names = {"damping": "viscous", "friction": "coulomb"}
+            known = {name: found.friction[term] for name, term in names.items() if term in found.friction}
+            dynamics = {name: np.nan_to_num(values) for name, values in known.items()}
             iparam.files.write_atomically(self.urdf, iparam.robot.robot_to_urdf(found.robot, dynamics))
         note_further(found.warnings, *recordings)
         if self.json:
@@ -109,6 +119,7 @@ class IdentifyRobot(ControllerLogOptions):
             ],
         )
         print_line()
+        print_drives(found.friction_terms, found.coupled_drives, 13)
         print_line(f"drive gains  {' '.join(numbers(found.drive_gains.values, 3))} N m/A")
         print_line(f"residuals    {' '.join(numbers(found.fit_rms, 3))} N m, root mean square of each joint")
         if predictions:
@@ -131,8 +142,8 @@ class IdentifyRobot(ControllerLogOptions):
 
 def _plain(prediction: TorquePrediction) -> dict[str, Any]:
     return {
-        "rms": prediction.rms.tolist(),
-        "relative_residual": prediction.relative.tolist(),
+        "rms": iparam.files.numbers_or_null(prediction.rms),
+        "relative_residual": iparam.files.numbers_or_null(prediction.relative),
         "joint_moves": prediction.moves.tolist(),
         "samples": prediction.samples,
     }

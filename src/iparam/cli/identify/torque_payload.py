@@ -13,6 +13,7 @@ import iparam
 from iparam.cli.console.printing import number, numbers, print_json, print_line, progress_bar
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.controller_logs import ControllerLogOptions
+from iparam.cli.options.drives import print_drives
 from iparam.cli.options.recorded_run import note_further
 from iparam.files.kind import FileKind
 
@@ -46,11 +47,14 @@ class IdentifyTorquePayload(ControllerLogOptions):
 
     def run(self) -> None:
         """Identify, print and write."""
+        self.check_drives()
         robot = self.load_robot()
-        gains = self.gains(robot)
         bare, loaded = self.load_log(self.bare, robot), self.load_log(self.loaded, robot)
+        gains = self.found_gains(robot, bare)
         with progress_bar(f"fitting {robot.name} and its load") as progress:
-            found = iparam.identify_payload_from_torque(bare, loaded, robot, drive_gains=gains, progress=progress)
+            found = iparam.identify_payload_from_torque(
+                bare, loaded, robot, drive_gains=gains, progress=progress, **self.drive_settings()
+            )
         if self.output is not None:
             found.save(self.output)
         note_further(found.estimate.warnings, bare, loaded)
@@ -68,6 +72,7 @@ class IdentifyTorquePayload(ControllerLogOptions):
         print_line(f"centre of mass {' '.join(numbers(center, 1))} mm +- {' '.join(numbers(scatter, 1))}")
         print_line(f"inertia        {' '.join(numbers(moments, 4))} kg m^2, principal moments about the centre of mass")
         print_line(f"consistent     {'yes' if estimate.physically_consistent else 'no'}")
+        print_drives(found.friction_terms, found.coupled_drives, 15)
         print_line(f"drive gains    {' '.join(numbers(found.drive_gains.values, 3))} N m/A")
         print_line(f"residuals      {' '.join(numbers(found.torque_rms, 3))} N m, root mean square of each joint")
         print_line(f"samples        {estimate.samples}")

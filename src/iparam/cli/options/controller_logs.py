@@ -10,24 +10,26 @@ from tyro.conf import arg
 
 import iparam
 from iparam.cli.console.printing import AsJson
+from iparam.cli.options.drives import DriveOptions
 from iparam.cli.options.joint_state import Tip, exact_count, robot_of
 from iparam.cli.options.mounting import MountingOptions
 from iparam.cli.options.recording_file import RecordingFileOptions
 
 if TYPE_CHECKING:
     from iparam.arrays import FloatArray
+    from iparam.estimation.torque.drives.drive_gains import DriveGains
     from iparam.robot.model import Robot
 
 
 @dataclass(frozen=True, kw_only=True)
-class ControllerLogOptions(RecordingFileOptions, MountingOptions):
+class ControllerLogOptions(DriveOptions, RecordingFileOptions, MountingOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str, arg(metavar="ROBOT")]
     """A name from 'iparam robots', or the path of a URDF file."""
     tip: Tip = None
     drive_gains: Annotated[tuple[float, ...], arg(metavar="K0 K1 ..", help_behavior_hint="(default: estimated)")] = ()
-    """Torque that an ampere makes at each joint [N m/A]."""
+    """Torque that an ampere makes at each joint [N m/A]; negative where currents are counted the other way round."""
     json: AsJson = False
 
     def load_robot(self) -> Robot:
@@ -43,3 +45,10 @@ class ControllerLogOptions(RecordingFileOptions, MountingOptions):
         if not self.drive_gains:
             return None
         return exact_count(self.drive_gains, "--drive-gains", "torque an ampere [N m/A]", robot.num_joints)
+
+    def found_gains(self, robot: Robot, bare: iparam.Recording) -> FloatArray | DriveGains | None:
+        """The drive gains, if they are given or a known load tells them beside the run without load."""
+        given = self.gains(robot)
+        if self.known_load_run is None:
+            return given
+        return self.calibrated_gains(bare, self.load_log(self.known_load_run, robot), robot, given)

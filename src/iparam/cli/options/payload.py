@@ -1,4 +1,4 @@
-"""The options that describe what a simulated arm carries."""
+"""What an arm carries: the options that describe it for a simulation, and the files that say it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tyro.conf import arg
 
 import iparam
 from iparam.cli.options.joint_state import exact_count
-from iparam.errors import InputError
+from iparam.errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
-    pass
+    from iparam.robot.model import Robot
 
 _SIZES = {
     "box": ("edge lengths x y z [m]", 3),
@@ -70,3 +70,21 @@ class PayloadOptions:
             return iparam.Payload.sphere(radius=lengths[0], **place)
         stages = dict(zip(("radius1", "length1", "radius2", "length2"), lengths, strict=True))
         return iparam.Payload.two_stage_cylinder(**stages, rotation_rpy=turn, **place)
+
+
+def read_load(path: Path, robot: Robot | None) -> tuple[iparam.InertialParameters, tuple[str, ...]]:
+    """The load of a truth or result file, and the fingerprints of the measurements that it was identified from.
+
+    Args:
+        path: of the file.
+        robot: whose tool frame the load must be given in; None where there is no arm.
+    """
+    document = iparam.files.read_json(path)
+    if robot is not None:
+        iparam.estimation.check_frame(document.text("frame") if document.has("frame") else "", robot)
+    marks = document.content.get("measurements")
+    try:
+        load = iparam.InertialParameters.from_phi(document.array("phi", 1))
+    except InputError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+    return load, tuple(str(mark) for mark in marks) if isinstance(marks, list) else ()

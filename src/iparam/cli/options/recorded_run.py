@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import arg
 
@@ -18,8 +18,20 @@ from iparam.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from iparam.motion.sources import MotionSource
     from iparam.recording.recording import Recording
     from iparam.robot.model import Robot
+
+JointMotion = Annotated[
+    Literal["kalman", "set-points", "savitzky-golay", "butterworth"], arg(help="Where the motion comes from.")
+]
+"""The type of the option ``motion`` of commands that take it from the joints."""
+
+Motion = Annotated[
+    Literal["kalman", "set-points", "accelerometer", "savitzky-golay", "butterworth"],
+    arg(help="Where the motion comes from."),
+]
+"""The same where an accelerometer at the tool may tell a part of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +60,18 @@ class RecordedRunOptions(RecordingFileOptions, MountingOptions):
         note_model(robot)
         iparam.sensing.check_run(recording, robot, uses_wrench=recording.has("wrench"))
         return robot
+
+
+def motion_source(name: str) -> MotionSource:
+    """The source of motion that an option `Motion` names."""
+    source: MotionSource = {
+        "kalman": iparam.motion.KalmanMotion,
+        "set-points": iparam.motion.SetPointMotion,
+        "accelerometer": iparam.motion.AccelerometerMotion,
+        "savitzky-golay": iparam.motion.SavitzkyGolayMotion,
+        "butterworth": iparam.motion.ButterworthMotion,
+    }[name]()
+    return source
 
 
 def note_further(warnings: Iterable[str], *recordings: Recording) -> None:

@@ -2,6 +2,7 @@ from .drives.drive_gains import DriveGains as DriveGains
 from .drives.drive_gains import gains_from_model as gains_from_model
 from .drives.drive_gains import gains_from_targets as gains_from_targets
 from .drives.drive_gains import given_gains as given_gains
+from .drives.known_load import gains_from_known_load as gains_from_known_load
 from .friction import FrictionModel as FrictionModel
 from .incremental_qr import IncrementalQR as IncrementalQR
 from .payload_from_torque import TorquePayloadEstimate as TorquePayloadEstimate

@@ -214,11 +214,7 @@ class _Search:
     def _coupling_changes(self) -> list[_Change]:
         pairs = self._model.couplings
         taken = {joint for index in self._couplings for joint in pairs[index].joints}
-        return [
-            _Change(self._couplings, (index,))
-            for index, pair in enumerate(pairs)
-            if not set(pair.joints) & taken
-        ]
+        return [_Change(self._couplings, (index,)) for index, pair in enumerate(pairs) if not set(pair.joints) & taken]
 
     def _used(self) -> NDArray[np.int64]:
         """The columns in use: all bodies and rotors, what was chosen, and the load."""
