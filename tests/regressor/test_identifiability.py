@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import iparam
+from iparam.errors import InputError
 from iparam.regressor.identifiability import (
     PARAMETER_NAMES,
     base_parameters,
@@ -164,3 +165,17 @@ def test_no_samples_and_odd_shapes_are_refused() -> None:
         payload_identifiability(np.zeros((0, 6, 10)))
     zero = payload_identifiability(np.zeros((3, 6, 10)))
     assert (zero.rank, zero.undetermined) == (0, PARAMETER_NAMES)
+
+
+def test_fewer_joints_whose_torques_are_measured_show_fewer_parameters() -> None:
+    robot = iparam.load_robot("ur5e")
+    whole, last = base_parameters(robot), base_parameters(robot, joints=[5])
+    q, dq, ddq = np.random.default_rng(2).uniform(-2.0, 2.0, (3, 100, 6))
+    rows = iparam.joint_torque_regressor(robot, q, dq, ddq)[:, 5]
+    assert last.rank == np.linalg.matrix_rank(rows, tol=1e-6 * np.linalg.norm(rows)) < whole.rank
+    phi = robot.body_parameters.ravel()
+    np.testing.assert_allclose(rows[:, last.independent] @ last.values(phi), rows @ phi, atol=1e-9)
+    assert base_parameters(robot, joints=range(6)).independent.tolist() == whole.independent.tolist()
+    for wrong in ([], [6], [-1]):
+        with pytest.raises(InputError, match=r"joints must be some of 0\.\.5"):
+            base_parameters(robot, joints=wrong)

@@ -153,8 +153,8 @@ LINES = (
     ),
     Line(
         "identify robot",
-        f"@bare.txt --robot ur10e {_LOGS} --known-load @truth.json --known-load-run @loaded.txt --friction viscous,coulomb "
-        "--coupled none --leave-out 6",
+        f"@bare.txt --robot ur10e {_LOGS} --known-load @truth.json --known-load-run @loaded.txt "
+        "--friction viscous,coulomb --coupled none --leave-out 6",
     ),
     Line("compensate", "@run.parquet --result @result.json --robot @arm.urdf --output >clean.parquet"),
     Line("compensate", "@run.csv --result @other_result.json --robot ur5e --output >clean.csv"),
