@@ -60,7 +60,9 @@ _EXPORTS = {
 }
 _EXPORT_MARK, _URDF_MARK, _REPORT_MARK = b"Load identified by iparam", b"Written by iparam", b"Made by iparam."
 _STATES_HEADER = re.compile(rb"time,x,y,z,qx,qy,qz,qw,")
-_RECORDING_HEADER = re.compile(rb"time(,((tcp_|raw_)?[ft][xyz]|[aw][xyz]|[A-Za-z_]\w*[0-9]))+\r?(\n|$)")
+_RECORDING_HEADER = re.compile(
+    rb"time(,((tcp_|raw_)?[ft][xyz]|[agw][xyz]|al[xyz]|q[wxyz]|[A-Za-z_]\w*[0-9]))+\r?(\n|$)"
+)
 _JSON_FORMAT = re.compile(rb'\{\s*"format"\s*:\s*"(iparam-[a-z-]+)/[0-9]+"')
 _PARQUET_FORMAT = re.compile(rb"(iparam-[a-z-]+)/[0-9]+")
 _PARQUET = b"PAR1"

@@ -31,7 +31,8 @@ CANDIDATES: tuple[tuple[str, ...], ...] = (
     ("saturating:0.1",),
     ("saturating:0.5",),
     ("saturating:2",),
-    ("forward", "backward"),
+    ("forward",),
+    ("backward",),
     ("load",),
     ("spring",),
     ("sine", "cosine"),
@@ -207,8 +208,8 @@ class _Search:
 
     def _joint_changes(self) -> list[list[_Change]]:
         return [
-            [_Change(self._chosen[joint], group) for group in CANDIDATES if not set(group) & self._chosen[joint]]
-            for joint in self._model.measured
+            [_Change(own, group) for group in CANDIDATES if not set(group) & own and not _one_sided(set(group) | own)]
+            for own in (self._chosen[joint] for joint in self._model.measured)
         ]
 
     def _coupling_changes(self) -> list[_Change]:
@@ -346,6 +347,11 @@ def _means(values: FloatArray, size: int) -> FloatArray:
     """(N // size, ...) of successive ones of values (N, ...)."""
     count = len(values) // size
     return np.asarray(values[: count * size].reshape(count, size, *values.shape[1:]).mean(axis=1))
+
+
+def _one_sided(terms: set[str]) -> bool:
+    """Whether both directions would have viscous friction of their own: beside the common one that is one too many."""
+    return {"forward", "backward"} <= terms
 
 
 class _Change:
