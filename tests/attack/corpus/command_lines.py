@@ -133,6 +133,7 @@ LINES = (
     Line("identify payload", "@run.npz --robot ur5e --static --rows 0:50", codes=(1,), quick=True),
     Line("identify payload", "@run.mat --robot ur5e --static --time-unit s", codes=(1,), quick=True),
     Line("identify payload", f"{NOTHING} --method logchol --prior @truth.json", codes=(1,), quick=True),
+    Line("identify payload", "@run.csv --orientation @run.npz", codes=(2,), quick=True),  # it has joint angles
     Line("identify payload", "@run.parquet --robot @arm.urdf --tip tool0 --output >found.json"),
     Line("identify payload", "@run.csv --robot ur5e --method logchol --prior @truth.json --output >found.json"),
     Line(
@@ -146,6 +147,11 @@ LINES = (
         f"--bare @bare.txt --loaded @loaded.txt --robot ur10e {_LOGS} --output >found.json",
     ),
     Line("identify torque-payload", f"--bare @bare.txt --loaded @loaded.txt --robot @arm.urdf {_LOGS}"),
+    Line(
+        "identify torque-payload",
+        f"--bare @bare.txt --loaded @loaded.txt --robot ur10e {_LOGS} --known-load @truth.json "
+        "--known-load-run @loaded.txt",
+    ),
     Line("identify fuse", "@result.json @other_result.json --output >fused.json", quick=True),
     Line(
         "identify robot",
