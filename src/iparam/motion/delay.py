@@ -1,24 +1,42 @@
-"""`estimate_delay`: by how much the wrench lags behind the joint angles in a recording."""
+"""The delay between joint angles and wrench: estimated on request, and told from the wrench where it is clear.
+
+A controller's low-pass on the angles is a delay, too, and the time constant of one of first order can be inverted
+exactly: q = f + T df/dt. What the load's wrench says decides between the two.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.motion.kalman import kalman_smooth
+from iparam.motion.motion import MotionEstimate
 from iparam.recording.recording import Recording
+from iparam.recording.signal import Signal
+from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
 
+MAX_DELAY = 0.1
+"""The largest that is looked for [s]."""
+
+CLEAR = 6.0
+"""Standard deviations from which a delay that nobody asked for is believed."""
+
+LEAST_SHARE = 0.01
+"""Of the wrench's sampling period, a delay below which does not matter."""
+
 _MOST_SAMPLES = 10_000
+_QUICK_SAMPLES = 5_000
 _COARSE_SAMPLES = 1_000
 _COARSE_STEP = 0.004  # s; far below the shortest period in the motion of an arm
+_BLOCKS = 50  # of time, whose scatter tells how well a delay is known where errors last
 
 
 @dataclass(frozen=True)
@@ -34,8 +52,25 @@ class Delay:
     standard_deviation: float
 
 
+@dataclass(frozen=True, eq=False)
+class AlignedMotion:
+    """A motion in step with the wrench.
+
+    Attributes:
+        motion: with a low-pass of the angles inverted where they have one.
+        delay: of the wrench behind this motion [s].
+        standard_deviation: of the delay or of the time constant [s]; 0 where there is neither.
+        warnings: what was compensated.
+    """
+
+    motion: MotionEstimate
+    delay: float = 0.0
+    standard_deviation: float = 0.0
+    warnings: tuple[str, ...] = ()
+
+
 def estimate_delay(
-    recording: Recording, robot: Robot, max_delay: float = 0.1, gravity: ArrayLike = STANDARD_GRAVITY
+    recording: Recording, robot: Robot, max_delay: float = MAX_DELAY, gravity: ArrayLike = STANDARD_GRAVITY
 ) -> Delay:
     """Find the delay between joint angles and wrench of an unknown load: the one with which the load fits best.
 
@@ -50,52 +85,171 @@ def estimate_delay(
         max_delay: the search covers -max_delay to max_delay [s].
         gravity: (3,) in base axes [m/s^2].
     """
-    from scipy.interpolate import CubicHermiteSpline
-
     if not (np.isfinite(max_delay) and max_delay > 0):
         raise InputError(f"max_delay must be positive, got {max_delay!r} s")
-    angles, wrench = recording.signal("q"), recording.signal("wrench")
+    angles = recording.signal("q")
     motion = kalman_smooth(angles.time, angles.values)
-    curves = (
-        CubicHermiteSpline(motion.time, motion.q, motion.dq),
-        CubicHermiteSpline(motion.time, motion.dq, motion.ddq),
-        CubicHermiteSpline(motion.time, motion.ddq, np.gradient(motion.ddq, motion.time, axis=0)),
+    fits = _Fits(motion, recording.signal("wrench"), robot, gravity, max_delay, _MOST_SAMPLES)
+    return fits.delay(fits.curves.shifted)[0]
+
+
+def align_motion(motion: MotionEstimate, wrench: Signal, robot: Robot, gravity: ArrayLike) -> AlignedMotion:
+    """The motion in step with a wrench, as far as the wrench shows clearly that it is not.
+
+    Args:
+        motion: of the arm.
+        wrench: in the tool's frame, of an unknown load and bias.
+        robot: the arm.
+        gravity: (3,) in base axes [m/s^2].
+    """
+    try:
+        quick = _Fits(motion, wrench, robot, gravity, 0.0, _QUICK_SAMPLES).step()
+        if abs(quick.seconds) <= max(CLEAR * quick.standard_deviation, LEAST_SHARE / wrench.rate):
+            return AlignedMotion(motion)
+        fits = _Fits(motion, wrench, robot, gravity, MAX_DELAY, _MOST_SAMPLES)
+        found, misfit = fits.delay(fits.curves.shifted)
+        if abs(found.seconds) <= CLEAR * found.standard_deviation:
+            return AlignedMotion(motion)
+        if found.seconds < 0.0 and motion.linear_acceleration_minus_gravity is None:
+            filtered, other = fits.delay(fits.curves.unfiltered, near=found.seconds)
+            if other < misfit and filtered.seconds < 0.0:
+                return _without_low_pass(motion, Delay(-filtered.seconds, filtered.standard_deviation))
+    except InputError:  # too short, too still, or no delay fits: then there is none to compensate
+        return AlignedMotion(motion)
+    late, early = ("wrench", "motion") if found.seconds > 0.0 else ("motion", "wrench")
+    said = (
+        f"The {late} lags behind the {early} by {1e3 * abs(found.seconds):.2f} +- {1e3 * found.standard_deviation:.2f} "
+        f"ms, which was compensated; other commands need --delay {found.seconds:.5f}"
     )
-    rows = _rows(wrench.time, motion.time, max_delay)
-    times, observed = wrench.time[rows], wrench.values[rows]
+    return AlignedMotion(motion, found.seconds, found.standard_deviation, (said,))
 
-    def fit(delay: float, weights: FloatArray, stride: int = 1) -> tuple[float, FloatArray]:
+
+def _without_low_pass(motion: MotionEstimate, lag: Delay) -> AlignedMotion:
+    q, dq, ddq = _Curves(motion).unfiltered(motion.time, -lag.seconds)
+    said = (
+        f"The joint angles passed a low-pass filter: they lag behind the wrench by {1e3 * lag.seconds:.2f} +- "
+        f"{1e3 * lag.standard_deviation:.2f} ms, as with a corner of {1.0 / (2.0 * np.pi * lag.seconds):.3g} Hz, which "
+        f"was compensated; other commands need --delay {-lag.seconds:.5f}"
+    )
+    inverted = dataclasses.replace(motion, q=q, dq=dq, ddq=ddq, warnings=(*motion.warnings, said))
+    return AlignedMotion(inverted, 0.0, lag.standard_deviation)
+
+
+_Moved = Callable[[FloatArray, float], list[FloatArray]]
+
+
+class _Curves:
+    """A motion between its samples."""
+
+    def __init__(self, motion: MotionEstimate) -> None:
+        from scipy.interpolate import CubicHermiteSpline
+
+        self._jerk = np.gradient(motion.ddq, motion.time, axis=0)
+        pairs = ((motion.q, motion.dq), (motion.dq, motion.ddq), (motion.ddq, self._jerk))
+        self._curves = [CubicHermiteSpline(motion.time, value, slope) for value, slope in pairs]
+
+    def shifted(self, times: FloatArray, delay: float) -> list[FloatArray]:
+        """(q, dq, ddq) that belong to the wrench at ``times``, which is late by ``delay``."""
+        return [curve(times - delay) for curve in self._curves]
+
+    def unfiltered(self, times: FloatArray, delay: float) -> list[FloatArray]:
+        """The same before a low-pass of first order with the time constant -``delay``."""
+        return [curve(times) - delay * curve(times, 1) for curve in self._curves]
+
+
+class _Fits:
+    """Fits of load and bias to a wrench, with the motion moved in time.
+
+    Args:
+        motion: of the arm.
+        wrench: of the load.
+        robot: the arm.
+        gravity: (3,) in base axes [m/s^2].
+        max_delay: the largest that is tried [s].
+        most: samples that are looked at.
+    """
+
+    def __init__(
+        self, motion: MotionEstimate, wrench: Signal, robot: Robot, gravity: ArrayLike, max_delay: float, most: int
+    ) -> None:
+        self._motion, self._robot, self._gravity, self._max_delay = motion, robot, gravity, max_delay
+        rows = _rows(wrench.time, motion.time, max_delay, most)
+        self._times, self._observed = wrench.time[rows], wrench.values[rows]
+        self.curves = _Curves(motion)
+
+    def step(self) -> Delay:
+        """One Gauss-Newton step from no delay: what costs a few milliseconds tells whether a search is worth it."""
+        times, observed = self._times, self._observed
+        rows = np.empty((times.size, 6, 17))
+        rows[:, :, :10] = self._motion.at(times).regressor(self._robot, self._gravity)
+        rows[:, :, 10:16] = np.eye(6)
+        rows[:, :, 16] = 0.0
+        weights = 1.0 / np.maximum(observed.std(axis=0), 1e-9)
+        for _ in range(2):
+            solution = _least_squares(rows[:, :, :16], observed, weights)
+            residual = observed - rows[:, :, :16] @ solution
+            weights = 1.0 / np.maximum(residual.std(axis=0), 1e-12)
+        rows[:, :, 16] = -np.gradient(rows[:, :, :10] @ solution[:10], times, axis=0)
+        solution = _least_squares(rows, observed, weights)
+        residual = observed - rows @ solution
+        weighted = rows * weights[:, None]
+        flat = weighted.reshape(-1, 17)
+        inverse = np.linalg.pinv(flat.T @ flat, rcond=1e-14, hermitian=True)
+        each = np.einsum("nci,nc->ni", weighted, residual * weights) @ inverse[:, 16]
+        edges = np.linspace(0, times.size, min(_BLOCKS, times.size) + 1).astype(np.int64)
+        blocks = np.add.reduceat(each, edges[:-1])
+        return Delay(float(solution[16]), float(np.sqrt(max(np.sum(each**2), np.sum(blocks**2)))))
+
+    def delay(
+        self, moved: _Moved, near: float | None = None
+    ) -> tuple[Delay, float]:
+        """The best delay, and how badly it still fits: the logarithms of the residuals. ``near`` saves a search of all."""
+        deviation = np.maximum(self._observed.std(axis=0), 1e-9)
+        if near is None:
+            stride = max(1, self._times.size // _COARSE_SAMPLES)
+            weights = 1.0 / deviation
+            near = _scan(lambda delay: self._squares(moved, delay, weights, stride)[0], self._max_delay)
+        delay = near
+        for _ in range(2):  # the second round weighs by the noise that the first one left
+            deviation = np.maximum(self._squares(moved, delay, 1.0 / deviation)[1], 1e-9)
+            weights = 1.0 / deviation
+            delay = _refine(lambda value: self._squares(moved, value, weights)[0], delay)
+        step = _COARSE_STEP / 4.0
+        lower, middle, upper = (self._squares(moved, delay + shift, weights)[0] for shift in (-step, 0.0, step))
+        curvature = (lower - 2.0 * middle + upper) / step**2
+        if curvature <= 0.0:
+            raise InputError(
+                "the wrench does not depend on the delay: the recording holds too little motion to tell it"
+            )
+        variance = middle / max(self._observed.size - 17, 1)
+        deviations = self._squares(moved, delay, weights)[1]
+        return Delay(delay, float(np.sqrt(2.0 * variance / curvature))), float(np.sum(np.log(deviations)))
+
+    def _squares(
+        self,
+        moved: _Moved,
+        delay: float,
+        weights: FloatArray,
+        stride: int = 1,
+    ) -> tuple[float, FloatArray]:
         """Weighted squares, and the standard deviation (6,) of the residuals, of every ``stride``-th sample."""
-        from iparam.regressor.wrench import wrench_regressor
-
-        q, dq, ddq = (curve(times[::stride] - delay) for curve in curves)
-        matrices = wrench_regressor(robot, q, dq, ddq, gravity)
-        unknowns = np.concatenate([matrices, np.broadcast_to(np.eye(6), (len(q), 6, 6))], axis=2)
-        weighted = (unknowns * weights[:, None]).reshape(-1, 16)
-        target = (observed[::stride] * weights).ravel()
-        scale = np.sqrt(np.einsum("ij,ij->j", weighted, weighted)) + 1e-30
-        gram, right = weighted.T @ weighted, weighted.T @ target
-        solution = np.linalg.lstsq(gram / np.outer(scale, scale), right / scale, rcond=1e-12)[0] / scale
-        residual = (target - weighted @ solution).reshape(-1, 6)
-        return float(np.sum(residual**2)), residual.std(axis=0) / weights
-
-    deviation = np.maximum(observed.std(axis=0), 1e-9)
-    stride = max(1, rows.size // _COARSE_SAMPLES)
-    delay = _scan(partial(_squares, fit, 1.0 / deviation, stride), max_delay)
-    for _ in range(2):  # the second round weighs by the noise that the first one left
-        deviation = np.maximum(fit(delay, 1.0 / deviation)[1], 1e-9)
-        delay = _refine(partial(_squares, fit, 1.0 / deviation, 1), delay)
-    weights = 1.0 / deviation
-    step = _COARSE_STEP / 4.0
-    lower, middle, upper = (fit(delay + shift, weights)[0] for shift in (-step, 0.0, step))
-    curvature = (lower - 2.0 * middle + upper) / step**2
-    if curvature <= 0.0:
-        raise InputError("the wrench does not depend on the delay: the recording holds too little motion to tell it")
-    variance = middle / max(observed.size - 17, 1)
-    return Delay(delay, float(np.sqrt(2.0 * variance / curvature)))
+        q, dq, ddq = moved(self._times[::stride], delay)
+        matrices = wrench_regressor(self._robot, q, dq, ddq, self._gravity)
+        rows = np.concatenate([matrices, np.broadcast_to(np.eye(6), (len(q), 6, 6))], axis=2)
+        residual = self._observed[::stride] - rows @ _least_squares(rows, self._observed[::stride], weights)
+        return float(np.sum((residual * weights) ** 2)), residual.std(axis=0)
 
 
-def _rows(times: FloatArray, motion: FloatArray, max_delay: float) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _least_squares(rows: FloatArray, observed: FloatArray, weights: FloatArray) -> FloatArray:
+    """The solution (p,) for rows (N, 6, p), observed (N, 6) and weights (6,)."""
+    weighted = (rows * weights[:, None]).reshape(-1, rows.shape[2])
+    target = (observed * weights).ravel()
+    scale = np.sqrt(np.einsum("ij,ij->j", weighted, weighted)) + 1e-30
+    gram, right = weighted.T @ weighted, weighted.T @ target
+    return np.asarray(np.linalg.lstsq(gram / np.outer(scale, scale), right / scale, rcond=1e-12)[0] / scale)
+
+
+def _rows(times: FloatArray, motion: FloatArray, max_delay: float, most: int) -> NDArray[np.int64]:
     """The wrench samples that are within the motion for every delay, thinned out evenly if there are very many."""
     inside = np.flatnonzero((times >= motion[0] + max_delay) & (times <= motion[-1] - max_delay))
     if inside.size < 20:
@@ -103,11 +257,7 @@ def _rows(times: FloatArray, motion: FloatArray, max_delay: float) -> np.ndarray
             f"only {inside.size} wrench samples lie within the motion by {max_delay:g} s; the delay needs at least 20. "
             "Use a longer recording or a smaller max_delay"
         )
-    return inside[:: max(1, inside.size // _MOST_SAMPLES)]
-
-
-def _squares(fit: Callable[..., tuple[float, FloatArray]], weights: FloatArray, stride: int, delay: float) -> float:
-    return fit(delay, weights, stride)[0]
+    return np.asarray(inside[:: max(1, inside.size // most)])
 
 
 def _scan(loss: Callable[[float], float], max_delay: float) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
+from iparam.motion.angle_samples import fresh_samples
 from iparam.motion.effort_prediction import prediction_of
 from iparam.motion.filters import butterworth_smooth, savitzky_golay_smooth
 from iparam.motion.joint_process import JointProcess
@@ -77,7 +78,11 @@ class KalmanMotion:
 
     def motion(self, recording: Recording, robot: Robot) -> MotionEstimate:
         """The motion at the time stamps of q, with its covariance."""
-        angles = _joint_signal(recording, robot, "q")
+        angles, said = fresh_samples(_joint_signal(recording, robot, "q"))
+        motion = self._estimated(angles, recording, robot)
+        return dataclasses.replace(motion, warnings=(*motion.warnings, *said)) if said else motion
+
+    def _estimated(self, angles: Signal, recording: Recording, robot: Robot) -> MotionEstimate:
         if self.causal:
             return kalman_filter(angles.time, angles.values)
         if self.processes:
@@ -106,9 +111,9 @@ class ButterworthMotion:
 
     def motion(self, recording: Recording, robot: Robot) -> MotionEstimate:
         """The motion at the time stamps of q."""
-        angles = _joint_signal(recording, robot, "q")
+        angles, said = fresh_samples(_joint_signal(recording, robot, "q"))
         cutoff = _bandwidth(angles) if self.cutoff is None else self.cutoff
-        return butterworth_smooth(angles.time, angles.values, cutoff, self.order)
+        return dataclasses.replace(butterworth_smooth(angles.time, angles.values, cutoff, self.order), warnings=said)
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,7 @@ class SavitzkyGolayMotion:
 
     def motion(self, recording: Recording, robot: Robot) -> MotionEstimate:
         """The motion at the time stamps of q."""
-        angles = _joint_signal(recording, robot, "q")
+        angles, said = fresh_samples(_joint_signal(recording, robot, "q"))
         window = self.window
         if window is None:
             # A fit of degree d over w samples passes half of the amplitude up to about (d + 1) / (2.5 w) of the rate.
@@ -133,7 +138,8 @@ class SavitzkyGolayMotion:
             largest = (angles.num_samples - 1) // 2
             window = 2 * min(max(round(samples / 2.0), self.degree), largest) + 1
             window = min(window, 2 * largest - 1)
-        return savitzky_golay_smooth(angles.time, angles.values, window, self.degree)
+        motion = savitzky_golay_smooth(angles.time, angles.values, window, self.degree)
+        return dataclasses.replace(motion, warnings=said)
 
 
 @dataclass(frozen=True)

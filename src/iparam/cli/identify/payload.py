@@ -54,8 +54,8 @@ class IdentifyPayload(RecordedRunOptions):
     bias: Literal["estimate", "constant", "none", "zeroed", "drifting"] = "estimate"
     """The sensor's bias: constant, none, zeroed with the load on in the first pose, drifting; estimate: see docs."""
     motion: Motion = "kalman"
-    delay: Annotated[str, arg(metavar="S")] = "0"
-    """By how much the wrench lags behind the joint angles [s], or 'estimate'."""
+    delay: Annotated[str | None, arg(metavar="S", help_behavior_hint="(default: estimate; without an arm, 0)")] = None
+    """By how much the wrench lags behind the joint angles [s], or 'estimate': compensate what the wrench shows."""
     prior: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """A guess of the load for --method logchol: a truth or result file, .json."""
     orientation: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
@@ -124,6 +124,10 @@ class IdentifyPayload(RecordedRunOptions):
         if self.robot is None and iparam.sensing.moves_without_arm(recording):
             if self.motion != "kalman":
                 raise InputError("--motion chooses among the signals of an arm, and this recording has none of them")
+            if self.delay == "estimate":
+                raise InputError(
+                    "a delay is estimated against joint angles, and there are none: give it in s (--delay)"
+                )
             return recording, None
         return recording, self.arm_of(recording, self.recording)
 
@@ -135,7 +139,7 @@ class IdentifyPayload(RecordedRunOptions):
             ("method", "consistent"),
             ("bias", "estimate"),
             ("motion", "kalman"),
-            ("delay", "0"),
+            ("delay", None),
             ("prior", None),
         ):
             if getattr(self, option) != default:
@@ -178,7 +182,7 @@ class IdentifyPayload(RecordedRunOptions):
             print_line(line)
 
     def _delay(self) -> float | None:
-        if self.delay == "estimate":
+        if self.delay is None or self.delay == "estimate":
             return None
         try:
             return float(self.delay)

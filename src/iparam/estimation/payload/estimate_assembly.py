@@ -55,7 +55,7 @@ def assemble_estimate(
     phi = parameters[:NUM_PARAMETERS]
     if not (np.isfinite(parameters).all() and np.isfinite(covariance).all()) or phi[0] == 0.0:
         raise IdentificationError(f"method {method} found no finite solution: the data do not determine the parameters")
-    phi_covariance = covariance[:NUM_PARAMETERS, :NUM_PARAMETERS]
+    phi_covariance = covariance[:NUM_PARAMETERS, :NUM_PARAMETERS] + _of_delay(problem, phi)
     standard_deviation = np.sqrt(np.maximum(np.diag(phi_covariance), 0.0))
     residual = residuals(problem, parameters)
     rms = np.sqrt(np.mean(residual**2, axis=0))
@@ -79,6 +79,17 @@ def assemble_estimate(
         warnings=found,
         status=status,
     )
+
+
+def _of_delay(problem: PayloadProblem, phi: FloatArray) -> FloatArray:
+    """(10, 10) covariance that phi has from a delay which is not known better: its error is the same in all samples."""
+    if not problem.delay_deviation:
+        return np.zeros((NUM_PARAMETERS, NUM_PARAMETERS))
+    change = np.gradient(problem.A @ phi, problem.time, axis=0)
+    scale = 1.0 / np.maximum(problem.y.std(axis=0), 1e-12)
+    rows = (problem.design * scale[:, None]).reshape(-1, problem.num_unknowns)
+    moved = np.linalg.lstsq(rows, (change * scale).ravel(), rcond=None)[0][:NUM_PARAMETERS] * problem.delay_deviation
+    return np.outer(moved, moved)
 
 
 def correlation_warning(structure: ResidualStructure, inflation: float) -> str:

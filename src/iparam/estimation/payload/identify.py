@@ -22,7 +22,6 @@ from iparam.estimation.static.slow_motion import slow_motion_estimate
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
-from iparam.recording.statements import recorded_gravity
 from iparam.robot.model import Robot
 from iparam.sensing.run_check import moves_without_arm, recorded_robot
 from iparam.sensing.wrench_source import WrenchSource
@@ -46,7 +45,7 @@ def identify_payload(
     motion: MotionSource | MotionEstimate | None = None,
     wrench: WrenchSource | None = None,
     bias: PayloadBias = "estimate",
-    delay: float | None = 0.0,
+    delay: float | None = None,
     wrench_covariance: ArrayLike | None = None,
     zero_pose: ArrayLike | None = None,
     prior: InertialParameters | None = None,
@@ -64,7 +63,8 @@ def identify_payload(
         bias: of the sensor. "drifting" also estimates how it walks, channel by channel: right for a sensor that is not
             warm yet. Errors of another kind that last for some tenths of a second are taken for drift, too, so the
             default, "estimate", does so only if a slow walk explains all that a constant bias leaves.
-        delay: by how much the wrench lags behind the joint angles [s]; None estimates it.
+        delay: by how much the wrench lags behind the joint angles [s]; None compensates what the wrench shows
+            clearly, a delay or a low-pass of the angles, and says so in a warning; without an arm, nothing.
         prior: a guess of the load, for method "logchol".
         partial: where the data determine only some of the parameters, give those, with NaN for the rest, by weighted
             least squares whatever the method; False raises `NotIdentifiableError`.
@@ -75,16 +75,6 @@ def identify_payload(
     if prior is not None and not isinstance(method, str):
         raise InputError("a prior goes with the name of a method; give an estimator its prior when it is made")
     estimator = make_estimator(method, prior) if isinstance(method, str) else method
-    warnings: tuple[str, ...] = ()
-    if delay is None:
-        from iparam.motion.delay import estimate_delay
-
-        if arm is None:
-            raise InputError("a delay is estimated against joint angles, and there are none: give it in s (--delay)")
-        found = estimate_delay(recording, arm, gravity=recorded_gravity(recording, gravity))
-        delay = found.seconds if abs(found.seconds) > 3.0 * found.standard_deviation else 0.0
-        if delay:
-            warnings = (f"The wrench lags behind the joint angles by {1e3 * delay:.2f} ms, which was compensated.",)
     problem = problem_from_recording(
         recording,
         arm,
@@ -111,7 +101,7 @@ def identify_payload(
     signal = getattr(wrench, "signal", "wrench")
     return dataclasses.replace(
         estimate,
-        warnings=(*warnings, *estimate.warnings, *(() if arm is None else _size_remarks(estimate, arm))),
+        warnings=(*estimate.warnings, *(() if arm is None else _size_remarks(estimate, arm))),
         robot=robot if isinstance(robot, str) else recording.robot or ("" if arm is None else arm.name),
         frame=SENSOR_FRAME if arm is None else arm.tool_frame,
         measurements=(recording.signal(signal).fingerprint,) if recording.has(signal) else (),

@@ -28,6 +28,7 @@ class PayloadProblem:
         averaged: how many successive samples of the recording each of the N is the mean of.
         hidden: names of parameters that must not be claimed, whatever the motion: what else acts on the wrench as they
             do is not known.
+        delay_deviation: standard deviation of a delay between motion and wrench that was compensated [s].
         warnings: what was found on the way here.
     """
 
@@ -40,6 +41,7 @@ class PayloadProblem:
     instruments: FloatArray | None = None
     averaged: int = 1
     hidden: tuple[str, ...] = ()
+    delay_deviation: float = 0.0
     warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

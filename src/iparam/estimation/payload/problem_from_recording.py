@@ -12,6 +12,8 @@ from iparam.errors import ContradictionError, InputError, UnknownNameError
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.regressor_uncertainty import regressor_uncertainty
+from iparam.motion.angle_samples import evenly_stamped
+from iparam.motion.delay import AlignedMotion, align_motion
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.orientation import OrientationMotion
 from iparam.motion.sources import KalmanMotion, MotionSource, SetPointMotion, known_motion
@@ -60,7 +62,7 @@ def problem_from_recording(
     motion: MotionSource | MotionEstimate | None = None,
     wrench: WrenchSource | None = None,
     bias: Bias = "estimate",
-    delay: float = 0.0,
+    delay: float | None = None,
     wrench_covariance: ArrayLike | None = None,
     zero_pose: ArrayLike | None = None,
     instruments: bool = False,
@@ -72,12 +74,13 @@ def problem_from_recording(
         recording: with the wrench, and what the motion source needs.
         robot: the arm; None where the sensor's own orientation is recorded instead of joint angles.
         motion: where the motion comes from, or the motion itself; the Kalman smoother if not given, and without an arm
-            `OrientationMotion`. A source that does
-            not say how well it knows the motion is compared with the smoother, and what differs counts as its error.
+            `OrientationMotion`. A source that does not say how well it knows the motion is compared with the smoother,
+            and what differs counts as its error.
         wrench: where the wrench comes from; the signal ``wrench`` if not given, without an arm with the sign that the
             weight shows.
         bias: what to do about the sensor's bias.
-        delay: by how much the wrench lags behind the joint angles [s].
+        delay: by how much the wrench lags behind the joint angles [s]; None compensates what the wrench shows clearly,
+            a delay or a low-pass of the angles (see `align_motion`); without an arm, nothing.
         wrench_covariance: (6, 6) of the noise of a wrench sample; None estimates it.
         zero_pose: (n,) where the sensor was zeroed, with ``bias="zeroed"``; the first pose if not given [rad].
         instruments: add regressors from the set points for instrumental variables, or, where the motion is that of the
@@ -86,15 +89,18 @@ def problem_from_recording(
     """
     if bias not in ("estimate", "none", "zeroed"):
         raise UnknownNameError("treatment of the bias", bias, ("estimate", "none", "zeroed"))
-    if not np.isfinite(delay):
+    if delay is not None and not np.isfinite(delay):
         raise InputError(f"delay must be a finite time in s, got {delay!r}")
-    if abs(delay) > LONGEST_DELAY:
+    if delay is not None and abs(delay) > LONGEST_DELAY:
         raise ContradictionError(
             f"a delay of {delay:g} s, and no sensor lags behind by more than {LONGEST_DELAY:g} s: is it in ms? It is "
             "given in s"
         )
     recording = with_gravity(recording, gravity)  # so that a source of motion that needs it finds the caller's
     checked = check_run(recording, robot)
+    restamped: tuple[str, ...] = ()
+    if robot is not None and not isinstance(motion, MotionEstimate):
+        recording, restamped = evenly_stamped(recording)
     sign: list[str] = []
     if robot is None and wrench is None:
         wrench, sign = weighed_wrench(recording, checked.gravity)
@@ -107,6 +113,11 @@ def problem_from_recording(
     else:
         source = KalmanMotion() if motion is None else motion
         whole = source if isinstance(source, MotionEstimate) else known_motion(recording, robot, source)
+    if delay is not None or robot is None:
+        aligned = AlignedMotion(whole, delay or 0.0)
+    else:
+        aligned = align_motion(whole, measured, robot, checked.gravity)
+    whole, delay = aligned.motion, aligned.delay
     inside, left_out = within_motion(whole, measured.time - delay)
     found = int(np.count_nonzero(inside))
     if found < LEAST_SAMPLES:
@@ -134,7 +145,15 @@ def problem_from_recording(
         found.flags.writeable = False  # so that nobody needs a copy
         return found
 
-    warnings = [*recording.warnings, *checked.remarks, *sign, *whole.warnings, *left_out]
+    warnings = [
+        *recording.warnings,
+        *checked.remarks,
+        *restamped,
+        *sign,
+        *whole.warnings,
+        *aligned.warnings,
+        *left_out,
+    ]
     matrices = regressors(whole)
     second = regressors(_second_motion(recording, robot, source)) if instruments else None
     if second is not None and np.array_equal(second, matrices):
@@ -153,6 +172,7 @@ def problem_from_recording(
         hidden=PARAMETER_NAMES[4:] if whole.quasi_static else (),
         instruments=second,
         averaged=size,
+        delay_deviation=aligned.standard_deviation,
         warnings=tuple(dict.fromkeys(warnings)),
     )
 

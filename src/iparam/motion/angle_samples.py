@@ -1,0 +1,163 @@
+"""Which samples of the joint angles were taken, and when: logs repeat samples, and stamp them late.
+
+A sensor slower than the log leaves rows that repeat the angles of the one before, and a logger that waits for its turn
+stamps rows late by what it waited. Both are seen in the angles themselves: an arm that moves does not stand still for a
+row, and samples that were taken evenly lie on a smoother curve over an even clock than over the stamps.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iparam.arrays import FloatArray
+from iparam.motion.joint_process import JointProcess, smooth_joint
+from iparam.recording.recording import Recording
+from iparam.recording.signal import Signal
+
+PROVEN = 1.5
+"""Steps of the resolution that an angle must have moved in a row for its repetition to be no rounding."""
+
+LEAST_STEP = 1e-6
+"""Resolution that any sensor of an angle has [rad or m]: an arm that moves less in a row may as well stand still."""
+
+UNEVEN = 0.01
+"""Scatter of the stamps about an even clock, as a share of the period, below which nobody needs to ask."""
+
+CLOCK = 0.2
+"""How fast a clock's rate may change [Hz]: what scatters faster is jitter."""
+
+BETTER = 0.8
+"""Share of the variance about a smooth curve that must be left for an even clock to be believed."""
+
+_STRETCH = 2500  # samples that stamps are judged on
+_BANDWIDTHS = (3.0, 6.0, 12.0)  # Hz
+_ORDER = 4
+_JOINTS = 3  # those that move most
+_WHOLE = 0.01  # of a step by which values may be off whole steps
+_ENOUGH = 20_000  # samples that show a resolution
+_MOST_LEVELS = 1e9  # steps from the lowest to the highest value: more is arithmetic, not a sensor
+
+
+def resolution(values: FloatArray) -> FloatArray:
+    """(k,) the step of which samples (T, k) are whole multiples, apart from a constant; 0 where there is none."""
+    steps = np.zeros(values.shape[1])
+    for column, found in enumerate(values[:: max(1, len(values) // _ENOUGH)].T):
+        levels = np.unique(found)
+        if levels.size < 3:
+            continue
+        step = float(np.diff(levels).min())
+        whole = (levels - levels[0]) / step
+        if whole[-1] < _MOST_LEVELS and (np.abs(whole - np.round(whole)) < _WHOLE).all():
+            steps[column] = step
+    return steps
+
+
+def fresh_samples(angles: Signal) -> tuple[Signal, tuple[str, ...]]:
+    """The angles without rows that repeat the one before while the arm moves, and a sentence that counts them.
+
+    Only what is proven goes: where all that an arm moved since the row before may have been lost in rounding, the row
+    stays.
+    """
+    values = angles.values
+    same = (values[1:] == values[:-1]).all(axis=1)
+    if not same.any():
+        return angles, ()
+    fresh = np.flatnonzero(np.concatenate([[True], ~same]))
+    rows = np.diff(fresh)
+    # Change a row from one fresh sample to the next: a row in between that really was taken would have moved by it.
+    moved = np.abs(np.diff(values[fresh], axis=0)) / rows[:, None]
+    proven = (moved > PROVEN * np.maximum(resolution(values), LEAST_STEP)).any(axis=1) & (rows > 1)
+    if not proven.any():
+        return angles, ()
+    # What follows the last fresh sample is held like the rest, or an arm that has stopped.
+    left = len(values) - int(fresh[-1])
+    stale = np.repeat(np.append(proven, 1 < left <= int(rows[proven].max())), np.append(rows, left))
+    stale[fresh] = False
+    kept = np.flatnonzero(~stale)
+    said = (
+        f"{len(values) - kept.size} of {len(values)} rows repeat the joint angles of the row before while the arm moves, "
+        "and were left out of its motion: the angles come from a slower sensor than the log"
+    )
+    return dataclasses.replace(angles, time=angles.time[kept], values=values[kept]), (said,)
+
+
+def evenly_stamped(recording: Recording) -> tuple[Recording, tuple[str, ...]]:
+    """The recording with stamps on an even clock where the joint angles show that rows were taken evenly.
+
+    All signals with the stamps of the angles get the same new ones. Where the angles lie on a smoother curve over the
+    stamps as they are, or as smooth a one, these stay.
+    """
+    if not recording.has("q") or recording.signal("q").num_samples < 100:
+        return recording, ()
+    angles = recording.signal("q")
+    stamps = angles.time
+    steps = np.diff(stamps)
+    if float(np.std(steps)) < UNEVEN * float(np.median(steps)):
+        return recording, ()
+    period = float(np.mean(steps))
+    kept = np.isin(stamps, fresh_samples(angles)[0].time, assume_unique=True)
+    judged = _most_moving(angles.values, kept)
+    best, least, scatter = stamps, _roughness(stamps[judged], angles.values[judged]) + math.log(BETTER), 0.0
+    for index in _numberings(steps):
+        even = _clock(index, stamps, period)
+        off = float(np.std(stamps - even))
+        if off < UNEVEN * period or (np.diff(even) <= 0.0).any():
+            continue
+        score = _roughness(even[judged], angles.values[judged])
+        if score < least:
+            best, least, scatter = even, score, off
+    if best is stamps:
+        return recording, ()
+    said = (
+        f"The time stamps scatter by {1e3 * scatter:.2g} ms about an even clock, on which the joint angles are smoother: "
+        "the rows were taken evenly and stamped late, so the even clock was used"
+    )
+    signals = {
+        name: dataclasses.replace(signal, time=best) if np.array_equal(signal.time, stamps) else signal
+        for name, signal in recording.signals.items()
+    }
+    return dataclasses.replace(recording, signals=signals), (said,)
+
+
+def _numberings(steps: FloatArray) -> list[FloatArray]:
+    """The numbers (T,) that rows may have: none missing; or some missing, where steps are close to whole periods."""
+    plain = np.arange(steps.size + 1.0)
+    whole = np.maximum(np.round(steps / np.median(steps)), 1.0)
+    if (whole == 1.0).all():
+        return [plain]
+    return [plain, np.concatenate([[0.0], np.cumsum(whole)])]
+
+
+def _clock(index: FloatArray, stamps: FloatArray, period: float) -> FloatArray:
+    """The stamps (T,) as a slowly varying function of the rows' numbers (T,)."""
+    process = JointProcess(3, CLOCK * period, 1.0)
+    return np.ascontiguousarray(smooth_joint(index, stamps - stamps[0], process, depth=1).means[:, 0]) + stamps[0]
+
+
+def _most_moving(q: FloatArray, kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The kept rows of the stretch with the most motion."""
+    rows = np.flatnonzero(kept)
+    if rows.size <= _STRETCH:
+        return rows
+    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(q[rows], axis=0)).sum(axis=1))])
+    start = int(np.argmax(way[_STRETCH:] - way[:-_STRETCH]))
+    return np.asarray(rows[start : start + _STRETCH])
+
+
+def _roughness(time: FloatArray, q: FloatArray) -> float:
+    """How badly smooth curves fit: mean logarithm over the joints of the variance that cross-validation finds."""
+    scores = []
+    way = np.abs(np.diff(q, axis=0)).sum(axis=0)
+    for angle in np.ascontiguousarray(q.T[np.argsort(-way)[:_JOINTS]]):
+        each = []
+        for bandwidth in _BANDWIDTHS:
+            smoothed = smooth_joint(time, angle, JointProcess(_ORDER, bandwidth, 1.0), depth=1, exact=False)
+            residual = angle - smoothed.means[:, 0]
+            freedom = max(angle.size - float(smoothed.covariances.sum()), 1.0)
+            each.append(math.log((float(residual @ residual) + 1e-300) * angle.size / freedom**2))
+        scores.append(min(each))
+    return float(np.mean(scores))
