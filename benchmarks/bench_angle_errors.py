@@ -1,4 +1,4 @@
-"""Joint angles with the errors that real logs have: the load's errors against the bound for these errors, coverage, time.
+"""Joint angles with the errors that real logs have: the load's errors against the bound for them, coverage, time.
 
 A UR5e moves a 2 kg box for 10 s along an optimised trajectory in MuJoCo. A curve through that motion is the truth, so
 that it can be sampled at any time; the wrench is the one that the box exerts along it, with the noise of the preset
@@ -14,11 +14,12 @@ that it can be sampled at any time; the wrench is the one that the box exerts al
 The bound for the true errors is that of an estimate which knows the statistics of the error, but not its draw: the
 Cramer-Rao bound of the load for the noise of the wrench with the true motion and six unknown biases, plus the variance
 that the motion's error leaves in that estimate after the best smoothing with known statistics. That smoothing knows
-the true times, the rows that are no repeats and the filter, which it inverts (q + T dq); what remains, rounding and late
-samples, goes through the linear smoother whose bandwidth leaves the least error of the load, and its variance is that
-of 40 draws.
+the true times, the rows that are no repeats and the filter, which it inverts (q + T dq); what remains, rounding, white
+noise and late samples, goes through the linear smoother whose bandwidth leaves the least error of the load, and its
+variance is that of 40 draws.
 
     python benchmarks/bench_angle_errors.py [--seeds 30] [--rates 125 500 1000] [--errors held filter ...]
+        [--trajectory calm_ur5e] [--quiet 10]       another motion; a wrench sensor with so much less noise
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ QUANTUM = 1e-4
 CORNER = 30.0
 HELD = 4
 WHITE = 5e-5
-DURATION = 10.0
+LONGEST = 100.0
 DRAWS = 40
 
 
@@ -65,6 +66,13 @@ class AngleError:
     filtered: bool = False
     held: bool = False
     white: bool = False
+    trajectory: str = "optimized_ur5e"
+    quiet: float = 1.0
+
+    @property
+    def deviation(self) -> np.ndarray:
+        """(6,) of the noise of the wrench [N, N m]."""
+        return np.asarray(WRENCH.white) / self.quiet
 
     @property
     def lag(self) -> float:
@@ -84,22 +92,24 @@ ERRORS = {
 
 
 @cache
-def truth() -> BPoly:
+def truth(name: str) -> BPoly:
     """The true motion as a curve with continuous accelerations."""
-    trajectory = iparam.load_trajectory(DATA / "optimized_ur5e.json").trajectory
+    trajectory = iparam.load_trajectory(DATA / f"{name}.json").trajectory
     motion = MujocoSimulator().load(iparam.load_robot("ur5e"), PAYLOAD).run(trajectory).true_motion
     return BPoly.from_derivatives(motion.time, np.stack([motion.q, motion.dq, motion.ddq], axis=1))
 
 
 @cache
-def filtered() -> BPoly:
+def filtered(name: str) -> BPoly:
     """What a first-order low-pass makes of it: the solution of T f' + f = q that starts settled."""
     from scipy.interpolate import make_interp_spline
     from scipy.signal import lfilter
 
     lag, step = ERRORS["filter"].lag, 1e-4
-    fine = np.arange(0.0, DURATION + step / 2, step)
-    q = truth()(np.minimum(fine, DURATION))
+    fine = np.arange(0.0, LONGEST, step)
+    curve = truth(name)
+    fine = fine[fine <= curve.x[-1]]
+    q = curve(fine)
     # Exact for angles that are straight lines within a step.
     a = np.exp(-step / lag)
     later = 1.0 - lag / step * (1.0 - a)
@@ -107,19 +117,19 @@ def filtered() -> BPoly:
     return make_interp_spline(fine, out, k=3)
 
 
-def rows_of(rate: float) -> np.ndarray:
-    return np.arange(round(DURATION * rate) + 1) / rate
+def rows_of(error: AngleError, rate: float) -> np.ndarray:
+    return np.arange(int(truth(error.trajectory).x[-1] * rate + 1e-6)) / rate
 
 
 def recorded(error: AngleError, rate: float, seed: int) -> Recording:
     random = np.random.default_rng(seed)
-    robot, taken = iparam.load_robot("ur5e"), rows_of(rate)
-    motion = [truth()(taken, order) for order in range(3)]
+    robot, taken = iparam.load_robot("ur5e"), rows_of(error, rate)
+    motion = [truth(error.trajectory)(taken, order) for order in range(3)]
     exact = iparam.wrench_regressor(robot, *motion) @ PAYLOAD.parameters.phi
-    curve = filtered() if error.filtered else truth()
+    curve = filtered(error.trajectory) if error.filtered else truth(error.trajectory)
     moments = taken
     if error.late_samples:
-        moments = np.clip(taken + JITTER * random.standard_normal(taken.size), 0.0, DURATION)
+        moments = np.clip(taken + JITTER * random.standard_normal(taken.size), 0.0, taken[-1])
     q = curve(moments)
     if error.white:
         q = q + WHITE * random.standard_normal(q.shape)
@@ -130,18 +140,19 @@ def recorded(error: AngleError, rate: float, seed: int) -> Recording:
     stamps = taken
     if error.late_stamps:
         stamps = np.sort(taken + JITTER * random.standard_normal(taken.size))
-        stamps += 1e-7 * np.arange(taken.size)  # strictly increasing
+        stamps += 1e-9 * np.arange(taken.size)  # strictly increasing
     ideal = Recording(robot="ur5e").with_signal("q", time=stamps, values=q)
-    noisy = WRENCH.distort("wrench", ideal.with_signal("wrench", time=stamps, values=exact).signal("wrench"), seed)
+    noise = dataclasses.replace(WRENCH, white=tuple(error.deviation.tolist()))
+    noisy = noise.distort("wrench", ideal.with_signal("wrench", time=stamps, values=exact).signal("wrench"), seed)
     return ideal.with_signal("wrench", time=stamps, values=noisy.values)
 
 
-def gain(rate: float) -> tuple[np.ndarray, np.ndarray]:
+def gain(error: AngleError, rate: float) -> tuple[np.ndarray, np.ndarray]:
     """The Cramer-Rao covariance (10, 10), and the estimate's gain (10, N, 6) on errors of the wrench."""
     robot = iparam.load_robot("ur5e")
-    A = iparam.wrench_regressor(robot, *(truth()(rows_of(rate), order) for order in range(3)))
+    A = iparam.wrench_regressor(robot, *(truth(error.trajectory)(rows_of(error, rate), order) for order in range(3)))
     rows = np.concatenate([A, np.broadcast_to(np.eye(6), (len(A), 6, 6))], axis=2)
-    deviation = np.asarray(WRENCH.white)[:, None]
+    deviation = error.deviation[:, None]
     whitened = (rows / deviation).reshape(-1, 16)
     covariance = np.linalg.inv(whitened.T @ whitened)
     response = np.moveaxis(rows / deviation**2 @ covariance.T, 2, 0)
@@ -150,12 +161,12 @@ def gain(rate: float) -> tuple[np.ndarray, np.ndarray]:
 
 def bound(error: AngleError, rate: float) -> np.ndarray:
     """(10,) least standard deviations for an estimate that knows the statistics of the error."""
-    covariance, response = gain(rate)
+    covariance, response = gain(error, rate)
     variance = np.diag(covariance)
     if not (error.white or error.rounded or error.late_samples):
         return np.sqrt(variance)
-    robot, times = iparam.load_robot("ur5e"), rows_of(rate)
-    motion = [truth()(times, order) for order in range(3)]
+    robot, times = iparam.load_robot("ur5e"), rows_of(error, rate)
+    motion = [truth(error.trajectory)(times, order) for order in range(3)]
     exact = iparam.wrench_regressor(robot, *motion) @ PAYLOAD.parameters.phi
     kept = slice(None, None, HELD) if error.held else slice(None)
     stamps = times[kept]
@@ -166,7 +177,9 @@ def bound(error: AngleError, rate: float) -> np.ndarray:
         for seed in range(draws):
             random = np.random.default_rng(10_000 + seed)
             shift = JITTER * random.standard_normal(stamps.size) if error.late_samples else 0.0
-            q = (filtered() if error.filtered else truth())(np.clip(stamps + shift, 0.0, DURATION))
+            q = (filtered(error.trajectory) if error.filtered else truth(error.trajectory))(
+                np.clip(stamps + shift, 0.0, times[-1])
+            )
             if error.white:
                 q = q + WHITE * random.standard_normal(q.shape)
             if error.rounded:
@@ -223,14 +236,17 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--rates", type=float, nargs="+", default=[125.0, 500.0, 1000.0])
     parser.add_argument("--errors", nargs="+", choices=tuple(ERRORS), default=list(ERRORS))
+    parser.add_argument("--trajectory", default="optimized_ur5e")
+    parser.add_argument("--quiet", type=float, default=1.0)
     options = parser.parse_args()
-    truth()
+    truth(options.trajectory)
     rows = []
     with ProcessPoolExecutor() as pool:
         for name in options.errors:
             for rate in options.rates:
                 run = lambda work, seeds: list(pool.map(work, seeds, chunksize=2))  # noqa: E731
-                rows.append(row(name, ERRORS[name], rate, run, options.seeds))
+                error = dataclasses.replace(ERRORS[name], trajectory=options.trajectory, quiet=options.quiet)
+                rows.append(row(name, error, rate, run, options.seeds))
                 print(rows[-1], flush=True)
     header = ["error of the angles", "Hz", "bound / wrench alone", "RMSE / bound, ten together", "each"]
     header += ["95 % cover %", "each", "median s", "warnings"]

@@ -31,8 +31,12 @@ _HARMLESS = tuple(
         r"the accelerometer \(ax, ay, az\) was not used: poses at rest need none",
         r"the force follows gravity as a weight that pulls at the sensor: .*",
         r"the raw wrench is not in newtons \(it reads up to \S+\), so the TCP force is used instead",
+        r"\d+ of \d+ rows repeat the joint angles of the row before while the arm moves, and were left out of .*",
+        r"The time stamps scatter by \S+ ms about an even clock, on which the joint angles are smoother: .*",
         # Of the identification: compensated, or in the standard deviations.
         r"The data determine only .* of the load\. To see the rest, .*",  # the rest is null
+        r"The (wrench|motion) lags behind the (wrench|motion) by \S+ \+- \S+ ms, which was compensated .*",
+        r"The joint angles lag behind the wrench by \S+ \+- \S+ ms, as behind a low-pass filter .*",
         r"The wrench lags behind the joint angles by \S+ ms, which was compensated\.",
         r"The sensor's bias drifts by about .* in a second, which was estimated along; the bias given is its mean\.",
         r"The residuals are correlated in time, which the standard deviations account for \(.*",

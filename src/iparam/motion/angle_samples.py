@@ -79,8 +79,8 @@ def fresh_samples(angles: Signal) -> tuple[Signal, tuple[str, ...]]:
     stale[fresh] = False
     kept = np.flatnonzero(~stale)
     said = (
-        f"{len(values) - kept.size} of {len(values)} rows repeat the joint angles of the row before while the arm moves, "
-        "and were left out of its motion: the angles come from a slower sensor than the log"
+        f"{len(values) - kept.size} of {len(values)} rows repeat the joint angles of the row before while the arm "
+        "moves, and were left out of the motion: the angles come from a slower sensor than the log"
     )
     return dataclasses.replace(angles, time=angles.time[kept], values=values[kept]), (said,)
 
@@ -113,8 +113,8 @@ def evenly_stamped(recording: Recording) -> tuple[Recording, tuple[str, ...]]:
     if best is stamps:
         return recording, ()
     said = (
-        f"The time stamps scatter by {1e3 * scatter:.2g} ms about an even clock, on which the joint angles are smoother: "
-        "the rows were taken evenly and stamped late, so the even clock was used"
+        f"The time stamps scatter by {1e3 * scatter:.2g} ms about an even clock, on which the joint angles are "
+        "smoother: the rows were taken evenly and stamped late, so the even clock was used"
     )
     signals = {
         name: dataclasses.replace(signal, time=best) if np.array_equal(signal.time, stamps) else signal
@@ -135,7 +135,7 @@ def _numberings(steps: FloatArray) -> list[FloatArray]:
 def _clock(index: FloatArray, stamps: FloatArray, period: float) -> FloatArray:
     """The stamps (T,) as a slowly varying function of the rows' numbers (T,)."""
     process = JointProcess(3, CLOCK * period, 1.0)
-    return np.ascontiguousarray(smooth_joint(index, stamps - stamps[0], process, depth=1).means[:, 0]) + stamps[0]
+    return np.asarray(smooth_joint(index, stamps - stamps[0], process, depth=1).means[:, 0] + stamps[0])
 
 
 def _most_moving(q: FloatArray, kept: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -119,7 +120,7 @@ def align_motion(motion: MotionEstimate, wrench: Signal, robot: Robot, gravity: 
     late, early = ("wrench", "motion") if found.seconds > 0.0 else ("motion", "wrench")
     said = (
         f"The {late} lags behind the {early} by {1e3 * abs(found.seconds):.2f} +- {1e3 * found.standard_deviation:.2f} "
-        f"ms, which was compensated; other commands need --delay {found.seconds:.5f}"
+        f"ms, which was compensated (delay={found.seconds:.5f})."
     )
     return AlignedMotion(motion, found.seconds, found.standard_deviation, (said,))
 
@@ -127,9 +128,9 @@ def align_motion(motion: MotionEstimate, wrench: Signal, robot: Robot, gravity: 
 def _without_low_pass(motion: MotionEstimate, lag: Delay) -> AlignedMotion:
     q, dq, ddq = _Curves(motion).unfiltered(motion.time, -lag.seconds)
     said = (
-        f"The joint angles passed a low-pass filter: they lag behind the wrench by {1e3 * lag.seconds:.2f} +- "
-        f"{1e3 * lag.standard_deviation:.2f} ms, as with a corner of {1.0 / (2.0 * np.pi * lag.seconds):.3g} Hz, which "
-        f"was compensated; other commands need --delay {-lag.seconds:.5f}"
+        f"The joint angles lag behind the wrench by {1e3 * lag.seconds:.2f} +- {1e3 * lag.standard_deviation:.2f} ms, "
+        f"as behind a low-pass filter with a corner of {1.0 / (2.0 * np.pi * lag.seconds):.3g} Hz, which was "
+        f"compensated (about delay={-lag.seconds:.5f})."
     )
     inverted = dataclasses.replace(motion, q=q, dq=dq, ddq=ddq, warnings=(*motion.warnings, said))
     return AlignedMotion(inverted, 0.0, lag.standard_deviation)
@@ -200,20 +201,17 @@ class _Fits:
         blocks = np.add.reduceat(each, edges[:-1])
         return Delay(float(solution[16]), float(np.sqrt(max(np.sum(each**2), np.sum(blocks**2)))))
 
-    def delay(
-        self, moved: _Moved, near: float | None = None
-    ) -> tuple[Delay, float]:
-        """The best delay, and how badly it still fits: the logarithms of the residuals. ``near`` saves a search of all."""
+    def delay(self, moved: _Moved, near: float | None = None) -> tuple[Delay, float]:
+        """The best delay, and how badly it still fits: the logarithms of the residuals. ``near`` saves a search."""
         deviation = np.maximum(self._observed.std(axis=0), 1e-9)
         if near is None:
             stride = max(1, self._times.size // _COARSE_SAMPLES)
-            weights = 1.0 / deviation
-            near = _scan(lambda delay: self._squares(moved, delay, weights, stride)[0], self._max_delay)
+            near = _scan(partial(self._loss, moved, 1.0 / deviation, stride=stride), self._max_delay)
         delay = near
         for _ in range(2):  # the second round weighs by the noise that the first one left
             deviation = np.maximum(self._squares(moved, delay, 1.0 / deviation)[1], 1e-9)
             weights = 1.0 / deviation
-            delay = _refine(lambda value: self._squares(moved, value, weights)[0], delay)
+            delay = _refine(partial(self._loss, moved, weights), delay)
         step = _COARSE_STEP / 4.0
         lower, middle, upper = (self._squares(moved, delay + shift, weights)[0] for shift in (-step, 0.0, step))
         curvature = (lower - 2.0 * middle + upper) / step**2
@@ -224,6 +222,9 @@ class _Fits:
         variance = middle / max(self._observed.size - 17, 1)
         deviations = self._squares(moved, delay, weights)[1]
         return Delay(delay, float(np.sqrt(2.0 * variance / curvature))), float(np.sum(np.log(deviations)))
+
+    def _loss(self, moved: _Moved, weights: FloatArray, delay: float, stride: int = 1) -> float:
+        return self._squares(moved, delay, weights, stride)[0]
 
     def _squares(
         self,
