@@ -34,7 +34,7 @@ from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
-from scipy.interpolate import BPoly
+from scipy.interpolate import BSpline, make_interp_spline
 from side_by_side import print_table
 
 import iparam
@@ -92,23 +92,22 @@ ERRORS = {
 
 
 @cache
-def truth(name: str) -> BPoly:
-    """The true motion as a curve with continuous accelerations."""
+def truth(name: str) -> BSpline:
+    """The true motion: a curve through the simulated angles, and its own derivatives at any time."""
     trajectory = iparam.load_trajectory(DATA / f"{name}.json").trajectory
     motion = MujocoSimulator().load(iparam.load_robot("ur5e"), PAYLOAD).run(trajectory).true_motion
-    return BPoly.from_derivatives(motion.time, np.stack([motion.q, motion.dq, motion.ddq], axis=1))
+    return make_interp_spline(motion.time, motion.q, k=5)
 
 
 @cache
-def filtered(name: str) -> BPoly:
+def filtered(name: str) -> BSpline:
     """What a first-order low-pass makes of it: the solution of T f' + f = q that starts settled."""
-    from scipy.interpolate import make_interp_spline
     from scipy.signal import lfilter
 
     lag, step = ERRORS["filter"].lag, 1e-4
     fine = np.arange(0.0, LONGEST, step)
     curve = truth(name)
-    fine = fine[fine <= curve.x[-1]]
+    fine = fine[fine <= curve.t[-1]]
     q = curve(fine)
     # Exact for angles that are straight lines within a step.
     a = np.exp(-step / lag)
@@ -118,7 +117,7 @@ def filtered(name: str) -> BPoly:
 
 
 def rows_of(error: AngleError, rate: float) -> np.ndarray:
-    return np.arange(int(truth(error.trajectory).x[-1] * rate + 1e-6)) / rate
+    return np.arange(int(truth(error.trajectory).t[-1] * rate + 1e-6)) / rate
 
 
 def recorded(error: AngleError, rate: float, seed: int) -> Recording:
