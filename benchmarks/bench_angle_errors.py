@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import re
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -216,7 +217,7 @@ def row(name: str, error: AngleError, rate: float, run: Callable[..., list], see
     wrench_only = bound(dataclasses.replace(error, white=False, rounded=False, late_samples=False), rate)
     ratios = np.sqrt(np.mean(errors**2, axis=0)) / least
     covered = 100.0 * (np.abs(errors) <= 1.959964 * deviations)
-    warned = {said.split(":")[0][:60] for one in found for said in one[3]}
+    warned = {re.sub(r"[-+]?\d[\d.]*", "..", said)[:40] for one in found for said in one[3]}
     return [
         name,
         f"{rate:g}",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,11 +30,11 @@ MAX_DELAY = 0.1
 CLEAR = 6.0
 """Standard deviations from which a delay that nobody asked for is believed."""
 
-LEAST_SHARE = 0.01
-"""Of the wrench's sampling period, a delay below which does not matter."""
+LEAST_DELAY = 1e-4
+"""Delay that does not matter [s]: it hardly moves a parameter, and simulators that integrate in steps have one."""
 
 _MOST_SAMPLES = 10_000
-_QUICK_SAMPLES = 5_000
+_QUICK_SAMPLES = 2_500
 _COARSE_SAMPLES = 1_000
 _COARSE_STEP = 0.004  # s; far below the shortest period in the motion of an arm
 _BLOCKS = 50  # of time, whose scatter tells how well a delay is known where errors last
@@ -105,7 +105,7 @@ def align_motion(motion: MotionEstimate, wrench: Signal, robot: Robot, gravity: 
     """
     try:
         quick = _Fits(motion, wrench, robot, gravity, 0.0, _QUICK_SAMPLES).step()
-        if abs(quick.seconds) <= max(CLEAR * quick.standard_deviation, LEAST_SHARE / wrench.rate):
+        if abs(quick.seconds) <= max(CLEAR * quick.standard_deviation, LEAST_DELAY):
             return AlignedMotion(motion)
         fits = _Fits(motion, wrench, robot, gravity, MAX_DELAY, _MOST_SAMPLES)
         found, misfit = fits.delay(fits.curves.shifted)
@@ -176,7 +176,10 @@ class _Fits:
         self._motion, self._robot, self._gravity, self._max_delay = motion, robot, gravity, max_delay
         rows = _rows(wrench.time, motion.time, max_delay, most)
         self._times, self._observed = wrench.time[rows], wrench.values[rows]
-        self.curves = _Curves(motion)
+
+    @cached_property
+    def curves(self) -> _Curves:
+        return _Curves(self._motion)
 
     def step(self) -> Delay:
         """One Gauss-Newton step from no delay: what costs a few milliseconds tells whether a search is worth it."""

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.arrays import FloatArray
+from iparam.motion.angle_samples import resolution
 from iparam.motion.joint_process import JointProcess, filter_joint, smooth_joint
 from iparam.robot.batching import get_num_threads
 
@@ -29,6 +30,16 @@ CAUSAL_ORDERS = (3, 4)
 LEAST_SAMPLES = 16
 LEAST_NOISE = 1e-10
 """[rad] Floor of the noise level: far below any encoder, so that exact angles do not divide by zero."""
+
+HIGHEST = 0.2
+"""The highest bandwidth that is tried, as a share of the rate of the samples that models are compared on."""
+
+EXACT = 1e-8
+"""[rad] Noise below which angles are computed and not measured: any bandwidth is right for them."""
+
+HIDDEN = 2.0
+"""Times the noise of the samples that models are compared on, that of all from which on the others have errors of their
+own, as where a slow sensor is seen at every sample that is its own: then all samples are compared on."""
 
 CAUTION = 1.4
 """Weight of the degrees of freedom that a model spends. Plain cross-validation, 1, now and then follows the noise; Kim
@@ -85,14 +96,21 @@ def choose_processes(time: FloatArray, q: FloatArray) -> tuple[JointProcess, ...
         angle: FloatArray, samples: _Samples, pieces: list[_Samples], score: _Remembered, process: JointProcess
     ) -> JointProcess:
         template = dataclasses.replace(plain, order=5, starts_at_rest=starts, ends_at_rest=ends)
-        found = _search(pieces, score, template, ORDERS, start=math.log(process.bandwidth))
-        found = _for_all(found, 1.0 / (sum(piece.moving for piece in pieces) / len(pieces)))
-        found = dataclasses.replace(found, shares=() if samples.always_moving() else _shares(samples, found))
-        found = _for_all(found, share)
         whole = [piece.of_all(time, angle) for piece in pieces]
-        return dataclasses.replace(found, noise=_cross_validation(whole).of(found)[1])
 
-    return tuple(_each_joint(finish, q, few, stretches, scores, first))
+        def completed(found: JointProcess) -> JointProcess:
+            found = _for_all(found, 1.0 / (sum(piece.moving for piece in pieces) / len(pieces)))
+            found = dataclasses.replace(found, shares=() if samples.always_moving() else _shares(samples, found))
+            found = _for_all(found, share)
+            return dataclasses.replace(found, noise=_cross_validation(whole).of(found)[1])
+
+        seen = _search(pieces, score, template, ORDERS, start=math.log(process.bandwidth))
+        found = completed(seen)
+        if found.noise > max(HIDDEN * seen.noise, EXACT):
+            found = completed(_for_all(_search(whole, _cross_validation(whole), template, ORDERS), 1.0 / share))
+        return found
+
+    return _no_finer_than_resolved(_each_joint(finish, q, few, stretches, scores, first), q)
 
 
 def adapted_processes(time: FloatArray, q: FloatArray, processes: Sequence[JointProcess]) -> tuple[JointProcess, ...]:
@@ -119,7 +137,35 @@ def adapted_processes(time: FloatArray, q: FloatArray, processes: Sequence[Joint
         shares = () if samples.always_moving() else _shares(samples, _for_all(process, 1.0 / thin))
         return dataclasses.replace(process, shares=shares)
 
-    return tuple(_each_joint(rests, q, known))
+    return _no_finer_than_resolved(_each_joint(rests, q, known), q)
+
+
+def at_highest_bandwidth(time: FloatArray, processes: Sequence[JointProcess]) -> tuple[str, ...]:
+    """A sentence if the choice for measured angles at times (T,) ended at the highest bandwidth."""
+    highest = HIGHEST / float(np.median(np.diff(time[:: _thinning(time, SEARCH_SAMPLES, SEARCH_RATE)])))
+    joints = [
+        str(number)
+        for number, one in enumerate(processes, start=1)
+        if one.bandwidth >= 0.99 * highest and one.noise > EXACT
+    ]
+    if not joints:
+        return ()
+    sentence = (
+        f"The angles of joint{'s'[: len(joints) - 1]} {', '.join(joints)} are smoothed at {highest:.3g} Hz, the "
+        "highest bandwidth that is tried: their errors last from sample to sample and are taken for motion, so that "
+        "accelerations are not to be relied on. Were they held, filtered or interpolated? motion='butterworth' "
+        "smooths more"
+    )
+    return (sentence,)
+
+
+def _no_finer_than_resolved(processes: Sequence[JointProcess], q: FloatArray) -> tuple[JointProcess, ...]:
+    """The models with at least the noise that rounding to the resolution of the angles (T, n) makes."""
+    least = resolution(q) / math.sqrt(12.0)
+    return tuple(
+        dataclasses.replace(one, noise=max(one.noise, float(level)))
+        for one, level in zip(processes, least, strict=True)
+    )
 
 
 def _thinning(time: FloatArray, samples: int, rate: float) -> int:
@@ -301,7 +347,7 @@ def _search(
     ``start`` is the logarithm of the bandwidth to start from; None looks for it.
     """
     lowest = math.log(0.5 / max(piece.duration for piece in pieces))
-    highest = max(math.log(0.2 / float(np.median(np.diff(pieces[0].time)))), lowest)
+    highest = max(math.log(HIGHEST / float(np.median(np.diff(pieces[0].time)))), lowest)
 
     def score(order: int, value: float) -> float:
         return scores.of(dataclasses.replace(template, order=order, bandwidth=math.exp(value)))[0]

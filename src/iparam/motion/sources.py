@@ -19,7 +19,7 @@ from iparam.motion.joint_process import JointProcess
 from iparam.motion.kalman import kalman_filter, kalman_smooth
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.prediction_choice import choose_by_prediction
-from iparam.motion.process_choice import adapted_processes, choose_processes
+from iparam.motion.process_choice import adapted_processes, at_highest_bandwidth, choose_processes
 from iparam.recording.alignment import align
 from iparam.recording.channels import CHANNELS
 from iparam.recording.noise_level import white_noise_level
@@ -88,13 +88,15 @@ class KalmanMotion:
         if self.processes:
             known = adapted_processes(angles.time, angles.values, self.processes)
             return kalman_smooth(angles.time, angles.values, known)
-        plain = choose_processes(angles.time, angles.values)
+        processes = plain = choose_processes(angles.time, angles.values)
         prediction = prediction_of(recording, robot, self.predicts, self.gains, self.left_out)
-        if prediction is None:
-            return kalman_smooth(angles.time, angles.values, plain)
-        processes = choose_by_prediction(angles.time, angles.values, prediction, plain)
-        motion = kalman_smooth(angles.time, angles.values, processes)
-        return dataclasses.replace(motion, judge=self.predicts) if processes != plain else motion
+        if prediction is not None:
+            processes = choose_by_prediction(angles.time, angles.values, prediction, plain)
+        return dataclasses.replace(
+            kalman_smooth(angles.time, angles.values, processes),
+            judge=self.predicts if processes != plain else "",
+            warnings=at_highest_bandwidth(angles.time, processes),
+        )
 
 
 @dataclass(frozen=True)
