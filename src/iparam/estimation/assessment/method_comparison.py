@@ -9,6 +9,7 @@ from iparam.errors import IparamError, UnknownNameError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.estimator import METHODS, make_estimator
 from iparam.estimation.payload.identify import PayloadBias, identify_payload
+from iparam.motion.angle_samples import evenly_stamped
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.orientation import OrientationMotion
 from iparam.motion.sources import KalmanMotion, MotionSource, known_motion
@@ -38,7 +39,7 @@ def compare_methods(
     motion: MotionSource | MotionEstimate | None = None,
     wrench: WrenchSource | None = None,
     bias: PayloadBias = "estimate",
-    delay: float | None = 0.0,
+    delay: float | None = None,
 ) -> MethodComparison:
     """Identify with each of ``methods``; one that cannot is noted, not raised.
 
@@ -56,8 +57,11 @@ def compare_methods(
     source = KalmanMotion() if motion is None else motion
     # Once for all methods. Instrumental variables want to know where it comes from.
     moved: MotionSource | MotionEstimate = source
-    if not isinstance(source, MotionEstimate):
-        moved = OrientationMotion().motion(recording) if robot is None else known_motion(recording, robot, source)
+    if robot is None and not isinstance(source, MotionEstimate):
+        moved = OrientationMotion().motion(recording)
+    elif robot is not None and not isinstance(source, MotionEstimate):
+        recording = evenly_stamped(recording)[0]
+        moved = known_motion(recording, robot, source)
     estimates: dict[str, Estimate] = {}
     failures: dict[str, str] = {}
     for name in wanted:
