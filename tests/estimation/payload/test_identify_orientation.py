@@ -79,6 +79,16 @@ def test_either_sign_of_the_wrench_is_the_same_load(simulated: Recording) -> Non
     assert not any("--measures" in warning for warning in one.warnings)
 
 
+def test_without_joint_angles_the_stamps_stay_as_they_are(simulated: Recording) -> None:
+    """Neither a clock nor a delay is told from the wrench, even where it is late; a delay that is given counts."""
+    log = as_log_of_the_sensor(simulated, "accelerometer")
+    late = log.with_signal("wrench", time=log.signal("wrench").time + 0.02, values=log.signal("wrench").values)
+    found, told = identify_payload(late), identify_payload(late, delay=0.02)
+    np.testing.assert_array_equal(found.phi, identify_payload(late, delay=0.0).phi)
+    assert in_deviations(told, identify_payload(log)) < 0.3
+    assert in_deviations(found, told) > 3.0
+
+
 def test_the_worlds_gravity_may_point_anywhere(simulated: Recording) -> None:
     """The orientation in another world, which is turned by 90 deg about x and says so, or the caller does."""
     log = as_log_of_the_sensor(simulated, "accelerometer")

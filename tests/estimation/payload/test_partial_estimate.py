@@ -12,6 +12,8 @@ import pytest
 import iparam
 from iparam.errors import FileFormatError, InputError
 from iparam.estimation import Estimate, NotIdentifiableError, identify_payload
+from iparam.estimation.payload.partial_estimate import partial_estimate
+from iparam.estimation.payload.problem_from_recording import problem_from_recording
 from iparam.export import IdentifiedLoad, StaticLoad, export_load, is_static_result
 from iparam.recording import Recording
 from iparam.trajectory import WindowedFourierTrajectory
@@ -72,6 +74,30 @@ def test_intervals_of_what_is_determined_hold_the_truth() -> None:
         known = ~np.isnan(values)
         inside += list(np.abs(values - TRUTH)[known] < 1.96 * deviations[known])
     assert 0.85 < np.mean(inside) <= 1.0
+
+
+def test_a_delay_that_the_wrench_shows_is_compensated(partial: Estimate) -> None:
+    late = run(0, (5,))
+    late = late.with_signal("wrench", time=late.signal("wrench").time + 0.03, values=late.signal("wrench").values)
+    found = identify_payload(late, UR5E)
+    assert any("The wrench lags behind the motion by" in text for text in found.warnings)
+    assert found.determined == partial.determined
+    values, deviations = derived(found)
+    known = ~np.isnan(values)
+    assert (np.abs(values - TRUTH)[known] < 4.0 * deviations[known]).all()
+
+
+def test_the_deviation_of_a_delay_is_in_that_of_the_load() -> None:
+    """It adds by how much the result moves where the delay is off by that: 0.6 standard deviations for an inertia."""
+    recording, off, reason = run(0, (5,)), 2e-3, NotIdentifiableError("one axis")
+    early, on, late = (problem_from_recording(recording, UR5E, delay=delay) for delay in (-off, 0.0, off))
+    moved = 0.5 * (partial_estimate(late, reason).phi - partial_estimate(early, reason).phi)
+    plain = partial_estimate(on, reason).standard_deviation.phi
+    wide = partial_estimate(dataclasses.replace(on, delay_deviation=off), reason).standard_deviation.phi
+    known = ~np.isnan(plain)
+    added = np.sqrt((wide**2 - plain**2)[known])
+    np.testing.assert_allclose(added / plain[known], np.abs(moved[known]) / plain[known], atol=0.05)
+    assert (added / plain[known]).max() > 0.5
 
 
 def test_exact_data_give_exact_values_for_what_they_determine() -> None:

@@ -60,7 +60,8 @@ def compare_methods(
     if robot is None and not isinstance(source, MotionEstimate):
         moved = OrientationMotion().motion(recording)
     elif robot is not None and not isinstance(source, MotionEstimate):
-        recording = evenly_stamped(recording)[0]
+        recording, restamped = evenly_stamped(recording)
+        recording = recording.with_warnings(*restamped)
         moved = known_motion(recording, robot, source)
     estimates: dict[str, Estimate] = {}
     failures: dict[str, str] = {}

@@ -99,7 +99,8 @@ def partial_estimate(problem: PayloadProblem, reason: NotIdentifiableError) -> E
     else:
         scores = Scores(problem.design @ shown.basis, weights.weighted(residual), np.zeros(shown.basis.shape[1]))
         covariance, inflation = estimate_covariance(information, scores)
-    covariance = shown.basis @ covariance @ shown.basis.T
+    moved = _moved_by_delay(problem, parameters, weights, shown, information)
+    covariance = shown.basis @ (covariance + np.outer(moved, moved)) @ shown.basis.T
     bias = parameters[NUM_PARAMETERS:] if problem.bias and shown.known[NUM_PARAMETERS:].all() else None
     return assemble_partial(
         problem,
@@ -233,6 +234,17 @@ def _solve(problem: PayloadProblem, weights: NoiseWeights, shown: Shown) -> tupl
         if np.linalg.eigvalsh(corrected)[0] > 0.0:
             information = corrected
     return np.asarray(shown.basis @ np.linalg.solve(information, target)), information
+
+
+def _moved_by_delay(
+    problem: PayloadProblem, parameters: FloatArray, weights: NoiseWeights, shown: Shown, information: FloatArray
+) -> FloatArray:
+    """(r,) by how much a standard deviation of a delay, the same in all samples, moves the coordinates."""
+    if not problem.delay_deviation:
+        return np.zeros(shown.basis.shape[1])
+    change = np.gradient(problem.A @ parameters[:NUM_PARAMETERS], problem.time, axis=0) * problem.delay_deviation
+    gradient = np.einsum("nci,nc->i", problem.design @ shown.basis, weights.weighted(change))
+    return np.asarray(np.linalg.solve(information, gradient))
 
 
 def _pooled_weights(problem: PayloadProblem, residual: FloatArray, shown: Shown) -> NoiseWeights:

@@ -99,7 +99,8 @@ def problem_from_recording(
     recording = with_gravity(recording, gravity)  # so that a source of motion that needs it finds the caller's
     checked = check_run(recording, robot)
     restamped: tuple[str, ...] = ()
-    if robot is not None and not isinstance(motion, MotionEstimate):
+    timed = robot is not None and not are_poses(recording)  # against joint angles, and not the numbers of rows
+    if timed and not isinstance(motion, MotionEstimate):
         recording, restamped = evenly_stamped(recording)
     sign: list[str] = []
     if robot is None and wrench is None:
@@ -113,10 +114,10 @@ def problem_from_recording(
     else:
         source = KalmanMotion() if motion is None else motion
         whole = source if isinstance(source, MotionEstimate) else known_motion(recording, robot, source)
-    if delay is not None or robot is None:
-        aligned = AlignedMotion(whole, delay or 0.0)
-    else:
+    if delay is None and timed and robot is not None:
         aligned = align_motion(whole, measured, robot, checked.gravity)
+    else:
+        aligned = AlignedMotion(whole, delay or 0.0)
     whole, delay = aligned.motion, aligned.delay
     inside, left_out = within_motion(whole, measured.time - delay)
     found = int(np.count_nonzero(inside))
