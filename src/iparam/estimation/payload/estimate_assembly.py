@@ -11,7 +11,7 @@ from iparam.estimation.assessment.residual_structure import ResidualStructure, r
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import SUCCESS, Estimate, StandardDeviations, Wrench
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
-from iparam.estimation.payload.weighted_fit import residuals
+from iparam.estimation.payload.weighted_fit import channel_floor, residuals
 from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.spatial.consistency import check_consistency
 from iparam.spatial.derived import derived_covariance
@@ -55,10 +55,10 @@ def assemble_estimate(
     phi = parameters[:NUM_PARAMETERS]
     if not (np.isfinite(parameters).all() and np.isfinite(covariance).all()) or phi[0] == 0.0:
         raise IdentificationError(f"method {method} found no finite solution: the data do not determine the parameters")
-    phi_covariance = covariance[:NUM_PARAMETERS, :NUM_PARAMETERS] + _of_delay(problem, phi)
-    standard_deviation = np.sqrt(np.maximum(np.diag(phi_covariance), 0.0))
     residual = residuals(problem, parameters)
     rms = np.sqrt(np.mean(residual**2, axis=0))
+    phi_covariance = covariance[:NUM_PARAMETERS, :NUM_PARAMETERS] + _of_delay(problem, phi, rms)
+    standard_deviation = np.sqrt(np.maximum(np.diag(phi_covariance), 0.0))
     found = [*problem.warnings, *warnings, *precision_warnings(phi, standard_deviation)]
     report = check_consistency(phi)
     if not report:
@@ -81,12 +81,15 @@ def assemble_estimate(
     )
 
 
-def _of_delay(problem: PayloadProblem, phi: FloatArray) -> FloatArray:
-    """(10, 10) covariance that phi has from a delay which is not known better: its error is the same in all samples."""
+def _of_delay(problem: PayloadProblem, phi: FloatArray, rms: FloatArray) -> FloatArray:
+    """(10, 10) covariance that phi has from a delay which is not known better: its error is the same in all samples.
+
+    Channels weigh as in a fit by what it leaves of them, rms (6,).
+    """
     if not problem.delay_deviation:
         return np.zeros((NUM_PARAMETERS, NUM_PARAMETERS))
     change = np.gradient(problem.A @ phi, problem.time, axis=0)
-    scale = 1.0 / np.maximum(problem.y.std(axis=0), 1e-12)
+    scale = 1.0 / np.maximum(rms, channel_floor(problem))
     rows = (problem.design * scale[:, None]).reshape(-1, problem.num_unknowns)
     moved = np.linalg.lstsq(rows, (change * scale).ravel(), rcond=None)[0][:NUM_PARAMETERS] * problem.delay_deviation
     return np.outer(moved, moved)
