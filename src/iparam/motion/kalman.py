@@ -25,6 +25,9 @@ from iparam.robot.batching import get_num_threads
 MOST_COVARIANCES = 20_000
 """Samples of a run for which the covariance is given; of a longer run it is that of every second, third, ... sample."""
 
+NOISY_ACCELERATION = 0.05
+"""Standard deviation of a joint's acceleration, as a share of its rms, from which on it is no good."""
+
 
 def kalman_smooth(time: ArrayLike, q: ArrayLike, processes: Sequence[JointProcess] | None = None) -> MotionEstimate:
     """Smooth measured joint angles, off-line: every sample is used for every other.
@@ -51,6 +54,32 @@ def kalman_filter(time: ArrayLike, q: ArrayLike, processes: Sequence[JointProces
     stamps, angles = checked_angles(time, q, LEAST_SAMPLES)
     models = _models(processes, angles.shape[1]) if processes is not None else choose_causal_processes(stamps, angles)
     return _each_joint(filter_joint, stamps, angles, models)
+
+
+def at_highest_bandwidth(motion: MotionEstimate, highest: float) -> tuple[str, ...]:
+    """A sentence if smoothing ended at the highest bandwidth that was tried [Hz], and is not enough.
+
+    Angles that are next to exact may have any bandwidth: their accelerations are well known all the same.
+    """
+    if motion.covariance is None:
+        return ()
+    variance = np.median(motion.covariance[..., 2, 2].reshape(-1, motion.num_joints), axis=0)
+    noise = np.sqrt(np.maximum(variance, 0.0))  # with few samples in a period of the bandwidth rounding decides
+    noisy = noise > NOISY_ACCELERATION * np.sqrt(np.mean(motion.ddq**2, axis=0))
+    joints = [
+        str(number)
+        for number, one in enumerate(motion.processes, start=1)
+        if one.bandwidth >= 0.99 * highest and noisy[number - 1]
+    ]
+    if not joints:
+        return ()
+    sentence = (
+        f"The angles of joint{'s'[: len(joints) - 1]} {', '.join(joints)} are smoothed at {highest:.3g} Hz, the "
+        "highest bandwidth that is tried: their errors last from sample to sample and are taken for motion, so that "
+        "accelerations are not to be relied on. Were they held, filtered or interpolated? motion='butterworth' "
+        "smooths more"
+    )
+    return (sentence,)
 
 
 class JointKalmanFilter:

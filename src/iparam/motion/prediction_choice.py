@@ -43,6 +43,16 @@ FINE_STEP = 1.25
 SWEEPS = 2
 
 
+def widest_bandwidth(time: FloatArray) -> float:
+    """The highest bandwidth that is tried for angles at times (T,) [Hz]."""
+    return WIDEST / (float(np.median(np.diff(time))) * _step(time))
+
+
+def _step(time: FloatArray) -> int:
+    """Every how many samples are compared on."""
+    return max(1, int(1.0 / float(np.median(np.diff(time))) / SEARCH_RATE + 0.01))
+
+
 def choose_by_prediction(
     time: FloatArray, q: FloatArray, prediction: EffortPrediction, processes: Sequence[JointProcess]
 ) -> tuple[JointProcess, ...]:
@@ -70,8 +80,7 @@ class _Comparison:
     """Scores of motion models; the smoothed joints are kept, since candidates share most of them."""
 
     def __init__(self, time: FloatArray, q: FloatArray, prediction: EffortPrediction) -> None:
-        period = float(np.median(np.diff(time)))
-        step = max(1, int(1.0 / period / SEARCH_RATE + 0.01))
+        step = _step(time)
         self._time = np.ascontiguousarray(time[::step])
         self._q = np.ascontiguousarray(q[::step].T)
         self._prediction = prediction
@@ -81,7 +90,7 @@ class _Comparison:
         self._at = stamps[self.rows]
         self._known: dict[tuple[int, JointProcess], FloatArray] = {}
         self._scores: dict[tuple[JointProcess, ...], float] = {}
-        self._highest = WIDEST / (period * step)
+        self._highest = widest_bandwidth(time)
 
     def score(self, processes: tuple[JointProcess, ...]) -> float:
         """Mean logarithm of the errors of prediction."""

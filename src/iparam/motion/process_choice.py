@@ -41,6 +41,9 @@ HIDDEN = 2.0
 """Times the noise of the samples that models are compared on, that of all from which on the others have errors of their
 own, as where a slow sensor is seen at every sample that is its own: then all samples are compared on."""
 
+FOLLOWED = 0.95
+"""Share of the variance that rounding makes, from which on less is a sign that a model follows its steps."""
+
 CAUTION = 1.4
 """Weight of the degrees of freedom that a model spends. Plain cross-validation, 1, now and then follows the noise; Kim
 and Gu (2004) found 1.4 to prevent that at hardly any cost."""
@@ -81,19 +84,25 @@ def choose_processes(time: FloatArray, q: FloatArray) -> tuple[JointProcess, ...
     share = _thinning(time, SEARCH_SAMPLES, SEARCH_RATE)
     few = _each_joint(lambda angle: _Samples(time[::share], np.ascontiguousarray(angle[::share])), q)
     stretches = _each_joint(lambda angle, samples: samples.most_active(), q, few)
-    scores = _each_joint(lambda angle, pieces: _cross_validation(pieces), q, stretches)
+    least = _rounding_noise(q)
+    scores = _each_joint(lambda angle, pieces, floor: _cross_validation(pieces, floor), q, stretches, least)
 
-    def look(angle: FloatArray, pieces: list[_Samples], score: _Remembered) -> JointProcess:
+    def look(angle: FloatArray, pieces: list[_Samples], score: _Remembered, floor: float) -> JointProcess:
         coarse = [piece.thinned(_thinning(piece.time, COARSE_SAMPLES, COARSE_RATE)) for piece in pieces]
-        start = _search(coarse, _cross_validation(coarse), plain, (4,))
+        start = _search(coarse, _cross_validation(coarse, floor), plain, (4,))
         return _search(pieces, score, plain, (4,), start=math.log(start.bandwidth))
 
-    first = _each_joint(look, q, stretches, scores)
+    first = _each_joint(look, q, stretches, scores, least)
     tests = _each_joint(lambda angle, process: _rest_at_ends(time, angle, _for_all(process, share)), q, first)
     starts, ends = (all(test[end] for test in tests) for end in (0, 1))
 
     def finish(
-        angle: FloatArray, samples: _Samples, pieces: list[_Samples], score: _Remembered, process: JointProcess
+        angle: FloatArray,
+        samples: _Samples,
+        pieces: list[_Samples],
+        score: _Remembered,
+        process: JointProcess,
+        floor: float,
     ) -> JointProcess:
         template = dataclasses.replace(plain, order=5, starts_at_rest=starts, ends_at_rest=ends)
         whole = [piece.of_all(time, angle) for piece in pieces]
@@ -102,15 +111,15 @@ def choose_processes(time: FloatArray, q: FloatArray) -> tuple[JointProcess, ...
             found = _for_all(found, 1.0 / (sum(piece.moving for piece in pieces) / len(pieces)))
             found = dataclasses.replace(found, shares=() if samples.always_moving() else _shares(samples, found))
             found = _for_all(found, share)
-            return dataclasses.replace(found, noise=_cross_validation(whole).of(found)[1])
+            return dataclasses.replace(found, noise=_cross_validation(whole, floor).of(found)[1])
 
         seen = _search(pieces, score, template, ORDERS, start=math.log(process.bandwidth))
         found = completed(seen)
         if found.noise > max(HIDDEN * seen.noise, EXACT):
-            found = completed(_for_all(_search(whole, _cross_validation(whole), template, ORDERS), 1.0 / share))
+            found = completed(_for_all(_search(whole, _cross_validation(whole, floor), template, ORDERS), 1.0 / share))
         return found
 
-    return _no_finer_than_resolved(_each_joint(finish, q, few, stretches, scores, first), q)
+    return tuple(_each_joint(finish, q, few, stretches, scores, first, least))
 
 
 def adapted_processes(time: FloatArray, q: FloatArray, processes: Sequence[JointProcess]) -> tuple[JointProcess, ...]:
@@ -124,10 +133,10 @@ def adapted_processes(time: FloatArray, q: FloatArray, processes: Sequence[Joint
     thin = _thinning(time, SEARCH_SAMPLES, SEARCH_RATE)
     plain = [dataclasses.replace(one, starts_at_rest=False, ends_at_rest=False, shares=()) for one in processes]
 
-    def noisy(angle: FloatArray, process: JointProcess) -> JointProcess:
-        return dataclasses.replace(process, noise=_cross_validation([_Samples(time, angle)]).of(process)[1])
+    def noisy(angle: FloatArray, process: JointProcess, floor: float) -> JointProcess:
+        return dataclasses.replace(process, noise=_cross_validation([_Samples(time, angle)], floor).of(process)[1])
 
-    known = _each_joint(noisy, q, plain)
+    known = _each_joint(noisy, q, plain, _rounding_noise(q))
     tests = _each_joint(lambda angle, process: _rest_at_ends(time, angle, process), q, known)
     starts, ends = (all(test[end] for test in tests) for end in (0, 1))
 
@@ -137,35 +146,17 @@ def adapted_processes(time: FloatArray, q: FloatArray, processes: Sequence[Joint
         shares = () if samples.always_moving() else _shares(samples, _for_all(process, 1.0 / thin))
         return dataclasses.replace(process, shares=shares)
 
-    return _no_finer_than_resolved(_each_joint(rests, q, known), q)
+    return tuple(_each_joint(rests, q, known))
 
 
-def at_highest_bandwidth(time: FloatArray, processes: Sequence[JointProcess]) -> tuple[str, ...]:
-    """A sentence if the choice for measured angles at times (T,) ended at the highest bandwidth."""
-    highest = HIGHEST / float(np.median(np.diff(time[:: _thinning(time, SEARCH_SAMPLES, SEARCH_RATE)])))
-    joints = [
-        str(number)
-        for number, one in enumerate(processes, start=1)
-        if one.bandwidth >= 0.99 * highest and one.noise > EXACT
-    ]
-    if not joints:
-        return ()
-    sentence = (
-        f"The angles of joint{'s'[: len(joints) - 1]} {', '.join(joints)} are smoothed at {highest:.3g} Hz, the "
-        "highest bandwidth that is tried: their errors last from sample to sample and are taken for motion, so that "
-        "accelerations are not to be relied on. Were they held, filtered or interpolated? motion='butterworth' "
-        "smooths more"
-    )
-    return (sentence,)
+def highest_bandwidth(time: FloatArray) -> float:
+    """The highest bandwidth that is tried for angles at times (T,) [Hz]."""
+    return HIGHEST / float(np.median(np.diff(time[:: _thinning(time, SEARCH_SAMPLES, SEARCH_RATE)])))
 
 
-def _no_finer_than_resolved(processes: Sequence[JointProcess], q: FloatArray) -> tuple[JointProcess, ...]:
-    """The models with at least the noise that rounding to the resolution of the angles (T, n) makes."""
-    least = resolution(q) / math.sqrt(12.0)
-    return tuple(
-        dataclasses.replace(one, noise=max(one.noise, float(level)))
-        for one, level in zip(processes, least, strict=True)
-    )
+def _rounding_noise(q: FloatArray) -> list[float]:
+    """(n,) standard deviation of what rounding to their resolution does to angles (T, n); 0 where there is none."""
+    return [float(step) / math.sqrt(12.0) for step in resolution(q)]
 
 
 def _thinning(time: FloatArray, samples: int, rate: float) -> int:
@@ -316,7 +307,15 @@ class _Remembered:
         return self._known[process]
 
 
-def _cross_validation(pieces: Sequence[_Samples]) -> _Remembered:
+def _cross_validation(pieces: Sequence[_Samples], floor: float = 0.0) -> _Remembered:
+    """The scores of models on pieces of a run.
+
+    Args:
+        pieces: of the samples.
+        floor: standard deviation that their errors have at least [rad]. Rounded angles of a slow motion are steps,
+            which a wide bandwidth follows: what a model explains below the floor is not to its credit.
+    """
+
     def score(process: JointProcess) -> tuple[float, float]:
         squares, spent, count = 1e-300, 0.0, 0
         for piece in pieces:
@@ -329,7 +328,8 @@ def _cross_validation(pieces: Sequence[_Samples]) -> _Remembered:
             squares += float(residual @ residual)
             spent += float(smoothed.covariances.sum()) / process.noise**2
             count += residual.size
-        noise = max(math.sqrt(squares / max(count - spent, 1.0)), LEAST_NOISE)
+        noise = max(math.sqrt(squares / max(count - spent, 1.0)), LEAST_NOISE, floor)
+        squares = max(squares, FOLLOWED * floor**2 * (count - spent))
         return math.log(squares) - 2.0 * math.log(max(count - CAUTION * spent, 1e-3)), noise
 
     return _Remembered(score)

@@ -16,10 +16,10 @@ from iparam.motion.angle_samples import fresh_samples
 from iparam.motion.effort_prediction import prediction_of
 from iparam.motion.filters import butterworth_smooth, savitzky_golay_smooth
 from iparam.motion.joint_process import JointProcess
-from iparam.motion.kalman import kalman_filter, kalman_smooth
+from iparam.motion.kalman import at_highest_bandwidth, kalman_filter, kalman_smooth
 from iparam.motion.motion import MotionEstimate
-from iparam.motion.prediction_choice import choose_by_prediction
-from iparam.motion.process_choice import adapted_processes, at_highest_bandwidth, choose_processes
+from iparam.motion.prediction_choice import choose_by_prediction, widest_bandwidth
+from iparam.motion.process_choice import adapted_processes, choose_processes, highest_bandwidth
 from iparam.recording.alignment import align
 from iparam.recording.channels import CHANNELS
 from iparam.recording.noise_level import white_noise_level
@@ -92,11 +92,11 @@ class KalmanMotion:
         prediction = prediction_of(recording, robot, self.predicts, self.gains, self.left_out)
         if prediction is not None:
             processes = choose_by_prediction(angles.time, angles.values, prediction, plain)
-        return dataclasses.replace(
-            kalman_smooth(angles.time, angles.values, processes),
-            judge=self.predicts if processes != plain else "",
-            warnings=at_highest_bandwidth(angles.time, processes),
-        )
+        judged = processes != plain
+        highest = widest_bandwidth(angles.time) if judged else highest_bandwidth(angles.time)
+        motion = kalman_smooth(angles.time, angles.values, processes)
+        said = at_highest_bandwidth(motion, highest)
+        return dataclasses.replace(motion, judge=self.predicts if judged else "", warnings=said)
 
 
 @dataclass(frozen=True)
