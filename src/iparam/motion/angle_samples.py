@@ -30,6 +30,9 @@ UNEVEN = 0.01
 CLOCK = 0.2
 """How fast a clock's rate may change [Hz]: what scatters faster is jitter."""
 
+STEADY = 1.02
+"""Scatter of the stamps about a steady clock, in that about one whose rate varies, up to which it counts as steady."""
+
 BETTER = 0.8
 """Share of the variance about a smooth curve that must be left for an even clock to be believed."""
 
@@ -37,6 +40,7 @@ _STRETCH = 2500  # samples that stamps are judged on
 _BANDWIDTHS = (3.0, 6.0, 12.0)  # Hz
 _ORDER = 4
 _JOINTS = 3  # those that move most
+_FOLLOW = 0.05  # share of a stamp's error that a clock takes over
 _WHOLE = 0.01  # of a step by which values may be off whole steps
 _ENOUGH = 20_000  # samples that show a resolution
 _MOST_LEVELS = 1e9  # steps from the lowest to the highest value: more is arithmetic, not a sensor
@@ -98,19 +102,19 @@ def evenly_stamped(recording: Recording) -> tuple[Recording, tuple[str, ...]]:
     steps = np.diff(stamps)
     if float(np.std(steps)) < UNEVEN * float(np.median(steps)):
         return recording, ()
-    period = float(np.mean(steps))
+    period = float(np.median(steps))
     kept = np.isin(stamps, fresh_samples(angles)[0].time, assume_unique=True)
     judged = _most_moving(angles.values, kept)
-    best, least, scatter = stamps, _roughness(stamps[judged], angles.values[judged]) + math.log(BETTER), 0.0
-    for index in _numberings(steps):
-        even = _clock(index, stamps, period)
-        off = float(np.std(stamps - even))
-        if off < UNEVEN * period or (np.diff(even) <= 0.0).any():
+    best, least = stamps, _roughness(stamps[judged], angles.values[judged]) + math.log(BETTER)
+    for index in _numberings(stamps):
+        even = _clock(index, stamps)
+        if (np.diff(even) <= 0.0).any():
             continue
         score = _roughness(even[judged], angles.values[judged])
-        if score < least:
-            best, least, scatter = even, score, off
-    if best is stamps:
+        if score < least:  # what comes next is less simple, and must be clearly better in turn
+            best, least = even, score + math.log(BETTER)
+    scatter = float(np.std(stamps - best))
+    if scatter < UNEVEN * period:
         return recording, ()
     said = (
         f"The time stamps scatter by {1e3 * scatter:.2g} ms about an even clock, on which the joint angles are "
@@ -123,19 +127,41 @@ def evenly_stamped(recording: Recording) -> tuple[Recording, tuple[str, ...]]:
     return dataclasses.replace(recording, signals=signals), (said,)
 
 
-def _numberings(steps: FloatArray) -> list[FloatArray]:
-    """The numbers (T,) that rows may have: none missing; or some missing, where steps are close to whole periods."""
-    plain = np.arange(steps.size + 1.0)
-    whole = np.maximum(np.round(steps / np.median(steps)), 1.0)
-    if (whole == 1.0).all():
+def _numberings(stamps: FloatArray) -> list[FloatArray]:
+    """The numbers (T,) that rows may have: none missing; or some missing, where stamps are far from the next row's."""
+    plain = np.arange(float(stamps.size))
+    steps = np.diff(stamps)
+    if (steps < 1.5 * np.median(steps)).all():
         return [plain]
-    return [plain, np.concatenate([[0.0], np.cumsum(whole)])]
+    return [plain, _tracked(stamps)]
 
 
-def _clock(index: FloatArray, stamps: FloatArray, period: float) -> FloatArray:
-    """The stamps (T,) as a slowly varying function of the rows' numbers (T,)."""
-    process = JointProcess(3, CLOCK * period, 1.0)
-    return np.asarray(smooth_joint(index, stamps - stamps[0], process, depth=1).means[:, 0] + stamps[0])
+def _tracked(stamps: FloatArray) -> FloatArray:
+    """The numbers (T,) of rows on a clock that follows the stamps slowly, each the one nearest to its stamp."""
+    period, clock = float(np.median(np.diff(stamps))), float(stamps[0])
+    numbers = [0]
+    for stamp in stamps[1:].tolist():
+        ahead = round((stamp - clock) / period)
+        if ahead < 1 < numbers[-1] - numbers[max(len(numbers) - 2, 0)]:
+            # The row before was so late that it was taken for the next one.
+            numbers[-1] -= 1
+            clock -= period
+            ahead += 1
+        ahead = max(ahead, 1)
+        late = stamp - clock - ahead * period
+        clock += ahead * period + _FOLLOW * late
+        period += 0.25 * _FOLLOW**2 * late / ahead
+        numbers.append(numbers[-1] + ahead)
+    return np.array(numbers, dtype=np.float64)
+
+
+def _clock(index: FloatArray, stamps: FloatArray) -> FloatArray:
+    """The stamps (T,) as a function of the rows' numbers (T,): a steady clock, or one whose rate varies slowly."""
+    rate, start = np.polyfit(index - index.mean(), stamps - stamps[0], 1)
+    steady = stamps[0] + start + rate * (index - index.mean())
+    wander = smooth_joint(index, stamps - steady, JointProcess(3, CLOCK * rate, 1.0), depth=1).means[:, 0]
+    varies = np.std(stamps - steady) > STEADY * np.std(stamps - steady - wander)
+    return np.asarray(steady + wander if varies else steady)
 
 
 def _most_moving(q: FloatArray, kept: NDArray[np.bool_]) -> NDArray[np.int64]:
