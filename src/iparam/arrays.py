@@ -65,6 +65,14 @@ def _all_finite(array: FloatArray) -> bool:
     return bool(np.isfinite(array).all())
 
 
+def block_means(values: FloatArray, size: int) -> FloatArray:
+    """(N // size, ...) the means of every ``size`` successive ones of values (N, ...); those at the end may be left."""
+    if size == 1:
+        return values
+    count = len(values) // size
+    return np.asarray(values[: count * size].reshape(count, size, *values.shape[1:]).mean(axis=1))
+
+
 def frozen(array: ArrayLike) -> FloatArray:
     """A read-only float64 copy, for the fields of frozen values; one that is read-only already is taken as it is."""
     given = array if isinstance(array, np.ndarray) and array.base is None else None

@@ -137,6 +137,17 @@ def test_memory_is_bounded_by_segments(
     assert peaks[1] < 2.0 * peaks[0]
 
 
+def test_what_is_wrong_with_the_angles_is_said(make_run: Any, truth: Any, robot: iparam.Robot) -> None:
+    run = make_run(noise=0.1)
+    angles = run.signal("q")
+    held = np.repeat(angles.values[::4], 4, axis=0)[: len(angles.values)]
+    found = identify_robot(
+        [run.with_signal("q", time=angles.time, values=held)], robot, friction=truth.friction, compare=False
+    )
+    assert any("repeat" in warning for warning in found.warnings)
+    assert not any("repeat" in warning for warning in identify_robot([run], robot, compare=False).warnings)
+
+
 def test_a_run_counts_once_and_is_not_validated_with(make_run: Any, robot: iparam.Robot) -> None:
     one = make_run(0)
     with pytest.raises(ContradictionError, match="runs 1 and 2 are the same recording"):

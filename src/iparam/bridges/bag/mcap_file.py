@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from iparam.bridges.bag.rosbags_backend import decompress
-from iparam.bridges.bag.topic_log import LATEST, Topic, TopicLog, TopicLogs, standard_type
+from iparam.bridges.bag.topic_log import LATEST, Topic, TopicLog, TopicLogs, damage_notes, standard_type
 from iparam.errors import FileFormatError
 from iparam.files.reading_limit import check_size
 
@@ -75,17 +75,8 @@ class _McapScan:
             )
         elif not self._has_end():
             notes.append(f"{self.source} is cut behind its messages, in its index: all {read} messages were read")
-        if self.damaged_chunks:
-            places = ", ".join(str(start) for start in self.damaged_chunks[:5])
-            notes.append(
-                f"{self.source} has {len(self.damaged_chunks)} chunks whose contents do not match their checksum or "
-                f"cannot be unpacked; they were left out, or read up to the damage: byte {places}"
-            )
-        if self.unknown_compressions:
-            names = ", ".join(repr(name) for name in sorted(self.unknown_compressions))
-            notes.append(f"{self.source} has chunks compressed by {names}, which iparam cannot unpack: left out")
-        if self.damaged:
-            notes.append(f"{self.source} has {self.damaged} damaged records, which were left out")
+        fault = "whose contents do not match their checksum or cannot be unpacked"
+        notes += damage_notes(self.source, self.damaged_chunks, fault, self.unknown_compressions, self.damaged)
         return notes
 
     def _data_section(self) -> tuple[int, bool]:

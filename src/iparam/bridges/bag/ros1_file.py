@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from iparam.bridges.bag.mcap_file import LARGEST_CHUNK, LARGEST_MESSAGE, MOST_PACKED
 from iparam.bridges.bag.rosbags_backend import decompress
-from iparam.bridges.bag.topic_log import Topic, TopicLog, TopicLogs, standard_type
+from iparam.bridges.bag.topic_log import Topic, TopicLog, TopicLogs, damage_notes, standard_type
 from iparam.errors import FileFormatError
 from iparam.files.reading_limit import check_size
 
@@ -72,17 +72,8 @@ class _Ros1Scan:
             )
         elif not self.indexed:
             notes.append(f"{self.source} has no index: its recording never finished. {read} messages were read")
-        if self.damaged_chunks:
-            places = ", ".join(str(start) for start in self.damaged_chunks[:5])
-            notes.append(
-                f"{self.source} has {len(self.damaged_chunks)} chunks that cannot be unpacked; they were left out, or "
-                f"read up to the damage: byte {places}"
-            )
-        if self.unknown_compressions:
-            names = ", ".join(repr(name) for name in sorted(self.unknown_compressions))
-            notes.append(f"{self.source} has chunks compressed by {names}, which iparam cannot unpack: left out")
-        if self.damaged:
-            notes.append(f"{self.source} has {self.damaged} damaged records, which were left out")
+        fault = "that cannot be unpacked"
+        notes += damage_notes(self.source, self.damaged_chunks, fault, self.unknown_compressions, self.damaged)
         return notes
 
     def _file(self) -> int:

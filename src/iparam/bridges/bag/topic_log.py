@@ -154,3 +154,27 @@ class TopicLogs:
     def count(self) -> int:
         """The number of messages in all topics."""
         return sum(log.count for log in self._logs.values())
+
+
+def damage_notes(source: str, chunks: list[int], fault: str, compressions: set[str], records: int) -> list[str]:
+    """What was left out of a bag for its damage, one sentence each.
+
+    Args:
+        source: the bag's name.
+        chunks: where damaged chunks begin [byte].
+        fault: what is wrong with them.
+        compressions: names of those that cannot be unpacked.
+        records: how many are damaged.
+    """
+    notes = []
+    if chunks:
+        places = ", ".join(str(start) for start in chunks[:5])
+        notes.append(
+            f"{source} has {len(chunks)} chunks {fault}; they were left out, or read up to the damage: byte {places}"
+        )
+    if compressions:
+        names = ", ".join(repr(name) for name in sorted(compressions))
+        notes.append(f"{source} has chunks compressed by {names}, which iparam cannot unpack: left out")
+    if records:
+        notes.append(f"{source} has {records} damaged records, which were left out")
+    return notes

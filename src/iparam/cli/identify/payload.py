@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from tyro.conf import Positional, arg
@@ -100,11 +100,8 @@ class IdentifyPayload(RecordedRunOptions):
             recording,
             robot,
             self.method,
-            motion=motion_source(self.motion),
-            wrench=self._wrench(),
-            bias=self.bias,
-            delay=self._delay(),
             prior=prior,
+            **self._settings(),
         )
         if self.output is not None:
             estimate.save(self.output)
@@ -181,6 +178,11 @@ class IdentifyPayload(RecordedRunOptions):
         for line in wrap(estimate.status, 80):
             print_line(line)
 
+    def _settings(self) -> dict[str, Any]:
+        """What all estimators are given alike."""
+        source, wrench = motion_source(self.motion), self._wrench()
+        return {"motion": source, "wrench": wrench, "bias": self.bias, "delay": self._delay()}
+
     def _delay(self) -> float | None:
         if self.delay is None or self.delay == "estimate":
             return None
@@ -201,25 +203,10 @@ class IdentifyPayload(RecordedRunOptions):
         return load
 
     def _compare(self, recording: Recording, robot: Robot | None) -> None:
-        found = iparam.estimation.compare_methods(
-            recording,
-            robot,
-            motion=motion_source(self.motion),
-            wrench=self._wrench(),
-            bias=self.bias,
-            delay=self._delay(),
-        )
+        found = iparam.estimation.compare_methods(recording, robot, **self._settings())
         good = found.estimates
         if not good:  # for the reason that the default method has
-            iparam.identify_payload(
-                recording,
-                robot,
-                motion=motion_source(self.motion),
-                wrench=self._wrench(),
-                bias=self.bias,
-                delay=self._delay(),
-                partial=False,
-            )
+            iparam.identify_payload(recording, robot, partial=False, **self._settings())
         if self.json:
             print_json({name: estimate.to_document() for name, estimate in good.items()})
             return

@@ -120,7 +120,7 @@ class IdentifyRobot(ControllerLogOptions):
         )
         print_line()
         print_drives(found.friction_terms, found.coupled_drives, 13)
-        print_line(f"drive gains  {' '.join(numbers(found.drive_gains.values, 3))} N m/A")
+        print_line(f"drive gains  {' '.join(numbers(found.drive_gains.values, 3))} {found.drive_gains.unit}".rstrip())
         print_line(f"residuals    {' '.join(numbers(found.fit_rms, 3))} N m, root mean square of each joint")
         if predictions:
             joints = [f"joint {j + 1}" for j in range(found.robot.num_joints)]

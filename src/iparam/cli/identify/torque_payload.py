@@ -73,7 +73,7 @@ class IdentifyTorquePayload(ControllerLogOptions):
         print_line(f"inertia        {' '.join(numbers(moments, 4))} kg m^2, principal moments about the centre of mass")
         print_line(f"consistent     {'yes' if estimate.physically_consistent else 'no'}")
         print_drives(found.friction_terms, found.coupled_drives, 15)
-        print_line(f"drive gains    {' '.join(numbers(found.drive_gains.values, 3))} N m/A")
+        print_line(f"drive gains    {' '.join(numbers(found.drive_gains.values, 3))} {found.drive_gains.unit}".rstrip())
         print_line(f"residuals      {' '.join(numbers(found.torque_rms, 3))} N m, root mean square of each joint")
         print_line(f"samples        {estimate.samples}")
         if self.output is not None:

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from iparam.arrays import FloatArray, as_float_array
+from iparam.arrays import FloatArray, as_float_array, block_means
 from iparam.errors import ContradictionError, InputError, UnknownNameError
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
@@ -130,7 +130,7 @@ def problem_from_recording(
     count = found // size
     used = np.flatnonzero(inside)[: count * size]
     times = measured.time[used].reshape(count, size)
-    middles = _means(times.ravel(), size)
+    middles = block_means(times.ravel(), size)
     offset = None
     if bias == "zeroed":
         offset = _zeroed(whole, robot, zero_pose, checked.gravity)
@@ -141,7 +141,7 @@ def problem_from_recording(
         for start in range(0, count, each):
             part = times[start : start + each]
             matrices = of.at(part.ravel() - delay).regressor(robot, checked.gravity)
-            means[start : start + each] = _means(matrices, size)
+            means[start : start + each] = block_means(matrices, size)
         found = means if offset is None else offset_compensated_regressor(means, offset)
         found.flags.writeable = False  # so that nobody needs a copy
         return found
@@ -165,7 +165,7 @@ def problem_from_recording(
     covariance = None if wrench_covariance is None else as_float_array(wrench_covariance, "wrench_covariance") / size
     return PayloadProblem(
         A=matrices,
-        y=_means(measured.values[used], size),
+        y=block_means(measured.values[used], size),
         time=middles,
         bias=bias != "none",
         wrench_covariance=covariance,
@@ -197,11 +197,6 @@ def _averaged(times: FloatArray) -> int:
     """How many successive samples to take the mean of."""
     within = int(LONGEST_MEAN / float(np.median(np.diff(times))) + 0.01)
     return max(1, min(-(-times.size // MOST_SAMPLES), within))
-
-
-def _means(values: FloatArray, size: int) -> FloatArray:
-    """(N, ...) of every ``size`` successive ones of values (N size, ...)."""
-    return values if size == 1 else np.asarray(values.reshape(-1, size, *values.shape[1:]).mean(axis=1))
 
 
 def within_motion(motion: MotionEstimate, times: FloatArray) -> tuple[NDArray[np.bool_], list[str]]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from iparam.arrays import FloatArray
+from iparam.arrays import FloatArray, block_means
 from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.partial_estimate import Shown, assemble_partial, level_weights, shown_directions
@@ -92,9 +92,7 @@ def _means(problem: PayloadProblem) -> tuple[FloatArray, FloatArray]:
     if problem.num_samples > 1:
         size = max(1, int(SLOW / float(np.median(np.diff(problem.time))) + 0.01))
     size = min(size, max(1, problem.num_samples // LEAST_MEANS))
-    count = problem.num_samples // size
-    A = problem.A[: count * size].reshape(count, size, 6, NUM_PARAMETERS).mean(axis=1)
-    return A, problem.y[: count * size].reshape(count, size, 6).mean(axis=1)
+    return block_means(problem.A, size), block_means(problem.y, size)
 
 
 def _design(A: FloatArray, y: FloatArray, bias: bool) -> FloatArray:

@@ -150,6 +150,7 @@ def identify_payload_from_torque(
     )
     fit = with_measured_tolerance(fit_torques(model, sources, gains, progress=progress))
     warnings = [*bare.warnings, *loaded.warnings, *checked.remarks]
+    warnings += [warning for source in sources for warning in source.motion.warnings if warning not in warnings]
     found = _assemble(fit, sum(source.num_samples for source in sources), warnings)
     estimate = dataclasses.replace(
         found.estimate,

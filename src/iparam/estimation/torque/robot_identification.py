@@ -229,6 +229,7 @@ def identify_robot(
             comparisons[name] = (plain, fit_torques(plain, sources, gains, weighted=False).solution.parameters)
         comparisons["maker"] = _maker(fit)
     warnings = [warning for recording in recordings for warning in recording.warnings] + list(checked.remarks)
+    warnings += [warning for source in sources for warning in source.motion.warnings]
     if gains.tolerance:
         warnings.append(
             f"{gains.source} Each is taken to be within {100 * gains.tolerance:.2g} % (standard deviation)."

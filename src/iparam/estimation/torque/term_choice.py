@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from iparam.arrays import FloatArray
 from iparam.estimation.torque.consistent_robot import PRIOR_DEVIATION, link_units
 from iparam.estimation.torque.friction import DISSIPATIVE, FrictionModel, kind
-from iparam.estimation.torque.joint_data import JointData, JointDataSource
-from iparam.estimation.torque.torque_fit import with_directions
+from iparam.estimation.torque.joint_data import JointDataSource
+from iparam.estimation.torque.torque_fit import reduced_run
 from iparam.estimation.torque.torque_model import Coupling, TorqueModel
 
 ALWAYS = ("viscous", "coulomb", "offset")
@@ -208,8 +208,12 @@ class _Search:
 
     def _joint_changes(self) -> list[list[_Change]]:
         return [
-            [_Change(own, group) for group in CANDIDATES if not set(group) & own and not _one_sided(set(group) | own)]
-            for own in (self._chosen[joint] for joint in self._model.measured)
+            [
+                _Change(self._chosen[joint], group, joint)
+                for group in CANDIDATES
+                if not set(group) & self._chosen[joint] and not _one_sided(set(group) | self._chosen[joint])
+            ]
+            for joint in self._model.measured
         ]
 
     def _coupling_changes(self) -> list[_Change]:
@@ -238,18 +242,9 @@ class _Search:
         means = sum(source.num_samples // _window(source) for source in sources)
         step = max(1, means // MOST_ROWS)
         for run, source in enumerate(sources):
-            size = _window(source)
-            parts, sides = [], []
-            for data, directions in with_directions(model, source):
-                parts.append(
-                    JointData(*(_means(getattr(data, f.name), size)[::step] for f in dataclasses.fields(data)))
-                )
-                sides.append(_means(directions, size)[::step])
-            data = JointData(
-                *(np.concatenate([getattr(part, f.name) for part in parts]) for f in dataclasses.fields(JointData))
-            )
+            data, directions = reduced_run(model, source, step, _window(source))
             load = None if parameters is None else model.gear_torques(data, run, parameters)
-            rows = model.rows(data, run, np.concatenate(sides), load)
+            rows = model.rows(data, run, directions, load)
             blocks = max(2, round(BLOCKS * source.num_samples / total))
             for part in np.array_split(np.arange(len(data.time)), blocks):
                 grams, rights, squares = [], [], np.zeros(model.num_joints)
@@ -268,15 +263,16 @@ class _Search:
     def _settle(self) -> None:
         """Noise levels of the joints from their errors of prediction, and the blocks weighed by them."""
         used, rows = self._used(), sum(block.rows for block in self._blocks)
+        self._weigh()
         for _ in range(3):
-            weights = self._level**-2
-            self._grams = [np.tensordot(weights, block.grams, axes=1) for block in self._blocks]
-            self._rights = [weights @ block.rights for block in self._blocks]
-            squares = np.zeros(weights.size)
+            squares = np.zeros(self._level.size)
             for block, found in zip(self._blocks, self._predictors(used), strict=True):
                 quadratic = np.einsum("jpq,p,q->j", block.grams, found, found) - 2.0 * block.rights @ found
                 squares += np.maximum(block.squares + quadratic, 0.0)
             self._level = np.maximum(np.sqrt(squares / rows), 1e-9)
+            self._weigh()
+
+    def _weigh(self) -> None:
         weights = self._level**-2
         self._grams = [np.tensordot(weights, block.grams, axes=1) for block in self._blocks]
         self._rights = [weights @ block.rights for block in self._blocks]
@@ -324,7 +320,7 @@ class _Search:
         if change.of_couplings:
             return all(self._power(found, int(index)) > 0.0 for index in change.more)
         return all(
-            (found[model.friction_columns(str(term))] >= 0.0).all()
+            found[model.friction_columns(str(term))][change.joint] >= 0.0
             for term in change.more
             if kind(str(term)) in DISSIPATIVE
         )
@@ -343,12 +339,6 @@ def _window(source: JointDataSource) -> int:
     return max(1, int(MEAN_OVER * source.rate + 0.01))
 
 
-def _means(values: FloatArray, size: int) -> FloatArray:
-    """(N // size, ...) of successive ones of values (N, ...)."""
-    count = len(values) // size
-    return np.asarray(values[: count * size].reshape(count, size, *values.shape[1:]).mean(axis=1))
-
-
 def _one_sided(terms: set[str]) -> bool:
     """Whether both directions would have viscous friction of their own: beside the common one that is one too many."""
     return {"forward", "backward"} <= terms
@@ -357,12 +347,14 @@ def _one_sided(terms: set[str]) -> bool:
 class _Change:
     """One more group of terms of a joint, or one more coupling: while the context lasts, or for good."""
 
-    def __init__(self, chosen: set[str] | list[int], more: Sequence[str] | Sequence[int]) -> None:
-        self._chosen, self.more = chosen, more
+    def __init__(
+        self, chosen: set[str] | list[int], more: Sequence[str] | Sequence[int], joint: int | None = None
+    ) -> None:
+        self._chosen, self.more, self.joint = chosen, more, joint
 
     @property
     def of_couplings(self) -> bool:
-        return isinstance(self._chosen, list)
+        return self.joint is None
 
     def __enter__(self) -> None:
         self.keep()

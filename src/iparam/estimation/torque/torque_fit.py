@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iparam.arrays import FloatArray
+from iparam.arrays import FloatArray, block_means
 from iparam.estimation.torque.drives.drive_gains import DriveGains
 from iparam.estimation.torque.incremental_qr import RowClass, TimeBlocks
 from iparam.estimation.torque.joint_data import JointData, JointDataSource
@@ -119,6 +120,25 @@ def _triangles(
             blocks.add(classes)
         advance(len(data.time))
     return blocks
+
+
+def reduced_run(model: TorqueModel, source: JointDataSource, step: int, size: int = 1) -> tuple[JointData, FloatArray]:
+    """A whole run with fewer samples, and the directions of motion, which all of its samples tell.
+
+    Args:
+        model: with the friction that asks for directions.
+        source: the run.
+        step: every how many are taken.
+        size: successive samples whose mean is one of them.
+    """
+    names = [field.name for field in dataclasses.fields(JointData)]
+    parts: dict[str, list[FloatArray]] = {name: [] for name in names}
+    sides = []
+    for data, directions in with_directions(model, source):
+        for name in names:
+            parts[name].append(block_means(getattr(data, name), size)[::step])
+        sides.append(block_means(directions, size)[::step])
+    return JointData(*(np.concatenate(parts[name]) for name in names)), np.concatenate(sides)
 
 
 def with_directions(model: TorqueModel, source: JointDataSource) -> Iterator[tuple[JointData, FloatArray]]:

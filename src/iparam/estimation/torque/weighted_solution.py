@@ -246,7 +246,6 @@ def _jackknife_scatter(
         half: (r, r) H, where H H' is the inverse of the information; the units are those of H^-1 times the solution.
     """
     from scipy.stats import chi2
-    from scipy.stats import t as student
 
     count = solution.size
     moves, even = [], []
@@ -275,5 +274,11 @@ def _jackknife_scatter(
         return np.eye(count), blocks
     scatter = (groups - 1) / groups * np.transpose(moves) @ moves
     values, vectors = np.linalg.eigh(scatter)
-    wide = float(student.ppf(0.975, max(groups - 1, 1)) / student.ppf(0.975, np.inf))
-    return wide**2 * (vectors * np.maximum(values, 1.0)) @ vectors.T, blocks
+    return student_width(groups) ** 2 * (vectors * np.maximum(values, 1.0)) @ vectors.T, blocks
+
+
+def student_width(groups: int) -> float:
+    """By how much a standard deviation that few groups tell is widened, so that 1.96 of it hold 95 %."""
+    from scipy.stats import t as student
+
+    return float(student.ppf(0.975, max(groups - 1, 1)) / student.ppf(0.975, np.inf))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -61,12 +62,14 @@ class DriveGains:
         standard_deviation: (n,) how far the estimate scatters [N m/A].
         tolerance: relative standard deviation of the real gain about the figure that was estimated.
         source: one sentence on where they come from.
+        unit: of the values: "N m/A", or "" where a sensor tells the torque.
     """
 
     values: FloatArray
     standard_deviation: FloatArray
     tolerance: float
     source: str
+    unit: str = "N m/A"
 
     def __post_init__(self) -> None:
         values = as_float_array(self.values, "drive gains")
@@ -113,17 +116,19 @@ def find_gains(
     """
     if isinstance(given, DriveGains):
         return given
+    torques = torque_gains(robot.num_joints) if effort_of(bare) == "tau" else None
     if given is not None:
-        return given_gains(given, robot.num_joints)
-    if effort_of(bare) == "tau":
-        return torque_gains(robot.num_joints)
+        gains = given_gains(given, robot.num_joints)
+        return gains if torques is None else dataclasses.replace(gains, unit=torques.unit)
+    if torques is not None:
+        return torques
     told = [one for one in recordings if all(one.has(name) for name in ("target_torque", "target_current", "dq"))]
     return gains_from_targets(told) if told else gains_from_model(bare, robot, motion)
 
 
 def torque_gains(num_joints: int) -> DriveGains:
     """The gains of a recording of torques: one, as far as their sensors can be trusted."""
-    return DriveGains(np.ones(num_joints), np.zeros(num_joints), SENSOR_TOLERANCE, "The recording holds torques.")
+    return DriveGains(np.ones(num_joints), np.zeros(num_joints), SENSOR_TOLERANCE, "The recording holds torques.", "")
 
 
 def given_gains(values: ArrayLike, num_joints: int, tolerance: float = TOLERANCE) -> DriveGains:

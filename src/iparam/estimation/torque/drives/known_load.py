@@ -12,7 +12,6 @@ are known (the best linear unbiased prediction of a random effect, Henderson 197
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -29,9 +28,10 @@ from iparam.estimation.torque.drives.drive_gains import (
     find_gains,
 )
 from iparam.estimation.torque.friction import FrictionModel
-from iparam.estimation.torque.joint_data import JointData, JointDataSource, check_runs, effort_of
-from iparam.estimation.torque.torque_fit import with_directions
+from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
+from iparam.estimation.torque.torque_fit import reduced_run
 from iparam.estimation.torque.torque_model import NUM_LOAD, TorqueModel, left_out_joints
+from iparam.estimation.torque.weighted_solution import GROUPS, student_width
 from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
 from iparam.recording.statements import with_gravity
@@ -44,9 +44,6 @@ torque per ampere changes by 0.11 % a kelvin, and two moments of a working day d
 
 MOST_ROWS = 20_000
 """Samples of both runs that are used."""
-
-GROUPS = 8
-"""Long blocks of each run that are left out in turn."""
 
 SMALLEST = 1e-6
 """Share of the largest singular value, columns scaled to length one, below which a direction is no other one."""
@@ -120,14 +117,9 @@ def _slopes(
     step = max(1, sum(source.num_samples for source in sources) // MOST_ROWS)
     runs = []
     for run, source in enumerate(sources):
-        parts, sides = [], []
-        for data, directions in with_directions(model, source):
-            kept = np.arange(0, len(data.time), step)
-            parts.append([getattr(data, field.name)[kept] for field in dataclasses.fields(data)])
-            sides.append(directions[kept])
-        data = JointData(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        data, directions = reduced_run(model, source, step)
         gear = model.gear_torques(data, run, parameters)
-        runs.append((data, model.rows(data, run, np.concatenate(sides), gear)))
+        runs.append((data, model.rows(data, run, directions, gear)))
     for joint in model.measured:
         rows, efforts, groups = [], [], []
         for run, (data, of_joints) in enumerate(runs):
@@ -152,8 +144,6 @@ def _slope(rows: FloatArray, effort: FloatArray, groups: NDArray[np.int64]) -> t
         effort: (N,).
         groups: (N,) the block of time that a row is of, see `GROUPS`; runs have noise levels of their own.
     """
-    from scipy.stats import t as student
-
     size = float(np.linalg.norm(rows[:, 0]))
     lengths = np.linalg.norm(rows[:, 1:], axis=0)
     rest = rows[:, 1:][:, lengths > 0.0] / lengths[lengths > 0.0]
@@ -187,7 +177,7 @@ def _slope(rows: FloatArray, effort: FloatArray, groups: NDArray[np.int64]) -> t
     if number < LEAST_GROUPS:
         return 0.0, np.inf
     # Few groups know little of their scatter; and weights that stay while a group is left out hold the rest too firmly.
-    wide = student.ppf(0.975, number - 1) / student.ppf(0.975, np.inf) * weights.sum() / inside.sum()
+    wide = student_width(number) * weights.sum() / inside.sum()
     deviation = wide * np.sqrt((number - 1) / number * np.square(np.array(others) - np.mean(others)).sum())
     return float(found[0] / size), float(deviation / size)
 
@@ -216,7 +206,7 @@ def _combined(slopes: FloatArray, deviations: FloatArray, before: DriveGains, lo
         source += (
             f" It hardly loads joints {weak}: theirs are mostly other figures times the factor of the other joints."
         )
-    return DriveGains(values, np.abs(values / found) * np.sqrt(variance), CALIBRATED_TOLERANCE, source)
+    return DriveGains(values, np.abs(values / found) * np.sqrt(variance), CALIBRATED_TOLERANCE, source, before.unit)
 
 
 def _scatter_factor(shares: FloatArray, spread: FloatArray, stated: FloatArray) -> float:
