@@ -13,7 +13,7 @@ import iparam
 from iparam.cli.console.printing import AsJson, numbers, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.mounting import note_unstored
-from iparam.cli.options.recorded_run import RecordedRunOptions, note_further
+from iparam.cli.options.recorded_run import DelayText, RecordedRunOptions, given_delay, note_further
 from iparam.files.kind import FileKind
 
 
@@ -34,8 +34,8 @@ class Compensate(RecordedRunOptions):
     output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]
     """File for the recording without the load: .parquet or .csv. Replaced if it exists."""
     overwrite: Overwrite = False
-    delay: Annotated[float, arg(metavar="S")] = 0.0
-    """By how much the wrench lags behind the joint angles [s]."""
+    delay: DelayText = None
+    """By how much the wrench lags behind the joint angles [s], or 'estimate': compensate what the wrench shows."""
     zeroed: Annotated[bool, arg(help_behavior_hint="")] = False
     """The sensor was zeroed with the load on it, in the first pose of the recording."""
     json: AsJson = False
@@ -44,7 +44,9 @@ class Compensate(RecordedRunOptions):
         """Compensate, write and report."""
         estimate = iparam.Estimate.load(self.result)
         recording, robot = self.load_run(self.recording)
-        clean = iparam.estimation.compensate_wrench(recording, robot, estimate, delay=self.delay, zeroed=self.zeroed)
+        clean = iparam.estimation.compensate_wrench(
+            recording, robot, estimate, delay=given_delay(self.delay), zeroed=self.zeroed
+        )
         clean.save(self.output)
         note_unstored(clean, self.output)
         before, after = (np.sqrt(np.mean(part.signal("wrench").values ** 2, axis=0)) for part in (recording, clean))

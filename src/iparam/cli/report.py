@@ -13,7 +13,7 @@ import iparam
 from iparam.cli.console.printing import note, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
-from iparam.cli.options.recorded_run import RecordedRunOptions
+from iparam.cli.options.recorded_run import DelayText, RecordedRunOptions, given_delay
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 
@@ -49,8 +49,8 @@ class Report(RecordedRunOptions):
     """What the arm really carried, from 'iparam simulate --truth': .json."""
     methods: Annotated[tuple[str, ...], arg(metavar="NAME ..", help_behavior_hint="")] = ()
     """Estimators to compare on the recording: names, or 'all'."""
-    delay: Annotated[float, arg(metavar="S")] = 0.0
-    """By how much the wrench lags behind the joint angles [s]."""
+    delay: DelayText = None
+    """By how much the wrench lags behind the joint angles [s], or 'estimate': compensate what the wrench shows."""
     title: Annotated[str, arg(metavar="TEXT")] = "Payload identification"
     """Heading of the page."""
 
@@ -73,7 +73,7 @@ class Report(RecordedRunOptions):
             trajectory=planned,
             truth=None if truth is None else truth.payload,
             comparison=self._comparison(recording, robot),
-            delay=self.delay,
+            delay=given_delay(self.delay),
             title=self.title,
             sources={name: path.name for name, path in given.items() if path is not None},
             created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z"),
@@ -97,4 +97,4 @@ class Report(RecordedRunOptions):
             return None
 
         names = iparam.estimation.METHODS if "all" in self.methods else self.methods
-        return iparam.estimation.compare_methods(recording, robot, names, delay=self.delay)
+        return iparam.estimation.compare_methods(recording, robot, names, delay=given_delay(self.delay))

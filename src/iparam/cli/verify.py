@@ -10,7 +10,7 @@ from tyro.conf import Positional, arg
 
 import iparam
 from iparam.cli.console.printing import AsJson, number, numbers, print_json, print_line, print_table
-from iparam.cli.options.recorded_run import RecordedRunOptions, note_further
+from iparam.cli.options.recorded_run import DelayText, RecordedRunOptions, given_delay, note_further
 from iparam.errors import IparamError
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Verify(RecordedRunOptions):
     """Largest error (rms) that passes, in units of the sensor's noise."""
     keep_bias: Annotated[bool, arg(help_behavior_hint="")] = False
     """Use the result's sensor bias. By default six offsets are fitted: a bias changes."""
-    delay: Annotated[float, arg(metavar="S")] = 0.0
-    """By how much the wrench lags behind the joint angles [s]."""
+    delay: DelayText = None
+    """By how much the wrench lags behind the joint angles [s], or 'estimate': compensate what the wrench shows."""
     json: AsJson = False
 
     def run(self) -> None:
@@ -50,7 +50,7 @@ class Verify(RecordedRunOptions):
             robot,
             threshold=self.threshold,
             keep_bias=self.keep_bias,
-            delay=self.delay,
+            delay=given_delay(self.delay),
         )
         note_further(found.warnings, recording)
         if self.json:

@@ -48,7 +48,7 @@ class ReportContext:
         given = self.given
         if given.recording is None or given.robot is None or not given.recording.has("wrench"):
             return None
-        return analyze_run(given.recording, given.robot, given.estimate, motion=self._recorded, delay=given.delay)
+        return analyze_run(given.recording, given.robot, given.estimate, motion=given.motion, delay=given.delay)
 
     @cached_property
     def motion(self) -> MotionEstimate | None:

@@ -33,7 +33,7 @@ class ReportInput:
         trajectory: what had been planned.
         truth: what the arm really carried, in the tool frame, where that is known.
         comparison: other methods' estimates from the same run.
-        delay: by how much the wrench lags behind the joint angles [s].
+        delay: by how much the wrench lags behind the joint angles [s]; None compensates what the wrench shows clearly.
         title: of the page.
         sources: what the inputs were called, e.g. "recording" -> "run.parquet".
         created: date and time, as it is to be shown.
@@ -48,7 +48,7 @@ class ReportInput:
     trajectory: TrajectoryFile | None = None
     truth: InertialParameters | None = None
     comparison: MethodComparison | None = None
-    delay: float = 0.0
+    delay: float | None = None
     title: str = "Payload identification"
     sources: Mapping[str, str] = field(default_factory=dict)
     created: str = ""
@@ -56,7 +56,7 @@ class ReportInput:
     remarks: tuple[str, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.delay):
+        if self.delay is not None and not np.isfinite(self.delay):
             raise InputError(f"delay must be a finite time in s, got {self.delay!r}")
         if self.recording is not None and self.robot is None:
             raise InputError("a report with a recording needs the robot that was recorded: give robot=...")

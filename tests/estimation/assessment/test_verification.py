@@ -12,7 +12,7 @@ from scipy.signal import lfilter
 
 import iparam
 from iparam.errors import InputError
-from iparam.estimation import Estimate, IdentificationError, verify_estimate
+from iparam.estimation import Estimate, IdentificationError, compensate_wrench, verify_estimate
 from iparam.recording import Recording
 from iparam.sensing.noise import noise_preset
 
@@ -107,6 +107,32 @@ def test_a_mass_that_is_ten_percent_off_fails_below_the_noise(run: Any, other_ru
     found = verify_estimate(heavier(run.estimate, 1.1), other_run.recording, run.robot)
     assert not found.passed
     assert found.scale_deviation < 0.01
+
+
+def test_a_wrench_that_comes_late_is_put_in_step(run: Any, other_run: Any) -> None:
+    """As it is in the identification; so in what is left when the load is taken out."""
+    wrench = other_run.recording.signal("wrench")
+    late = other_run.recording.with_signal("wrench", dataclasses.replace(wrench, time=wrench.time + 0.03))
+    found = verify_estimate(run.estimate, late, run.robot)
+    assert found.passed, found.sentence
+    assert any("lags behind the motion by 3" in warning for warning in found.warnings)
+    assert not verify_estimate(run.estimate, late, run.robot, delay=0.0).passed
+    clean, raw = (compensate_wrench(late, run.robot, run.estimate, delay=delay) for delay in (None, 0.0))
+    assert any("lags behind the motion by 3" in warning for warning in clean.warnings)
+    assert clean.signal("wrench").values.std(axis=0)[:3].max() < 0.7 * raw.signal("wrench").values.std(axis=0)[:3].max()
+
+
+def test_stamps_that_are_late_are_put_on_an_even_clock(run: Any, other_run: Any) -> None:
+    source = other_run.recording
+    stamps = source.signal("q").time
+    late = np.sort(stamps + 5e-4 * np.random.default_rng(3).standard_normal(stamps.size))
+    jittered = source
+    for name, signal in source.signals.items():
+        if np.array_equal(signal.time, stamps):
+            jittered = jittered.with_signal(name, dataclasses.replace(signal, time=late))
+    found = verify_estimate(run.estimate, jittered, run.robot)
+    assert any("even clock" in warning for warning in found.warnings)
+    assert found.rms == pytest.approx(verify_estimate(run.estimate, source, run.robot).rms, rel=0.02)
 
 
 def test_bad_arguments(run: Any) -> None:

@@ -148,6 +148,18 @@ def test_what_is_wrong_with_the_angles_is_said(make_run: Any, truth: Any, robot:
     assert not any("repeat" in warning for warning in identify_robot([run], robot, compare=False).warnings)
 
 
+def test_stamps_that_are_late_are_put_on_an_even_clock(make_run: Any, truth: Any, robot: iparam.Robot) -> None:
+    run = make_run(noise=0.1)
+    stamps = run.signal("q").time
+    late = np.sort(stamps + 0.3 * np.diff(stamps).mean() * np.random.default_rng(3).standard_normal(stamps.size))
+    shaken = run
+    for name, signal in run.signals.items():
+        shaken = shaken.with_signal(name, dataclasses.replace(signal, time=late))
+    even, uneven = JointDataSource(run, robot), JointDataSource(shaken, robot)
+    assert any("even clock" in warning for warning in uneven.motion.warnings)
+    assert np.std(uneven.motion.ddq - even.motion.ddq) < 0.02 * np.std(even.motion.ddq)
+
+
 def test_a_run_counts_once_and_is_not_validated_with(make_run: Any, robot: iparam.Robot) -> None:
     one = make_run(0)
     with pytest.raises(ContradictionError, match="runs 1 and 2 are the same recording"):

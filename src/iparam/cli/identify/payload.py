@@ -25,7 +25,7 @@ from iparam.cli.console.printing import (
 )
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.payload import read_load
-from iparam.cli.options.recorded_run import Motion, RecordedRunOptions, motion_source, note_further
+from iparam.cli.options.recorded_run import Motion, RecordedRunOptions, given_delay, motion_source, note_further
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 
@@ -181,15 +181,7 @@ class IdentifyPayload(RecordedRunOptions):
     def _settings(self) -> dict[str, Any]:
         """What all estimators are given alike."""
         source, wrench = motion_source(self.motion), self._wrench()
-        return {"motion": source, "wrench": wrench, "bias": self.bias, "delay": self._delay()}
-
-    def _delay(self) -> float | None:
-        if self.delay is None or self.delay == "estimate":
-            return None
-        try:
-            return float(self.delay)
-        except ValueError:
-            raise InputError(f"--delay must be a time in s or 'estimate', got {self.delay!r}") from None
+        return {"motion": source, "wrench": wrench, "bias": self.bias, "delay": given_delay(self.delay)}
 
     def _takes_prior(self) -> bool:
         return self.method != "all" and iparam.estimation.make_estimator(self.method).takes_prior

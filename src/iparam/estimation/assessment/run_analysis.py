@@ -11,6 +11,7 @@ from iparam.arrays import FloatArray
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.problem import PayloadProblem
 from iparam.estimation.payload.problem_from_recording import problem_from_recording
+from iparam.motion.angle_samples import evenly_stamped
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import KalmanMotion
 from iparam.recording.noise_level import SpectralNoise, noise_beside, white_noise_level
@@ -77,7 +78,7 @@ def analyze_run(
     estimate: Estimate,
     *,
     motion: MotionEstimate | None = None,
-    delay: float = 0.0,
+    delay: float | None = None,
     fit_offset: bool = False,
 ) -> RunAnalysis:
     """Predict the wrench of a run.
@@ -87,12 +88,15 @@ def analyze_run(
         robot: the arm.
         estimate: of the load.
         motion: how the arm moved; the Kalman smoother's answer if not given.
-        delay: by how much the wrench lags behind the joint angles [s].
+        delay: see `problem_from_recording`.
         fit_offset: fit six constant offsets to this run. An estimate without a bias of its own always gets them:
             its sensor had none, or was zeroed with the load on it, which is a constant offset, too.
     """
-    moved = KalmanMotion().motion(recording, robot) if motion is None else motion
-    problem = problem_from_recording(recording, robot, motion=moved, delay=delay)
+    if motion is None:
+        recording, restamped = evenly_stamped(recording)
+        recording = recording.with_warnings(*restamped)
+        motion = KalmanMotion().motion(recording, robot)
+    problem = problem_from_recording(recording, robot, motion=motion, delay=delay)
     load = problem.A @ estimate.phi
     bias = estimate.sensor_bias
     if fit_offset or bias is None:
@@ -100,4 +104,4 @@ def analyze_run(
     else:
         offset = np.concatenate([bias.force, bias.torque])
     predicted = load + offset
-    return RunAnalysis(moved, problem, predicted, problem.y - predicted, offset, fit_offset or bias is None)
+    return RunAnalysis(motion, problem, predicted, problem.y - predicted, offset, fit_offset or bias is None)

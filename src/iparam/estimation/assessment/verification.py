@@ -132,7 +132,7 @@ def verify_estimate(
     keep_bias: bool = False,
     wrench_noise: ArrayLike | None = None,
     motion: MotionEstimate | None = None,
-    delay: float = 0.0,
+    delay: float | None = None,
 ) -> Verification:
     """Predict the wrench of a run that the estimate does not come from.
 
@@ -145,7 +145,7 @@ def verify_estimate(
         wrench_noise: (6,) standard deviation of the sensor's noise [N, N m]; None takes that of the noise preset that
             the recording names, and without one finds it in the spectrum of the residuals, beyond the load's own band.
         motion: how the arm moved; the Kalman smoother's answer if not given.
-        delay: by how much the wrench lags behind the joint angles [s].
+        delay: by how much the wrench lags behind the joint angles [s]; None compensates what the wrench shows clearly.
 
     Raises:
         IdentificationError: the run would be predicted by a wrong load as well, since the arm hardly moves.

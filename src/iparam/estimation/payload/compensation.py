@@ -11,6 +11,8 @@ from iparam.estimation.assessment.applicability import check_frame, comes_from, 
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.problem_from_recording import within_motion
+from iparam.motion.angle_samples import evenly_stamped
+from iparam.motion.delay import AlignedMotion, align_motion
 from iparam.motion.sources import KalmanMotion, MotionSource
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
@@ -31,7 +33,7 @@ def compensate_wrench(
     *,
     motion: MotionSource | None = None,
     wrench: WrenchSource | None = None,
-    delay: float = 0.0,
+    delay: float | None = None,
     zeroed: bool = False,
     gravity: ArrayLike | None = None,
 ) -> Recording:
@@ -51,12 +53,18 @@ def compensate_wrench(
     estimate.require_complete("the wrench of a load takes all ten parameters")
     checked = check_run(recording, robot, gravity)
     _check_estimate(estimate, recording, robot)
+    recording, restamped = evenly_stamped(recording)
     measured = (SensorWrench() if wrench is None else wrench).read(recording)
-    whole = (KalmanMotion() if motion is None else motion).motion(with_gravity(recording, gravity), robot)
-    rows, warnings = within_motion(whole, measured.time - delay)
+    moved = (KalmanMotion() if motion is None else motion).motion(with_gravity(recording, gravity), robot)
+    if delay is None:
+        aligned = align_motion(moved, measured, robot, checked.gravity)
+    else:
+        aligned = AlignedMotion(moved, delay)
+    whole, late = aligned.motion, aligned.delay
+    rows, left_out = within_motion(whole, measured.time - late)
     if not rows.any():
         raise IdentificationError("no wrench sample lies within the recorded motion")
-    at = whole.at(measured.time[rows] - delay)
+    at = whole.at(measured.time[rows] - late)
     matrices = at.regressor(robot, checked.gravity)
     if zeroed:
         matrices = offset_compensated_regressor(matrices, resting_regressor(robot, whole.q[0], checked.gravity))
@@ -64,7 +72,13 @@ def compensate_wrench(
     if estimate.sensor_bias is not None:
         values = values - np.concatenate([estimate.sensor_bias.force, estimate.sensor_bias.torque])
     clean = Signal(measured.time[rows], values, measured.unit, measured.frame)
-    warnings += [*checked.remarks, *_not_in_it(measured.values[rows], values)]
+    warnings = [
+        *restamped,
+        *aligned.warnings,
+        *left_out,
+        *checked.remarks,
+        *_not_in_it(measured.values[rows], values),
+    ]
     result = recording.with_signal("wrench", clean).with_warnings(*warnings)
     total = estimate.mass + (compensated_mass(recording) or 0.0)
     return result.with_metadata(**{COMPENSATED: total}, compensated_method=estimate.method)

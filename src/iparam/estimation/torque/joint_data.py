@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError
 from iparam.estimation.errors import IdentificationError
+from iparam.motion.angle_samples import evenly_stamped
 from iparam.motion.process_choice import LEAST_SAMPLES
 from iparam.motion.sources import KalmanMotion, MotionSource
 from iparam.recording.recording import Recording
@@ -73,6 +74,7 @@ class JointDataSource:
         left_out: Sequence[int] = (),
     ) -> None:
         self.effort = effort_of(recording) if effort is None else effort
+        recording, restamped = evenly_stamped(recording)
         angles, drives = recording.signal("q"), recording.signal(self.effort)
         inside = (angles.time >= drives.time[0]) & (angles.time <= drives.time[-1])
         if angles.width != robot.num_joints or drives.width != robot.num_joints:
@@ -88,7 +90,8 @@ class JointDataSource:
         factors = () if gains is None else tuple(gains.tolist())
         chosen = KalmanMotion(predicts=self.effort, gains=factors, left_out=tuple(left_out))
         source = chosen if motion is None else motion
-        self.motion = source.motion(recording, robot)
+        moved = source.motion(recording, robot)
+        self.motion = dataclasses.replace(moved, warnings=(*restamped, *moved.warnings)) if restamped else moved
         self._drives = drives
         times = self.motion.time
         known = np.flatnonzero((times >= drives.time[0]) & (times <= drives.time[-1]))
