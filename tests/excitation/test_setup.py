@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from collections.abc import Callable
@@ -15,7 +14,8 @@ import iparam
 from iparam.excitation.constraints.constraint import InfeasibleError
 from iparam.excitation.constraints.geometry import PayloadBox
 from iparam.excitation.search.optimizer import optimize_excitation
-from iparam.excitation.setup import PlanningLimits, default_start, planning_problem
+from iparam.excitation.search.start_pose import default_start
+from iparam.excitation.setup import PlanningLimits, planning_problem
 from iparam.robot.cell import Box, Plane, WorkCell, load_cell
 
 UR5E = iparam.load_robot("ur5e")
@@ -84,17 +84,6 @@ def test_half_of_the_limits_is_half_of_the_limits() -> None:
     assert bounds["tool displacement"].radius == 0.3
 
 
-def test_default_starts() -> None:
-    np.testing.assert_allclose(np.degrees(default_start(UR5E)), [90, -90, 90, -90, -90, 90])
-    joint = iparam.Joint("j", iparam.JointKind.REVOLUTE, "a", "b", np.eye(4))
-    limits = iparam.JointLimits(np.array([-1.0]), np.array([3.0]), *([np.array([1.0])] * 3))
-    arm = iparam.Robot("one", (joint,), (iparam.Link("a"), iparam.Link("b")), limits, "b")
-    np.testing.assert_allclose(default_start(arm), [1.0])
-    for lower, upper, start in ((-np.inf, np.inf, 0.0), (2.0, np.inf, 2.0), (-np.inf, -3.0, -3.0)):
-        limits = iparam.JointLimits(np.array([lower]), np.array([upper]), *([np.array([1.0])] * 3))
-        np.testing.assert_allclose(default_start(dataclasses.replace(arm, limits=limits)), [start])
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -135,7 +124,7 @@ def test_bad_requests_are_refused(arguments: dict[str, object], message: str) ->
 def test_a_box_around_the_tool_is_named() -> None:
     tool = iparam.forward_kinematics(UR5E, default_start(UR5E))[:3, 3]
     cell = WorkCell(boxes=(Box(tool, [0.1, 0.1, 0.1], np.eye(3), "crate"),))
-    problem = planning_problem(UR5E, payload=PayloadBox.from_size(SIZE), cell=cell)
+    problem = planning_problem(UR5E, q0=default_start(UR5E), payload=PayloadBox.from_size(SIZE), cell=cell)
     with pytest.raises(InfeasibleError, match=r"violates '(robot|payload)-box collision'.*crate"):
         problem.check_start()
 

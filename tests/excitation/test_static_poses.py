@@ -15,6 +15,7 @@ from iparam.errors import InputError
 from iparam.excitation.constraints.constraint import InfeasibleError, MotionArrays
 from iparam.excitation.constraints.geometry import PayloadBox
 from iparam.excitation.search.problem import ExcitationProblem
+from iparam.excitation.search.start_pose import default_start
 from iparam.excitation.setup import PlanningLimits, planning_problem
 from iparam.excitation.static_poses import SEPARATION, choose_poses, condition_number
 from iparam.robot.cell import Box, Plane, WorkCell
@@ -101,7 +102,7 @@ def test_where_there_is_no_room_the_constraint_is_named() -> None:
     tight = planning_problem(UR5E, limits=PlanningLimits(displacement=0.01))
     with pytest.raises(InfeasibleError, match="'tool displacement' excludes most"):
         choose_poses(tight)
-    low = planning_problem(UR5E, cell=WorkCell(ground_height=0.6))
+    low = planning_problem(UR5E, q0=default_start(UR5E), cell=WorkCell(ground_height=0.6))
     with pytest.raises(InfeasibleError, match="start pose q0 itself violates 'robot-ground collision'"):
         choose_poses(low)
 

@@ -11,6 +11,7 @@ from .prediction import parse_targets as parse_targets
 from .prediction import predict_precision as predict_precision
 from .search.optimizer import optimize_excitation as optimize_excitation
 from .search.random_search import random_search as random_search
+from .search.start_pose import default_start as default_start
 from .setup import PlanningLimits as PlanningLimits
 from .setup import planning_problem as planning_problem
 from .setup import reference_problem as reference_problem

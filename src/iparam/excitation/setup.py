@@ -21,6 +21,7 @@ from iparam.excitation.constraints.torque_limit import TorqueLimitConstraint
 from iparam.excitation.information.criteria import Criterion
 from iparam.excitation.information.information import Information, WrenchInformation
 from iparam.excitation.search.problem import ExcitationProblem
+from iparam.excitation.search.start_pose import find_start
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
 from iparam.robot.catalog import catalog_robot
 from iparam.robot.cell import WorkCell
@@ -29,9 +30,6 @@ from iparam.robot.plausibility import FAR
 from iparam.spatial.parameters import InertialParameters
 
 _MOST = {1: ("speed", "rad/s", 3.0), 2: ("acceleration", "rad/s^2", 10.0)}  # in units of the arm's own limit
-
-UR_START = (90.0, -90.0, 90.0, -90.0, -90.0, 90.0)
-"""Start pose for UR arms: upper arm up, forearm level, tool down [deg]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,7 +80,8 @@ def planning_problem(
 
     Args:
         robot: the arm.
-        q0: (n,) start and end pose [rad]; for UR arms `UR_START`, for others the middle of the joints' ranges.
+        q0: (n,) start and end pose [rad]; if not given, the arm's usual one where it leaves room, else one that does
+            (see `find_start`).
         payload: the box that encloses what the tool carries, for collisions.
         payload_parameters: its guessed inertia in the tool frame, for the joint torques.
         cell: ground, walls and boxes; the ground at z = 0 if not given.
@@ -97,21 +96,22 @@ def planning_problem(
         gravity: (3,) in base axes [m/s^2], for the torques and for what the motion tells; see `mounted_gravity`.
     """
     bounds = PlanningLimits() if limits is None else limits
-    start = default_start(robot) if q0 is None else as_float_array(q0, "q0", (robot.num_joints,))
     for name, value in (("duration", duration), ("fps", fps)):
         if not (np.isfinite(value) and value > 0):
             raise InputError(f"{name} must be positive, got {value!r}")
     known = {item.value: item for item in Criterion}
     if str(criterion) not in known:
         raise InputError(f"unknown criterion {str(criterion)!r}; known: {', '.join(known)}")
+    own = joint_limit_constraints(robot, bounds, payload_parameters, gravity)
+    apart = capsule_collision(robot, payload, cell, bounds.clearance)
+    if q0 is None:
+        start = find_start(robot, (*own, *apart), gravity_vector(gravity))
+    else:
+        start = as_float_array(q0, "q0", (robot.num_joints,))
     return ExcitationProblem(
         robot,
         WrenchInformation(robot, gravity=gravity_vector(gravity)) if information is None else information,
-        (
-            *joint_limit_constraints(robot, bounds, payload_parameters, gravity),
-            *displacement_constraints(robot, start, bounds),
-            *capsule_collision(robot, payload, cell, bounds.clearance),
-        ),
+        (*own, *displacement_constraints(robot, start, bounds), *apart),
         start,
         num_harmonics=num_harmonics,
         base_freq=1.0 / duration if base_freq is None else base_freq,
@@ -121,17 +121,6 @@ def planning_problem(
         criterion=known[str(criterion)],
         free_start=free_start,
     )
-
-
-def default_start(robot: Robot) -> FloatArray:
-    """The pose (n,) that a motion starts from unless told otherwise [rad or m]."""
-    if robot.name.startswith("ur") and robot.num_joints == 6:
-        return np.radians(UR_START)
-    lower, upper = robot.limits.lower, robot.limits.upper
-    start = np.clip(np.zeros(robot.num_joints), lower, upper)
-    ranges = np.isfinite(lower) & np.isfinite(upper)
-    start[ranges] = 0.5 * (lower[ranges] + upper[ranges])
-    return start
 
 
 def joint_limit_constraints(

@@ -15,7 +15,7 @@ from iparam.errors import InputError, UnknownNameError
 from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.static.identify import StaticEstimate, identify_static
 from iparam.estimation.static.rests import find_rests
-from iparam.excitation.setup import default_start
+from iparam.excitation.search.start_pose import default_start
 
 UR5E = iparam.load_robot("ur5e")
 START = default_start(UR5E)

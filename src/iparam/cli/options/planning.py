@@ -47,7 +47,7 @@ class PlanningOptions(MountingOptions):
     payload_mass: Annotated[float, arg(metavar="KG")] = 0.0
     """Guessed mass of the payload, for the joint torques [kg]."""
     q0: Annotated[
-        tuple[float, ...], arg(metavar="DEG ..", help_behavior_hint="(default: 90 -90 90 -90 -90 90 for UR)")
+        tuple[float, ...], arg(metavar="DEG ..", help_behavior_hint="(default: the usual one, or one with more room)")
     ] = ()
     """Start and end pose of the joints [deg]."""
     free_start: Annotated[bool, arg(help_behavior_hint="")] = False
@@ -115,7 +115,7 @@ class PlanningOptions(MountingOptions):
             )
             box = iparam.PayloadBox.from_size(size, center)
         start = np.radians(exact_count(self.q0, "--q0", "one a joint [deg]", robot.num_joints)) if self.q0 else None
-        return iparam.planning_problem(
+        problem = iparam.planning_problem(
             robot,
             q0=start,
             payload=box,
@@ -134,6 +134,10 @@ class PlanningOptions(MountingOptions):
             free_start=self.free_start,
             gravity=STANDARD_GRAVITY if gravity is None else gravity,
         )
+        if start is None and not np.array_equal(problem.q0, iparam.excitation.default_start(robot)):
+            pose = " ".join(f"{angle:.0f}" for angle in np.degrees(problem.q0))
+            note(f"the usual start pose leaves too little room: starting from {pose} deg; --q0 names another")
+        return problem
 
     def write(
         self, output: Path, problem: ExcitationProblem, motion: Trajectory, condition_number: float | None
