@@ -1,8 +1,15 @@
-"""Checked conversion of user input to float64 arrays: the one gate in front of the compiled kernels."""
+"""Checked conversion of user input to float64 arrays: the one gate in front of the compiled kernels. And `remembered`,
+for what is computed from the same arrays again and again.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import hashlib
 import math
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +21,9 @@ FloatArray = NDArray[np.float64]
 LARGEST = 1e9
 """What no length, angle, mass or inertia of an arm and its surroundings reaches, in SI units; the powers of what is
 within it are still numbers."""
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 _FLOAT64 = np.dtype(np.float64)
 _FEW = 32
@@ -81,6 +91,55 @@ def frozen(array: ArrayLike) -> FloatArray:
     copy = np.array(array, dtype=np.float64, order="C")
     copy.flags.writeable = False
     return copy
+
+
+def remembered(function: Callable[Arguments, Result], most: int = 16) -> Callable[Arguments, Result]:
+    """Compute a function once for the same content of its arguments.
+
+    Meant for a function that depends on nothing else, whose result is small and cannot be changed, and which takes far
+    longer than reading its arguments: it is then free to identify one recording by several methods. Arguments are
+    arrays, numbers, texts, and tuples, lists and frozen dataclasses of these.
+
+    Args:
+        function: to be called.
+        most: results that are kept, the last ones; of the arguments only a digest is.
+    """
+    known: dict[bytes, Result] = {}
+
+    @functools.wraps(function)
+    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        content = hashlib.blake2b(digest_size=16)
+        _read_content(content, (args, sorted(kwargs.items())))
+        key = content.digest()
+        if key in known:
+            return known[key]
+        result = function(*args, **kwargs)
+        while len(known) >= most:
+            known.pop(next(iter(known)), None)
+        known[key] = result
+        return result
+
+    return call
+
+
+def _read_content(content: Any, value: object) -> None:
+    """Add all that a value is to a hash; no two values may add the same."""
+    if isinstance(value, np.ndarray):
+        content.update(f"array {value.dtype.str} {value.shape};".encode())
+        content.update(np.ascontiguousarray(value).data)
+    elif isinstance(value, tuple | list):
+        content.update(f"{len(value)} values;".encode())
+        for one in value:
+            _read_content(content, one)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        content.update(f"{type(value).__module__}.{type(value).__qualname__};".encode())
+        for spec in dataclasses.fields(value):
+            _read_content(content, getattr(value, spec.name))
+    elif value is None or isinstance(value, bool | int | float | str | np.generic):
+        text = repr(value)
+        content.update(f"{len(text)} {text};".encode())
+    else:
+        raise TypeError(f"cannot tell the content of a {type(value).__qualname__}")
 
 
 def _shape_text(trailing: tuple[int, ...]) -> str:

@@ -65,74 +65,91 @@ class EffortPrediction(Protocol):
         ...
 
 
+@dataclass(frozen=True, eq=False)
 class WrenchPrediction:
-    """The wrench of a load that is held still, with a constant bias of the sensor."""
+    """The wrench of a load that is held still, with a constant bias of the sensor.
 
-    def __init__(self, recording: Recording, robot: Robot) -> None:
+    Attributes:
+        time: (N,) of the wrench [s].
+        values: (N, 6) [N, N m].
+        robot: the arm.
+        gravity: (3,) in base axes [m/s^2].
+    """
+
+    time: FloatArray
+    values: FloatArray
+    robot: Robot
+    gravity: FloatArray
+
+    @classmethod
+    def of(cls, recording: Recording, robot: Robot) -> WrenchPrediction:
+        """Of the signal ``wrench``."""
         wrench = recording.signal("wrench")
-        self._time, self._values = wrench.time, wrench.values
-        self._robot, self._gravity = robot, recorded_gravity(recording)
-
-    @property
-    def time(self) -> FloatArray:
-        """(N,) of the wrench [s]."""
-        return self._time
+        return cls(wrench.time, wrench.values, robot, recorded_gravity(recording))
 
     def channels(self, q: FloatArray, dq: FloatArray, ddq: FloatArray, rows: NDArray[np.int64]) -> list[Channel]:
         """Forces and torques: ten parameters, and a bias for each."""
-        matrices = wrench_regressor(self._robot, q, dq, ddq, self._gravity)
+        matrices = wrench_regressor(self.robot, q, dq, ddq, self.gravity)
         ones = np.ones((len(q), 1))
         return [
-            Channel(np.array([*range(10), 10 + axis]), np.hstack([matrices[:, axis], ones]), self._values[rows, axis])
+            Channel(np.array([*range(10), 10 + axis]), np.hstack([matrices[:, axis], ones]), self.values[rows, axis])
             for axis in range(6)
         ]
 
 
+@dataclass(frozen=True, eq=False)
 class TorquePrediction:
     """The torques of the drives: base parameters, rotors, viscous and dry friction, and an offset.
 
-    Args:
-        recording: with the effort.
+    Attributes:
+        time: (N,) of the effort [s].
+        values: (N, n) [N m].
         robot: the arm.
-        effort: the signal, "tau" or "current".
-        gains: (n,) that turn it into torques. Without them joints could not share bodies, and with bodies of its own
-            for each joint, noise predicts about as well as motion.
+        gravity: (3,) in base axes [m/s^2].
+        base: which of the parameters of the bodies are estimated, all others being without effect.
         left_out: joints, from 0, whose effort is not predicted.
     """
 
-    def __init__(
-        self,
+    time: FloatArray
+    values: FloatArray
+    robot: Robot
+    gravity: FloatArray
+    base: NDArray[np.int64]
+    left_out: Sequence[int] = ()
+
+    @classmethod
+    def of(
+        cls,
         recording: Recording,
         robot: Robot,
         effort: str,
         gains: Sequence[float] = (),
         left_out: Sequence[int] = (),
-    ) -> None:
-        self._left_out = left_out
-        signal = recording.signal(effort)
-        self._time, self._values = signal.time, signal.values * np.array(gains or [1.0])
-        self._robot, self._gravity = robot, recorded_gravity(recording)
-        self._base = base_parameters(robot, gravity=self._gravity).independent
+    ) -> TorquePrediction:
+        """Of the signal ``effort``, "tau" or "current".
 
-    @property
-    def time(self) -> FloatArray:
-        """(N,) of the effort [s]."""
-        return self._time
+        ``gains`` (n,) turn it into torques. Without them joints could not share bodies, and with bodies of its own for
+        each joint, noise predicts about as well as motion.
+        """
+        signal, gravity = recording.signal(effort), recorded_gravity(recording)
+        values = signal.values * np.array(gains or [1.0])
+        base = base_parameters(robot, gravity=gravity).independent
+        return cls(signal.time, values, robot, gravity, base, tuple(left_out))
 
     def channels(self, q: FloatArray, dq: FloatArray, ddq: FloatArray, rows: NDArray[np.int64]) -> list[Channel]:
         """One a joint that is not left out."""
         count = q.shape[1]
-        inertial = joint_torque_regressor(self._robot, q, dq, ddq, self._gravity)[..., self._base]
+        inertial = joint_torque_regressor(self.robot, q, dq, ddq, self.gravity)[..., self.base]
         side, ones = np.tanh(dq / SLOW), np.ones(len(q))
-        channels, places = [], self._base.size
+        channels, places = [], self.base.size
         for joint in range(count):
-            if joint in self._left_out:
+            if joint in self.left_out:
                 continue
-            shared = np.flatnonzero(self._base >= 10 * joint)
+            shared = np.flatnonzero(self.base >= 10 * joint)
             own = np.column_stack([ddq[:, joint], dq[:, joint], side[:, joint], ones])
             columns = np.concatenate([shared, places + np.arange(4)])
             places += 4
-            channels.append(Channel(columns, np.hstack([inertial[:, joint, shared], own]), self._values[rows, joint]))
+            channels.append(Channel(columns, np.hstack([inertial[:, joint, shared], own]), self.values[rows, joint]))
         return channels
 
 
@@ -151,9 +168,9 @@ def prediction_of(
     if not recording.has(signal):
         return None
     if signal == "wrench":
-        return WrenchPrediction(recording, robot)
+        return WrenchPrediction.of(recording, robot)
     if signal == "tau" or gains:
-        return TorquePrediction(recording, robot, signal, gains, left_out)
+        return TorquePrediction.of(recording, robot, signal, gains, left_out)
     return None
 
 

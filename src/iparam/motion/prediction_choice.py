@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from iparam.arrays import FloatArray
+from iparam.arrays import FloatArray, remembered
 from iparam.motion.effort_prediction import EffortPrediction, prediction_errors
 from iparam.motion.joint_process import JointProcess, smooth_joint
 from iparam.motion.process_choice import adapted_processes
@@ -53,6 +53,7 @@ def _step(time: FloatArray) -> int:
     return max(1, int(1.0 / float(np.median(np.diff(time))) / SEARCH_RATE + 0.01))
 
 
+@remembered
 def choose_by_prediction(
     time: FloatArray, q: FloatArray, prediction: EffortPrediction, processes: Sequence[JointProcess]
 ) -> tuple[JointProcess, ...]:

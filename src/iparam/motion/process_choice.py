@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iparam.arrays import FloatArray
+from iparam.arrays import FloatArray, remembered
 from iparam.motion.angle_samples import resolution
 from iparam.motion.joint_process import JointProcess, filter_joint, smooth_joint
 from iparam.robot.batching import get_num_threads
@@ -78,6 +78,7 @@ _WINDOW = 4.0  # periods of the bandwidth over which a share of it is chosen
 _GAIN = 4.0  # by which Mallows' criterion, in units of the noise's variance, must improve for less than the whole
 
 
+@remembered
 def choose_processes(time: FloatArray, q: FloatArray) -> tuple[JointProcess, ...]:
     """The models for smoothing angles q (T, n) at times (T,), one a joint."""
     plain = JointProcess(4, 1.0, 1.0)
