@@ -14,7 +14,7 @@ from iparam.estimation.torque.drives.drive_gains import DriveGains
 from iparam.estimation.torque.incremental_qr import RowClass, TimeBlocks
 from iparam.estimation.torque.joint_data import JointData, JointDataSource
 from iparam.estimation.torque.torque_model import TorqueModel
-from iparam.estimation.torque.weighted_solution import WeightedSolution, solve_weighted
+from iparam.estimation.torque.weighted_solution import WeightedSolution, solve_weighted, weighted_parameters
 
 SLOW = 0.05
 """Speed below which a joint's residuals are weighed apart [rad/s]."""
@@ -81,18 +81,17 @@ def fit_torques(
         if progress is not None:
             progress(done / whole)
 
-    for _ in range(passes):
-        runs, columns = [], []
-        for run, source in enumerate(sources):
-            runs.append(_triangles(model, source, run, parameters, advance))
-            columns.append(
-                {(j, slow): model.joint_columns(j, run) for j in range(model.num_joints) for slow in (False, True)}
-            )
-        solution = solve_weighted(
-            runs, columns, model.independent, model.size, gains.values, weighted=weighted, start=noise
-        )
-        parameters, noise = solution.parameters, solution.noise
-    return TorqueFit(model, gains, solution, tuple(runs), tuple(columns))
+    columns = tuple(
+        {(j, slow): model.joint_columns(j, run) for j in range(model.num_joints) for slow in (False, True)}
+        for run in range(len(sources))
+    )
+    for remaining in reversed(range(passes)):
+        runs = tuple(_triangles(model, source, run, parameters, advance) for run, source in enumerate(sources))
+        problem = (runs, columns, model.independent, model.size, gains.values)
+        if remaining:
+            parameters, noise = weighted_parameters(*problem, weighted=weighted, start=noise)
+    solution = solve_weighted(*problem, weighted=weighted, start=noise)
+    return TorqueFit(model, gains, solution, runs, columns)
 
 
 def _triangles(

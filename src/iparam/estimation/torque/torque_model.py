@@ -184,7 +184,7 @@ class TorqueModel:
         """n, of the arm."""
         return self.robot.num_joints
 
-    @property
+    @cached_property
     def measured(self) -> tuple[int, ...]:
         """The joints whose efforts are used."""
         return tuple(joint for joint in range(self.num_joints) if joint not in self.left_out)
@@ -197,7 +197,7 @@ class TorqueModel:
             for joint in range(self.num_joints)
         )
 
-    @property
+    @cached_property
     def shared_terms(self) -> tuple[str, ...]:
         """The friction terms that are the same in all runs."""
         return tuple(term for term in self.friction.terms if term not in self.run_terms)

@@ -84,6 +84,26 @@ class WeightedSolution:
     num_blocks: int
 
 
+@dataclass(frozen=True, eq=False)
+class _Settled:
+    """A fit whose weights have settled: solution = half (left' right), half half' the inverse of the information."""
+
+    parts: list[Part]
+    rows: list[FloatArray]
+    place: NDArray[np.int64]
+    noise: dict[RowClass, float]
+    solution: FloatArray
+    triangle: FloatArray
+    right: FloatArray
+    half: FloatArray
+
+    def parameters(self, used: NDArray[np.int64], size: int) -> FloatArray:
+        """(p,) of all columns."""
+        parameters = np.zeros(size)
+        parameters[used] = self.solution
+        return parameters
+
+
 def solve_weighted(
     runs: Sequence[TimeBlocks],
     columns: Sequence[dict[RowClass, NDArray[np.int64]]],
@@ -105,18 +125,55 @@ def solve_weighted(
         weighted: False for plain least squares, all rows weighing alike.
         start: noise levels to begin with.
     """
-    totals = [
-        [
-            Part(where[key], key[0], key, scaled(factor.triangle, scale[key[0]]), factor.num_rows)
-            for key, factor in run.totals().items()
-        ]
+    fit = _settled(runs, columns, used, size, scale, weighted, start)
+    half, joints = fit.half, scale.size
+    scatter, blocks = _jackknife_scatter(runs, columns, fit.place, scale, fit.noise, fit.solution, half)
+    covariance = half @ scatter @ half.T
+    return WeightedSolution(
+        parameters=fit.parameters(used, size),
+        used=used,
+        triangle=fit.triangle,
+        right=fit.right,
+        covariance=0.5 * (covariance + covariance.T),
+        by_joint=_by_joint(fit.parts, fit.rows, fit.noise, half @ half.T, joints),
+        noise=fit.noise,
+        rms=_joint_rms(fit.parts, fit.rows, fit.solution, joints),
+        num_blocks=blocks,
+    )
+
+
+def weighted_parameters(
+    runs: Sequence[TimeBlocks],
+    columns: Sequence[dict[RowClass, NDArray[np.int64]]],
+    used: NDArray[np.int64],
+    size: int,
+    scale: FloatArray,
+    *,
+    weighted: bool = True,
+    start: dict[RowClass, float] | None = None,
+) -> tuple[FloatArray, dict[RowClass, float]]:
+    """Parameters (p,) and noise levels of `solve_weighted` alone, where the rows are to be computed again with them."""
+    fit = _settled(runs, columns, used, size, scale, weighted, start)
+    return fit.parameters(used, size), fit.noise
+
+
+def _settled(
+    runs: Sequence[TimeBlocks],
+    columns: Sequence[dict[RowClass, NDArray[np.int64]]],
+    used: NDArray[np.int64],
+    size: int,
+    scale: FloatArray,
+    weighted: bool,
+    start: dict[RowClass, float] | None,
+) -> _Settled:
+    parts = [
+        Part(where[key], key[0], key, scaled(factor.triangle, scale[key[0]]), factor.num_rows)
         for run, where in zip(runs, columns, strict=True)
+        for key, factor in run.totals().items()
     ]
-    parts = [part for run in totals for part in run]
     place = np.full(size + 1, -1, dtype=np.int64)
     place[used] = np.arange(used.size)
     rows = [rows_in(part, place, used.size) for part in parts]
-    joints = scale.size
     noise = {part.noise_class: 1.0 if start is None else start[part.noise_class] for part in parts}
     solution, triangle, right, half = _solve(parts, rows, noise, used.size)
     for _ in range(ROUNDS if weighted else 0):
@@ -126,21 +183,7 @@ def solve_weighted(
         solution, triangle, right, half = _solve(parts, rows, noise, used.size)
         if change < 1e-4:
             break
-    scatter, blocks = _jackknife_scatter(runs, columns, place, scale, noise, solution, half)
-    covariance = half @ scatter @ half.T
-    parameters = np.zeros(size)
-    parameters[used] = solution
-    return WeightedSolution(
-        parameters=parameters,
-        used=used,
-        triangle=triangle,
-        right=right,
-        covariance=0.5 * (covariance + covariance.T),
-        by_joint=_by_joint(parts, rows, noise, half @ half.T, joints),
-        noise=noise,
-        rms=_joint_rms(parts, rows, solution, joints),
-        num_blocks=blocks,
-    )
+    return _Settled(parts, rows, place, noise, solution, triangle, right, half)
 
 
 def whitened_triangle(
