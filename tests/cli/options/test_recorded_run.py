@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -51,10 +53,24 @@ def result(path: str, recording: Recording, **changes: object) -> None:
     dataclasses.replace(made, **(origin | changes)).save(path)
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs, results, trajectories, cells and arms that agree, and some that do not."""
+    folder = tmp_path_factory.mktemp("files")
+    with contextlib.chdir(folder):
+        write_files()
+    return folder
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with runs, results, trajectories, cells and arms that agree, and some that do not."""
+def folder(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with all files."""
+    shutil.copytree(files, tmp_path, symlinks=True, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_files() -> None:
     one, two = run(), run(1)
     one.save("run.parquet")
     one.save("run.csv")
@@ -82,7 +98,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         signals = {key: one.signal(key) for key in kept}
         slow = {key: Signal(1e3 * s.time, s.values, s.unit, s.frame) for key, s in signals.items()}
         Recording("", slow).save(name)
-    return tmp_path
 
 
 @pytest.mark.parametrize(
