@@ -15,19 +15,24 @@ from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.fusion import fuse_estimates
 from iparam.estimation.torque.drives.drive_gains import DriveGains
-from iparam.estimation.torque.payload_from_torque import identify_payload_from_torque
+from iparam.estimation.torque.payload_from_torque import TorquePayloadEstimate, identify_payload_from_torque
 from iparam.recording import Recording
 
 
+@pytest.fixture(scope="module")
+def found(make_run: Any, load: Any, robot: iparam.Robot) -> TorquePayloadEstimate:
+    """From two runs of the same motion, with all that is chosen by default."""
+    return identify_payload_from_torque(make_run(0), make_run(1, load), robot)
+
+
 @pytest.mark.recovery
-@pytest.mark.parametrize("motion", [0, 4], ids=["same motion", "another motion"])
-def test_mass_and_centre_are_found(make_run: Any, load: Any, robot: iparam.Robot, motion: int) -> None:
-    bare, loaded = make_run(0), make_run(1, load, motion_seed=motion)
-    found = identify_payload_from_torque(bare, loaded, robot).estimate
-    assert found.mass == pytest.approx(2.0, rel=0.01)
-    np.testing.assert_allclose(found.center_of_mass, load.center_of_mass, atol=5e-3)
-    assert found.physically_consistent
-    assert found.samples == 4000
+def test_mass_and_centre_are_found(make_run: Any, load: Any, robot: iparam.Robot, found: TorquePayloadEstimate) -> None:
+    other = identify_payload_from_torque(make_run(0), make_run(1, load, motion_seed=4), robot)
+    for estimate in (found.estimate, other.estimate):  # of the same motion, and of another
+        assert estimate.mass == pytest.approx(2.0, rel=0.01)
+        np.testing.assert_allclose(estimate.center_of_mass, load.center_of_mass, atol=5e-3)
+        assert estimate.physically_consistent
+        assert estimate.samples == 4000
 
 
 @pytest.mark.recovery
@@ -36,7 +41,9 @@ def test_errors_are_what_the_covariance_says(make_run: Any, load: Any, robot: ip
     exact = DriveGains(np.ones(6), np.zeros(6), 0.0, "These sensors have noise, and no error of scale.")
     for seed in range(6):
         bare, loaded = make_run(2 * seed), make_run(2 * seed + 1, load, motion_seed=2)
-        found = identify_payload_from_torque(bare, loaded, robot, friction=truth.friction, drive_gains=exact)
+        found = identify_payload_from_torque(
+            bare, loaded, robot, friction=truth.friction, couplings=(), drive_gains=exact
+        )
         scores.append((found.unconstrained_phi - load.phi) / found.estimate.standard_deviation.phi)
     assert np.mean(np.abs(scores) < 2.5) >= 0.93
     assert 0.6 < np.sqrt(np.mean(np.square(scores))) < 1.4
@@ -47,14 +54,15 @@ def test_the_gains_uncertainty_is_carried_into_the_mass(
 ) -> None:
     bare, loaded = make_run(0, currents=True), make_run(1, load, currents=True)
     spreads = []
+    settings: dict[str, Any] = {"friction": truth.friction, "couplings": ()}
     for tolerance in (0.0, 0.02):
         gains = DriveGains(truth.gains, np.zeros(6), tolerance, "Given.")
-        found = identify_payload_from_torque(bare, loaded, robot, drive_gains=gains, friction=truth.friction)
+        found = identify_payload_from_torque(bare, loaded, robot, drive_gains=gains, **settings)
         spreads.append(found.estimate.standard_deviation.mass)
         assert found.estimate.mass == pytest.approx(2.0, rel=0.01)
     assert np.sqrt(spreads[1] ** 2 - spreads[0] ** 2) == pytest.approx(0.02 * 2.0 * 0.55, rel=0.5)
     # All gains 3 % too high make the load 3 % too heavy.
-    high = identify_payload_from_torque(bare, loaded, robot, drive_gains=1.03 * truth.gains, friction=truth.friction)
+    high = identify_payload_from_torque(bare, loaded, robot, drive_gains=1.03 * truth.gains, **settings)
     assert high.unconstrained_phi[0] == pytest.approx(1.03 * found.unconstrained_phi[0], rel=2e-3)
 
 
@@ -72,7 +80,7 @@ def test_gains_come_from_the_targets(make_run: Any, load: Any, robot: iparam.Rob
 
 
 def test_a_log_with_damaged_rows_gives_the_same_and_says_so(
-    make_run: Any, load: Any, robot: iparam.Robot, tmp_path: Path
+    make_run: Any, load: Any, robot: iparam.Robot, truth: Any, tmp_path: Path
 ) -> None:
     names = ("q", "dq", "current", "target_current", "target_torque")
     paths = []
@@ -89,20 +97,21 @@ def test_a_log_with_damaged_rows_gives_the_same_and_says_so(
     lines[900] = lines[900][:100]
     paths[1].write_text("\n".join(lines)[:-30])
     damaged = [Recording.load(path, columns=columns, robot="ur10e") for path in paths]
-    first = identify_payload_from_torque(*whole, robot)
-    second = identify_payload_from_torque(*damaged, robot).estimate
-    assert second.mass == pytest.approx(first.estimate.mass, rel=2e-3)
-    text = " ".join(second.warnings)
+    first, second = (
+        identify_payload_from_torque(*runs, robot, friction=truth.friction, couplings=()) for runs in (whole, damaged)
+    )
+    assert second.estimate.mass == pytest.approx(first.estimate.mass, rel=2e-3)
+    text = " ".join(second.estimate.warnings)
     assert "line 701" in text
     assert "the file ends in the middle of a row" in text
 
 
-def test_runs_that_do_not_tell_the_load_are_refused(make_run: Any, load: Any, robot: iparam.Robot) -> None:
+def test_runs_that_do_not_tell_the_load_are_refused(make_run: Any, load: Any, robot: iparam.Robot, truth: Any) -> None:
     bare, loaded = make_run(0, noise=0.0), make_run(1, load, noise=0.0)
     q = loaded.signal("q")
     held = loaded.with_signal("q", time=q.time, values=np.tile(q.values[0], (len(q.values), 1)))
     with pytest.raises(NotIdentifiableError, match="Ixx") as caught:
-        identify_payload_from_torque(bare, held, robot)
+        identify_payload_from_torque(bare, held, robot, friction=truth.friction, couplings=())
     assert "Ixx" in caught.value.undetermined
     mixed = dataclasses.replace(loaded, signals={k: v for k, v in loaded.signals.items() if k != "tau"})
     with pytest.raises(InputError, match="does not"):
@@ -111,7 +120,9 @@ def test_runs_that_do_not_tell_the_load_are_refused(make_run: Any, load: Any, ro
         identify_payload_from_torque(mixed, loaded, robot)
 
 
-def test_one_run_is_not_both_and_says_its_arm(make_run: Any, load: Any, robot: iparam.Robot) -> None:
+def test_one_run_is_not_both_and_says_its_arm(
+    make_run: Any, load: Any, robot: iparam.Robot, found: TorquePayloadEstimate
+) -> None:
     bare, loaded = make_run(0), make_run(1, load)
     with pytest.raises(ContradictionError, match="runs 1 and 2 are the same recording"):
         identify_payload_from_torque(bare, make_run(0), robot)
@@ -119,13 +130,12 @@ def test_one_run_is_not_both_and_says_its_arm(make_run: Any, load: Any, robot: i
         identify_payload_from_torque(bare, dataclasses.replace(loaded, robot="ur5e"), robot)
     with pytest.raises(ContradictionError, match="gravity is"):
         identify_payload_from_torque(bare.with_metadata(gravity=9.81), loaded.with_metadata(gravity=1.62), robot)
-    found = identify_payload_from_torque(bare, loaded, robot).estimate
-    assert (found.frame, found.measurements) == ("tool0", (loaded.signal("tau").fingerprint,))
+    assert (found.estimate.frame, found.estimate.measurements) == ("tool0", (loaded.signal("tau").fingerprint,))
 
 
 @pytest.mark.recovery
-def test_fusion_is_no_worse_than_either(make_run: Any, load: Any, robot: iparam.Robot) -> None:
-    torque = identify_payload_from_torque(make_run(0), make_run(1, load), robot).estimate
+def test_fusion_is_no_worse_than_either(load: Any, found: TorquePayloadEstimate) -> None:
+    torque = found.estimate
     rng = np.random.default_rng(0)
     root = np.linalg.cholesky(torque.covariance_phi)
     errors = {"torque": [], "other": [], "fused": []}
@@ -146,8 +156,8 @@ def test_fusion_is_no_worse_than_either(make_run: Any, load: Any, robot: iparam.
     assert (rms["fused"] <= 1.1 * np.minimum(rms["torque"], rms["other"])).all()
 
 
-def test_estimates_that_contradict_each_other_are_reported(make_run: Any, load: Any, robot: iparam.Robot) -> None:
-    one = identify_payload_from_torque(make_run(0), make_run(1, load), robot).estimate
+def test_estimates_that_contradict_each_other_are_reported(found: TorquePayloadEstimate) -> None:
+    one = found.estimate
     other = dataclasses.replace(one, phi=1.5 * one.phi, measurements=())
     fused = fuse_estimates([one, other])
     assert any("do not agree" in warning for warning in fused.warnings)

@@ -18,7 +18,12 @@ from iparam.estimation.torque import joint_data
 from iparam.estimation.torque.drives.drive_gains import torque_gains
 from iparam.estimation.torque.friction import FrictionModel
 from iparam.estimation.torque.joint_data import JointDataSource
-from iparam.estimation.torque.robot_identification import grouped, identify_robot, with_link_parameters
+from iparam.estimation.torque.robot_identification import (
+    RobotEstimate,
+    grouped,
+    identify_robot,
+    with_link_parameters,
+)
 from iparam.estimation.torque.torque_fit import fit_torques
 from iparam.estimation.torque.torque_model import TorqueModel
 from iparam.robot.urdf.writer import robot_to_urdf
@@ -45,6 +50,12 @@ def test_base_parameters_are_within_their_standard_deviations(make_run: Any, tru
     within = np.mean(np.abs(scores) < 3.0)
     assert within >= 0.99
     assert 0.7 < np.sqrt(np.mean(np.square(scores))) < 1.3
+
+
+@pytest.fixture(scope="module")
+def identified(make_run: Any, truth: Any, robot: iparam.Robot) -> RobotEstimate:
+    """The arm from one run, without what is chosen or compared."""
+    return identify_robot([make_run(0)], robot, friction=truth.friction, couplings=(), compare=False)
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +102,9 @@ def robot_base(robot: iparam.Robot, model: TorqueModel) -> np.ndarray:
     return model.base.values(robot.body_parameters.ravel())
 
 
-def test_two_logs_say_more_than_one(make_run: Any, truth: Any, robot: iparam.Robot) -> None:
-    one = identify_robot([make_run(0)], robot, friction=truth.friction, compare=False)
-    two = identify_robot([make_run(0), make_run(1, motion_seed=3)], robot, friction=truth.friction, compare=False)
+def test_two_logs_say_more_than_one(make_run: Any, truth: Any, robot: iparam.Robot, identified: RobotEstimate) -> None:
+    one, runs = identified, [make_run(0), make_run(1, motion_seed=3)]
+    two = identify_robot(runs, robot, friction=truth.friction, couplings=(), compare=False)
     assert two.samples == 2 * one.samples
     assert np.median(two.base_deviation / one.base_deviation) < 0.85
     assert one.comparisons == {}
@@ -104,7 +115,7 @@ def test_a_joint_that_stands_still_is_reported(make_run: Any, truth: Any, robot:
     q = run.signal("q").values.copy()
     q[:, 5] = 0.3
     held = run.with_signal("q", time=run.signal("q").time, values=q)
-    found = identify_robot([held], robot, friction=truth.friction, compare=False)
+    found = identify_robot([held], robot, friction=truth.friction, couplings=(), compare=False)
     assert any("joint 6 does not move" in warning for warning in found.warnings)
     assert is_physically_consistent(found.link_parameters).all()
 
@@ -141,11 +152,10 @@ def test_what_is_wrong_with_the_angles_is_said(make_run: Any, truth: Any, robot:
     run = make_run(noise=0.1)
     angles = run.signal("q")
     held = np.repeat(angles.values[::4], 4, axis=0)[: len(angles.values)]
-    found = identify_robot(
-        [run.with_signal("q", time=angles.time, values=held)], robot, friction=truth.friction, compare=False
-    )
+    settings: dict[str, Any] = {"friction": truth.friction, "couplings": (), "compare": False}
+    found = identify_robot([run.with_signal("q", time=angles.time, values=held)], robot, **settings)
     assert any("repeat" in warning for warning in found.warnings)
-    assert not any("repeat" in warning for warning in identify_robot([run], robot, compare=False).warnings)
+    assert not any("repeat" in warning for warning in identify_robot([run], robot, **settings).warnings)
 
 
 def test_stamps_that_are_late_are_put_on_an_even_clock(make_run: Any, truth: Any, robot: iparam.Robot) -> None:
@@ -160,13 +170,14 @@ def test_stamps_that_are_late_are_put_on_an_even_clock(make_run: Any, truth: Any
     assert np.std(uneven.motion.ddq - even.motion.ddq) < 0.02 * np.std(even.motion.ddq)
 
 
-def test_a_run_counts_once_and_is_not_validated_with(make_run: Any, robot: iparam.Robot) -> None:
+def test_a_run_counts_once_and_is_not_validated_with(
+    make_run: Any, robot: iparam.Robot, identified: RobotEstimate
+) -> None:
     one = make_run(0)
     with pytest.raises(ContradictionError, match="runs 1 and 2 are the same recording"):
         identify_robot([one, make_run(0)], robot)
-    found = identify_robot([one], robot, compare=False)
     with pytest.raises(ContradictionError, match="is one that the arm was identified from"):
-        found.validate(one)
+        identified.validate(one)
 
 
 def test_bad_recordings_are_refused(make_run: Any, robot: iparam.Robot) -> None:
@@ -184,9 +195,9 @@ def test_bad_recordings_are_refused(make_run: Any, robot: iparam.Robot) -> None:
 
 
 @pytest.mark.reference
-def test_pinocchio_reads_the_identified_arm(make_run: Any, truth: Any, robot: iparam.Robot, tmp_path: Path) -> None:
+def test_pinocchio_reads_the_identified_arm(robot: iparam.Robot, identified: RobotEstimate, tmp_path: Path) -> None:
     pinocchio = pytest.importorskip("pinocchio")
-    found = identify_robot([make_run()], robot, friction=truth.friction, compare=False)
+    found = identified
     path = tmp_path / "arm.urdf"
     path.write_text(robot_to_urdf(found.robot), encoding="utf-8")
     model = pinocchio.buildModelFromUrdf(str(path))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from iparam.estimation.payload.fusion import fuse_estimates
 from iparam.estimation.torque.drives.drive_gains import DriveGains
 from iparam.estimation.torque.friction import FrictionModel
 from iparam.estimation.torque.joint_data import JointDataSource
-from iparam.estimation.torque.payload_from_torque import identify_payload_from_torque
+from iparam.estimation.torque.payload_from_torque import TorquePayloadEstimate, identify_payload_from_torque
 from iparam.estimation.torque.robot_identification import grouped
 from iparam.estimation.torque.torque_fit import fit_torques
 from iparam.estimation.torque.torque_model import TorqueModel
@@ -67,11 +69,22 @@ def test_the_arm_from_scratch(runs: Any, truth: Any, robot: iparam.Robot) -> Non
     assert np.mean(np.abs(scores) < 3.0) >= 0.99
 
 
+@pytest.fixture(scope="module")
+def identified(runs: Any, truth: Any, robot: iparam.Robot) -> Callable[[FrictionModel | None], TorquePayloadEstimate]:
+    """A function from the friction to the load of the noisy runs."""
+
+    @cache
+    def identify(friction: FrictionModel | None) -> TorquePayloadEstimate:
+        bare, loaded = (measured(run, truth.gains, seed) for seed, run in enumerate(runs[:2]))
+        return identify_payload_from_torque(bare, loaded, robot, drive_gains=truth.gains, friction=friction)
+
+    return identify
+
+
 @pytest.mark.recovery
 @pytest.mark.parametrize("friction", [None, FrictionModel(("viscous", "coulomb", "offset"), "smooth")])
-def test_a_load_of_two_kilograms(runs: Any, truth: Any, robot: iparam.Robot, friction: FrictionModel | None) -> None:
-    bare, loaded = (measured(run, truth.gains, seed) for seed, run in enumerate(runs[:2]))
-    found = identify_payload_from_torque(bare, loaded, robot, drive_gains=truth.gains, friction=friction).estimate
+def test_a_load_of_two_kilograms(runs: Any, identified: Any, friction: FrictionModel | None) -> None:
+    found = identified(friction).estimate
     assert found.mass == pytest.approx(2.0, rel=0.01)
     np.testing.assert_allclose(found.center_of_mass, runs[2].parameters.center_of_mass, atol=5e-3)
 
@@ -79,11 +92,10 @@ def test_a_load_of_two_kilograms(runs: Any, truth: Any, robot: iparam.Robot, fri
 @pytest.mark.recovery
 @pytest.mark.parametrize(("noise", "bias", "delay"), [("ur5e", "estimate", 0.0), ("harsh", "drifting", None)])
 def test_wrist_and_joints_together(
-    runs: Any, truth: Any, robot: iparam.Robot, noise: str, bias: Any, delay: float | None
+    runs: Any, identified: Any, robot: iparam.Robot, noise: str, bias: Any, delay: float | None
 ) -> None:
     loaded = noise_preset(noise).apply(runs[1], 0)
-    bare, carrying = (measured(run, truth.gains, seed) for seed, run in enumerate(runs[:2]))
-    torque = identify_payload_from_torque(bare, carrying, robot, drive_gains=truth.gains).estimate
+    torque = identified(None).estimate
     wrist = identify_payload(loaded, robot, bias=bias, delay=delay)
     fused = fuse_estimates([wrist, torque])
     assert not any("do not agree" in warning for warning in fused.warnings)

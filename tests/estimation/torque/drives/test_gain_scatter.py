@@ -66,7 +66,7 @@ def test_the_interval_of_the_mass_holds(make_run: Any, truth: Any, robot: iparam
         )
         gains = DriveGains(truth.gains, np.zeros(6), 0.02, "Believed.")
         low, high = identify_payload_from_torque(
-            bare, loaded, robot, drive_gains=gains, friction=truth.friction
+            bare, loaded, robot, drive_gains=gains, friction=truth.friction, couplings=()
         ).mass_interval
         inside += low < 2.0 < high
     assert inside >= 3
