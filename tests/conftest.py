@@ -55,6 +55,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
+TOGETHER = ("tests/attack/", "tests/bridges/ur/", "tests/bridges/ros2/")
+"""Folders whose tests one process runs: the attacks share a program that takes half a minute to load, and simulated
+arms and nodes, which keep pace with the wall clock and mostly wait, would disturb each other."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Whole files for each process, in their order, so that what a file's tests share is made once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class FolderScheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return next((folder for folder in TOGETHER if file.startswith(folder)), file)
+
+    if config.getvalue("dist") != "loadfile":
+        return None
+    config.option.loadscopereorder = False
+    return FolderScheduling(config, log)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of measured data beside the repository, or IPARAM_DATA; skips where there is none."""

@@ -8,7 +8,6 @@ import importlib
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 import warnings
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bridges.command_server import Command, CommandServer
 
 import iparam
 from iparam.cli.main import main
@@ -37,16 +37,15 @@ DEADLINE = 60.0
 class NodeProcess:
     """A node started by the command, as a user starts it."""
 
-    process: subprocess.Popen[str]
-    log: Path
+    command: Command
 
     @property
     def pid(self) -> int:
-        return self.process.pid
+        return self.command.pid
 
     @property
     def text(self) -> str:
-        return self.log.read_text(encoding="utf-8")
+        return self.command.out + self.command.err
 
     def memory(self) -> int:
         """Resident set [bytes]."""
@@ -54,13 +53,8 @@ class NodeProcess:
         return int(fields[0]) * 1024
 
     def stop(self, number: int = signal.SIGINT) -> int:
-        if self.process.poll() is None:
-            self.process.send_signal(number)
-        try:
-            return self.process.wait(timeout=DEADLINE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            raise
+        self.command.send_signal(number)
+        return self.command.wait(DEADLINE)
 
 
 class Peer:
@@ -145,30 +139,26 @@ def peer(ros_environment: dict[str, str]) -> Iterator[Peer]:
     context.try_shutdown()
 
 
+@pytest.fixture(scope="session")
+def node_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandServer]:
+    server = CommandServer("nodes", tmp_path_factory.mktemp("nodes"))
+    yield server
+    server.close()
+
+
 @pytest.fixture
-def start_node(ros_environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[..., NodeProcess]]:
+def start_node(
+    ros_environment: dict[str, str], node_server: CommandServer, tmp_path: Path
+) -> Iterator[Callable[..., NodeProcess]]:
     """A function that starts `iparam ros2 NAME` with parameters; what still runs at the end is killed."""
-    started: list[NodeProcess] = []
 
     def start(name: str, **parameters: object) -> NodeProcess:
-        log = tmp_path / f"{name}_{len(started)}.log"
-        with log.open("w", encoding="utf-8") as stream:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "iparam", "ros2", name, "--ros-args", *_words(parameters)],
-                env=ros_environment,
-                cwd=tmp_path,
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-        started.append(NodeProcess(process, log))
-        return started[-1]
+        words = ("ros2", name, "--ros-args", *_words(parameters))
+        return NodeProcess(node_server.start(*words, environment=ros_environment, folder=str(tmp_path)))
 
     yield start
-    for node in started:
-        if node.process.poll() is None:
-            node.process.kill()
-        node.process.wait()
+    for command in node_server.commands:
+        command.end()
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ try:
     from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
     from geometry_msgs.msg import AccelStamped, Inertia, InertiaStamped, TwistStamped, WrenchStamped
     from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+    from rclpy.duration import Duration as TimeSpan
     from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
     from rclpy.exceptions import ParameterUninitializedException
     from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -73,6 +74,7 @@ __all__ = [
     "SingleThreadedExecutor",
     "String",
     "SubscriptionEventCallbacks",
+    "TimeSpan",
     "Trigger",
     "TwistStamped",
     "WaitSet",

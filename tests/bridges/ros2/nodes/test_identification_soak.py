@@ -12,13 +12,12 @@ import pytest
 import iparam
 
 NODE = "iparam_identification"
-SECONDS = 20.0
-WARM_UP = 6.0
+SECONDS = 10.0
+WARM_UP = 3.0
 PERIOD = 0.002
 
 
-@pytest.mark.slow
-def test_twenty_seconds_at_500_hz(
+def test_ten_seconds_at_500_hz(
     peer: Any,
     start_node: Callable[..., Any],
     ur5e: iparam.Robot,
@@ -65,7 +64,7 @@ def test_twenty_seconds_at_500_hz(
     assert float(found["mass_kg"]) == pytest.approx(2.0, abs=5.0 * float(found["mass_deviation_kg"]))
     memory.append((time.monotonic() - begin, node.memory()))
     settled = np.array([size for at, size in memory if at > WARM_UP], dtype=float)
-    # A kilobyte kept from each of the thousand messages a second would be some 14 MB.
-    assert settled[-10:].mean() - settled[:10].mean() < 4e6
+    # A kilobyte kept from each of the thousand messages a second would be some 7 MB.
+    assert settled[-10:].mean() - settled[:10].mean() < 2e6
     print(f"sent in {spent:.1f} s; latency p50 {found['latency_p50_ms']} ms, p99 {found['latency_p99_ms']} ms")
     assert node.stop() == 0

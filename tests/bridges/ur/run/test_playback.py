@@ -6,12 +6,11 @@ import io
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,22 +30,11 @@ PAYLOAD = ["--payload-size", "0.1", "0.15", "0.2", "--payload-mass", "2"]
 SLACK = ["--max-silence", "2", "--max-deviation", "0.25", "--approach-speed", "1"]
 UR5E = iparam.load_robot("ur5e")
 MakeTwin = Callable[..., UrTwin]
+StartCommand = Callable[..., Any]  # gives a Command of bridges.command_server
 
 
 def command(twin: UrTwin, output: Path, *more: str, motion: Path = CALM) -> list[str]:
     return ["ur", "run", str(motion), "--host", twin.host, "--output", str(output), *PAYLOAD, *SLACK, "--yes", *more]
-
-
-@contextmanager
-def running(arguments: list[str]) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "iparam", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def wait_until(condition: Callable[[], bool], what: str, timeout: float = 120.0) -> None:
@@ -55,6 +43,9 @@ def wait_until(condition: Callable[[], bool], what: str, timeout: float = 120.0)
         assert time.monotonic() < deadline, f"not within {timeout} s: {what}"
         time.sleep(0.01)
 
+
+MOVED = 0.05
+"""How far a joint has gone when the motion is under way [rad]."""
 
 START = load_trajectory(CALM).trajectory.evaluate(0.0).q[0]
 
@@ -66,7 +57,7 @@ def ready_twin(make_twin: MakeTwin) -> UrTwin:
 
 
 def in_motion(twin: UrTwin) -> bool:
-    return float(np.abs(twin.sample.q - START).max()) > 0.1
+    return float(np.abs(twin.sample.q - START).max()) > MOVED
 
 
 def standing(twin: UrTwin) -> bool:
@@ -75,20 +66,19 @@ def standing(twin: UrTwin) -> bool:
 
 @pytest.mark.parametrize("kind", ["protective stop", "Ctrl-C", "server dies"])
 def test_what_ends_a_run_leaves_the_arm_at_rest_and_the_recording_whole(
-    kind: str, ready_twin: UrTwin, tmp_path: Path
+    kind: str, ready_twin: UrTwin, start_command: StartCommand, tmp_path: Path
 ) -> None:
     output = tmp_path / "run.parquet"
-    with running(command(ready_twin, output)) as process:
-        wait_until(lambda: in_motion(ready_twin) or process.poll() is not None, "the motion")
-        seen = ready_twin.sample.q.copy()
-        if kind == "protective stop":
-            ready_twin.protective_stop()
-        elif kind == "Ctrl-C":
-            process.send_signal(signal.SIGINT)
-        else:
-            ready_twin.close()
-        _, err = process.communicate(timeout=180)
-        code = process.returncode
+    process = start_command(*command(ready_twin, output))
+    wait_until(lambda: in_motion(ready_twin) or process.poll() is not None, "the motion")
+    seen = ready_twin.sample.q.copy()
+    if kind == "protective stop":
+        ready_twin.protective_stop()
+    elif kind == "Ctrl-C":
+        process.send_signal(signal.SIGINT)
+    else:
+        ready_twin.close()
+    code, err = process.wait(180.0), process.err
     words, expected = {
         "protective stop": ("the run was stopped: the controller reports: protective stop", 1),
         "Ctrl-C": ("stopped by the user", 130),
@@ -109,13 +99,15 @@ def test_what_ends_a_run_leaves_the_arm_at_rest_and_the_recording_whole(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
-def test_a_run_that_is_killed_stops_the_arm_and_leaves_its_rows(ready_twin: UrTwin, tmp_path: Path) -> None:
+def test_a_run_that_is_killed_stops_the_arm_and_leaves_its_rows(
+    ready_twin: UrTwin, start_command: StartCommand, tmp_path: Path
+) -> None:
     output = tmp_path / "run.parquet"
-    with running(command(ready_twin, output)) as process:
-        wait_until(lambda: in_motion(ready_twin) or process.poll() is not None, "the motion")
-        process.kill()
-        process.wait(60)
-        wait_until(lambda: any("has ended" in notice for notice in ready_twin.notices), "the end of the program")
+    process = start_command(*command(ready_twin, output))
+    wait_until(lambda: in_motion(ready_twin) or process.poll() is not None, "the motion")
+    process.send_signal(signal.SIGKILL)
+    assert process.wait(60.0) == -signal.SIGKILL
+    wait_until(lambda: any("has ended" in notice for notice in ready_twin.notices), "the end of the program")
     wait_until(lambda: standing(ready_twin), "the arm at rest")
     end = load_trajectory(CALM).trajectory.evaluate(4.0).q[0]
     assert float(np.abs(ready_twin.sample.q - end).max()) > 0.02  # it did not play on to the end
@@ -123,12 +115,11 @@ def test_a_run_that_is_killed_stops_the_arm_and_leaves_its_rows(ready_twin: UrTw
     assert rescued.signal("wrench").num_samples > 300
 
 
-def test_a_deviation_stops_the_run(ready_twin: UrTwin, tmp_path: Path) -> None:
+def test_a_deviation_stops_the_run(ready_twin: UrTwin, start_command: StartCommand, tmp_path: Path) -> None:
     output = tmp_path / "run.parquet"
-    with running(command(ready_twin, output, "--max-deviation", "0.0005")) as process:
-        _, err = process.communicate(timeout=180)
-    assert process.returncode == 1
-    assert "rad from where it should be; the limit is 0.0005 rad" in err
+    process = start_command(*command(ready_twin, output, "--max-deviation", "0.0005"))
+    assert process.wait(180.0) == 1
+    assert "rad from where it should be; the limit is 0.0005 rad" in process.err
     wait_until(lambda: standing(ready_twin), "the arm at rest")
     assert iparam.Recording.load(output).signal("q").num_samples > 50
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import pty
 import signal
-import subprocess
 import sys
-import termios
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +23,12 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and
 
 CALM = load_trajectory(Path(__file__).parents[3] / "data" / "calm_ur5e.json").trajectory
 SLOW = CALM.time_scaled(2.5)  # 10 s
+MOVED = 0.03
+"""How far a joint has gone when the motion is under way, after some 1.2 s [rad]."""
+
 START = SLOW.evaluate(0.0).q[0]
 SILENCE = 1.0  # s
+StartCommand = Callable[..., Any]  # gives a Command of bridges.command_server
 
 
 @pytest.fixture
@@ -42,19 +42,7 @@ def arguments(ready_twin: UrTwin, tmp_path: Path) -> list[str]:
     save_trajectory(tmp_path / "slow.json", SLOW, robot="ur5e", fps=100.0)
     where = ["--host", ready_twin.host, "--output", str(tmp_path / "run.parquet")]
     slack = ["--max-silence", str(SILENCE), "--max-deviation", "0.25", "--yes"]
-    return [sys.executable, "-m", "iparam", "ur", "run", str(tmp_path / "slow.json"), *where, *slack]
-
-
-@contextmanager
-def running(arguments: list[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        arguments, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
+    return ["ur", "run", str(tmp_path / "slow.json"), *where, *slack]
 
 
 def wait_until(condition: Callable[[], bool], what: str) -> None:
@@ -64,9 +52,9 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
         time.sleep(0.01)
 
 
-def wait_for_motion(twin: UrTwin, process: subprocess.Popen[str]) -> None:
-    wait_until(lambda: float(np.abs(twin.sample.q - START).max()) > 0.1 or process.poll() is not None, "the motion")
-    assert process.poll() is None, process.communicate()[1]
+def wait_for_motion(twin: UrTwin, process: Any) -> None:
+    wait_until(lambda: float(np.abs(twin.sample.q - START).max()) > MOVED or process.poll() is not None, "the motion")
+    assert process.poll() is None, process.err
 
 
 def standing(twin: UrTwin) -> bool:
@@ -79,66 +67,60 @@ def children(pid: int) -> list[int]:
 
 @pytest.mark.parametrize("ctrl_c", [True, False], ids=["the command, then Ctrl-C", "all of its processes"])
 def test_a_run_that_is_stopped_stops_the_arm(
-    ctrl_c: bool, ready_twin: UrTwin, arguments: list[str], tmp_path: Path
+    ctrl_c: bool, ready_twin: UrTwin, arguments: list[str], start_command: StartCommand, tmp_path: Path
 ) -> None:
-    with running(arguments) as process:
-        wait_for_motion(ready_twin, process)
-        stopped = [process.pid] if ctrl_c else [process.pid, *children(process.pid)]
-        assert len(stopped) == 2 - ctrl_c
-        left = ready_twin.time
-        for pid in stopped:
-            os.kill(pid, signal.SIGSTOP)
-        wait_until(lambda: any("rtde_control" in notice for notice in ready_twin.notices), "the end of the program")
-        wait_until(lambda: standing(ready_twin), "the arm at rest")
-        assert ready_twin.time - left < SILENCE + 2.0  # of the controller's time; the motion has 8 s to go
-        stood = ready_twin.sample.q.copy()
-        if ctrl_c:
-            process.send_signal(signal.SIGINT)
-        for pid in stopped:
-            os.kill(pid, signal.SIGCONT)
-        _, err = process.communicate(timeout=60)
+    process = start_command(*arguments)
+    wait_for_motion(ready_twin, process)
+    stopped = [process.pid] if ctrl_c else [process.pid, *children(process.pid)]
+    assert len(stopped) == 2 - ctrl_c
+    left = ready_twin.time
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: any("rtde_control" in notice for notice in ready_twin.notices), "the end of the program")
+    wait_until(lambda: standing(ready_twin), "the arm at rest")
+    assert ready_twin.time - left < SILENCE + 2.0  # of the controller's time; the motion has 8 s to go
+    stood = ready_twin.sample.q.copy()
+    if ctrl_c:
+        process.send_signal(signal.SIGINT)
+    for pid in stopped:
+        os.kill(pid, signal.SIGCONT)
+    code, err = process.wait(60.0), process.err
     # Of two processes that were stopped, each finds the other silent: whoever looks first says so.
     silent = ("nobody watched the arm for", "the process that commands the arm has not reported for")
     words = ("stopped by the user (Ctrl-C)",) if ctrl_c else silent
-    assert process.returncode == (130 if ctrl_c else 1)
+    assert code == (130 if ctrl_c else 1)
     assert any(sentence in err for sentence in words)
     assert "Traceback" not in err
     np.testing.assert_allclose(ready_twin.sample.q, stood, atol=1e-3)  # nothing went on
     recording = iparam.Recording.load(tmp_path / "run.parquet")
     assert any(sentence in recording.metadata["stopped_by"] for sentence in words)
-    assert float(np.abs(recording.signal("q").values[-1] - START).max()) > 0.09
+    assert float(np.abs(recording.signal("q").values[-1] - START).max()) > MOVED - 0.01
     assert not list(tmp_path.glob("*partial*"))
 
 
-def test_ctrl_z_is_a_stop(ready_twin: UrTwin, arguments: list[str], tmp_path: Path) -> None:
-    with running(arguments) as process:
-        wait_for_motion(ready_twin, process)
-        left = ready_twin.time
-        process.send_signal(signal.SIGTSTP)
-        _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "stopped by the user (Ctrl-Z" in err
+def test_ctrl_z_is_a_stop(
+    ready_twin: UrTwin, arguments: list[str], start_command: StartCommand, tmp_path: Path
+) -> None:
+    process = start_command(*arguments)
+    wait_for_motion(ready_twin, process)
+    left = ready_twin.time
+    process.send_signal(signal.SIGTSTP)
+    assert process.wait(60.0) == 130
+    assert "stopped by the user (Ctrl-Z" in process.err
     assert standing(ready_twin)
     assert ready_twin.time - left < 8.0
     assert iparam.Recording.load(tmp_path / "run.parquet").metadata["stopped_by"].startswith("stopped by the user")
 
 
 def test_a_terminal_that_is_closed_stops_the_arm_and_keeps_the_data(
-    ready_twin: UrTwin, arguments: list[str], tmp_path: Path
+    ready_twin: UrTwin, arguments: list[str], start_command: StartCommand, tmp_path: Path
 ) -> None:
     master, terminal = pty.openpty()
-    streams = {"stdin": terminal, "stdout": terminal, "stderr": terminal}
-    with running(
-        arguments,
-        **streams,
-        start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-    ) as process:
-        os.close(terminal)
-        wait_for_motion(ready_twin, process)
-        os.close(master)
-        process.wait(60)
-    assert process.returncode == 130
+    process = start_command(*arguments, terminal=os.ttyname(terminal))
+    os.close(terminal)
+    wait_for_motion(ready_twin, process)
+    os.close(master)
+    assert process.wait(60.0) == 130
     assert standing(ready_twin)
     recording = iparam.Recording.load(tmp_path / "run.parquet")
     assert recording.metadata["stopped_by"] == "stopped by the user (its terminal was closed)"

@@ -17,6 +17,7 @@ from iparam.bridges.ros2.backend import (
     JointTrajectoryPoint,
     Node,
     String,
+    TimeSpan,
     Trigger,
 )
 from iparam.bridges.ros2.input_node import InputNode
@@ -28,6 +29,9 @@ from iparam.printable import printable
 
 FRESH = 0.5
 """Seconds after which a joint state says nothing about where the arm is."""
+
+DELIVERY = 2.0
+"""Seconds in which the controller has to confirm the stop at the node's end."""
 
 PARAMETERS = (
     NodeParameter("trajectory", "", "The motion: .json from 'iparam excite optimize'."),
@@ -90,6 +94,11 @@ class PlaybackNode(Node):
         """Stop the arm if it is moving: the controller would play on without this node."""
         if self._until is not None:
             self.get_logger().warning(self._halt())
+            # With the node goes what it has sent and nobody has received yet.
+            if not self._publisher.wait_for_all_acked(TimeSpan(seconds=DELIVERY)):
+                self.get_logger().error(
+                    f"nobody confirmed the stop within {DELIVERY:g} s: look at the arm, and use the stop button"
+                )
 
     def _say(self, state: str) -> None:
         self._states.publish(String(data=state))
