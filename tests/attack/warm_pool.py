@@ -280,6 +280,7 @@ def serve(scratch: Path, samples: Path) -> None:
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)  # what the commands print goes to the log
         make_samples(samples)
+        _read_arguments_once()
         codes = _warm_up(scratch / "warm", samples)
         print(json.dumps({"codes": codes}), file=answers, flush=True)
         child: _Child | None = None
@@ -301,6 +302,24 @@ def serve(scratch: Path, samples: Path) -> None:
             print(json.dumps(answer), file=answers, flush=True)
         if child is not None:
             child.end()
+
+
+def _read_arguments_once() -> None:
+    """Let runs with the same arguments share them as they were read: the runs differ in what the files hold.
+
+    To read them takes tyro longer than most commands take to refuse a file.
+    """
+    module: Any = importlib.import_module("iparam.cli.main")
+    read, known = module._parsed, {}
+
+    def parsed(parse: Any, arguments: list[str]) -> Any:
+        (command_type,) = parse.args
+        key = command_type, *arguments
+        if key not in known:
+            known[key] = read(parse, arguments)
+        return known[key]
+
+    module._parsed = parsed
 
 
 def _warm_up(folder: Path, samples: Path) -> dict[str, int]:

@@ -6,6 +6,7 @@ something stands there that is no file. A file of another kind than the command 
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -70,6 +71,7 @@ def check_outputs(command: Command) -> None:
         _check(output, overwrite)
 
 
+@functools.cache
 def written_options(command_type: type[Command]) -> dict[str, Writes]:
     """The options of a command that are paths to write to."""
     marks = {
