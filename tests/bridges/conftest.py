@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
-import subprocess
 import sys
-import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
+from bridges.command_server import Command, CommandServer
 
 import iparam
 from iparam.bridges.ur.twin.twin import TwinPorts, UrTwin
@@ -28,21 +26,23 @@ class TwinProcess:
 
     Attributes:
         host: where it listens, on the ports of a real controller.
-        process: it.
+        command: it.
         ready_line: what it printed when it was ready.
-        notes: file that its standard error goes to.
     """
 
     host: str
-    process: subprocess.Popen[str]
+    command: Command
     ready_line: str
-    notes: Path
+
+    @property
+    def notes(self) -> str:
+        """What it wrote to standard error."""
+        return self.command.err
 
     def stop(self, number: int = signal.SIGINT) -> int:
         """Ask it to end; its exit code."""
-        if self.process.poll() is None:
-            self.process.send_signal(number)
-        return self.process.wait(timeout=60)
+        self.command.send_signal(number)
+        return self.command.wait(60.0)
 
 
 StartTwin = Callable[..., UrTwin]
@@ -70,40 +70,50 @@ def start_twin() -> Iterator[StartTwin]:
         twin.close()
 
 
+@pytest.fixture(scope="session")
+def command_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandServer]:
+    server = CommandServer("arms", tmp_path_factory.mktemp("commands"))
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def start_command(command_server: CommandServer) -> Iterator[Callable[..., Command]]:
+    """A function that starts ``iparam`` in a process of its own, which ends with the test."""
+    started: list[Command] = []
+
+    def start(*arguments: str, **options: Any) -> Command:
+        started.append(command_server.start(*arguments, **options))
+        return started[-1]
+
+    yield start
+    for command in started:
+        command.end()
+
+
 @pytest.fixture(scope="module")
-def start_twin_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartTwinProcess]:
+def start_twin_process(command_server: CommandServer) -> Iterator[StartTwinProcess]:
     """A function that starts ``iparam ur simulate`` on a loopback address of its own; its arguments are the options.
 
     For clients of `ur_rtde`, which know the standard ports only and keep Python from running while they connect.
     """
     if sys.platform != "linux":
         pytest.skip("needs loopback addresses beyond 127.0.0.1")
-    started: list[TwinProcess] = []
+    started: list[Command] = []
 
     def start(*options: str) -> TwinProcess:
         host = free_loopback()
-        notes = tmp_path_factory.mktemp("twin") / "notes.txt"
-        command = [sys.executable, "-m", "iparam", "ur", "simulate", "--host", host, "--duration", "300", *options]
-        with notes.open("w") as stream:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stream, text=True, env=os.environ)
-        assert process.stdout is not None
-        # Reading cannot time out by itself; the process's end, by kill, ends it.
-        alarm = threading.Timer(START_TIMEOUT, process.kill)
-        alarm.start()
-        line = process.stdout.readline()
-        alarm.cancel()
-        started.append(TwinProcess(host, process, line, notes))
-        assert line.startswith("ready: "), notes.read_text()
-        return started[-1]
+        command = command_server.start("ur", "simulate", "--host", host, "--duration", "300", *options)
+        started.append(command)
+        deadline = time.monotonic() + START_TIMEOUT
+        while not command.out.endswith("\n"):
+            assert command.poll() is None, command.err
+            assert time.monotonic() < deadline, command.err
+            time.sleep(0.01)
+        line = command.out
+        assert line.startswith("ready: "), command.err
+        return TwinProcess(host, command, line)
 
     yield start
-    for twin in started:
-        if twin.process.poll() is None:
-            twin.process.terminate()
-            try:
-                twin.process.wait(timeout=30)
-            except subprocess.TimeoutExpired:
-                twin.process.kill()
-                twin.process.wait(timeout=30)
-        if twin.process.stdout is not None:
-            twin.process.stdout.close()
+    for command in started:
+        command.end()

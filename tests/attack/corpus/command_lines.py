@@ -103,6 +103,7 @@ class Line:
 
 _BOX = "--payload-mass 2 --payload-size 0.1 0.1 0.1"
 _LOGS = f"--columns {LOG_COLUMNS}"
+_FRICTION = "--friction viscous,coulomb"  # to choose the terms takes seconds
 _TWIN = "--rtde-port 0 --dashboard-port 0 --script-ports 0 0 0 --duration 0.02"
 
 LINES = (
@@ -146,11 +147,11 @@ LINES = (
         "identify torque-payload",
         f"--bare @bare.txt --loaded @loaded.txt --robot ur10e {_LOGS} --output >found.json",
     ),
-    Line("identify torque-payload", f"--bare @bare.txt --loaded @loaded.txt --robot @arm.urdf {_LOGS}"),
+    Line("identify torque-payload", f"--bare @bare.txt --loaded @loaded.txt --robot @arm.urdf {_LOGS} {_FRICTION}"),
     Line(
         "identify torque-payload",
         f"--bare @bare.txt --loaded @loaded.txt --robot ur10e {_LOGS} --known-load @truth.json "
-        "--known-load-run @loaded.txt",
+        f"--known-load-run @loaded.txt {_FRICTION}",
     ),
     Line("identify fuse", "@result.json @other_result.json --output >fused.json", quick=True),
     Line(
@@ -160,7 +161,7 @@ LINES = (
     Line(
         "identify robot",
         f"@bare.txt --robot ur10e {_LOGS} --known-load @truth.json --known-load-run @loaded.txt "
-        "--friction viscous,coulomb --coupled none --leave-out 6",
+        f"{_FRICTION} --coupled none --leave-out 6",
     ),
     Line("compensate", "@run.parquet --result @result.json --robot @arm.urdf --output >clean.parquet"),
     Line("compensate", "@run.csv --result @other_result.json --robot ur5e --output >clean.csv"),

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bridges.command_server import Command, CommandServer
 
 from iparam.bridges.ur.twin.twin import TwinPorts, UrTwin
 from iparam.robot.catalog import catalog_robot
@@ -20,7 +19,6 @@ MASS = 2.0
 BOX = (0.1, 0.15, 0.2)
 TILTED = np.radians([10.0, -80.0, 95.0, -60.0, -70.0, 20.0])
 MakeTwin = Callable[..., UrTwin]
-StartCommand = Callable[..., Command]
 
 _count = itertools.count(1)
 
@@ -59,18 +57,3 @@ def tilted_twin() -> Iterator[UrTwin]:
 @pytest.fixture
 def twin(make_twin: MakeTwin) -> UrTwin:
     return make_twin()
-
-
-@pytest.fixture(scope="session")
-def command_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandServer]:
-    server = CommandServer("arms", tmp_path_factory.mktemp("commands"))
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def start_command(command_server: CommandServer) -> Iterator[StartCommand]:
-    """A function that starts ``iparam`` in a process of its own, which ends with the test."""
-    yield command_server.start
-    for command in command_server.commands:
-        command.end()

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,8 +41,8 @@ def page_command(*words: str, output: str | None = None) -> list[str]:
     return chosen[0]
 
 
-def play(command: list[str], host: str) -> str:
-    """Run a command that moves the arm, in a process of its own, so as not to slow the simulated one."""
+def play(command: list[str], host: str) -> None:
+    """Run a command that moves the arm, in an interpreter of its own, as its user does."""
     arguments = [host if word == HOST else word for word in command]
     done = subprocess.run(
         [sys.executable, "-m", "iparam", *arguments, *ON_A_BUSY_MACHINE],
@@ -52,7 +53,6 @@ def play(command: list[str], host: str) -> str:
         stdin=subprocess.DEVNULL,
     )
     assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}{done.stderr}"
-    return done.stdout
 
 
 def run(command: list[str], host: str) -> None:
@@ -63,6 +63,7 @@ def run(command: list[str], host: str) -> None:
 @pytest.mark.recovery
 def test_the_whole_job(
     make_twin: Callable[..., UrTwin],
+    start_command: Callable[..., Any],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -91,8 +92,10 @@ def test_the_whole_job(
     assert not moving[:100].any()
     assert not moving[-100:].any()
 
-    said = play(page_command("ur", "run", output="run.parquet"), twin.host)
-    assert "played        the whole motion" in said
+    whole_run = [twin.host if word == HOST else word for word in page_command("ur", "run", output="run.parquet")]
+    played = start_command(*whole_run, *ON_A_BUSY_MACHINE, folder=str(tmp_path))
+    assert played.wait(240.0) == 0, played.err
+    assert "played        the whole motion" in played.out
     whole = iparam.Recording.load(tmp_path / "run.parquet")
     np.testing.assert_allclose(np.ptp(whole.signal("q").values, axis=0), planned, rtol=0.2, atol=0.01)
     assert whole.metadata["stopped_by"] is None

@@ -192,18 +192,14 @@ def test_ctrl_c_ends_and_saves(
     assert [path.name for path in tmp_path.iterdir()] == [output.name]
 
 
-def test_a_killed_recording_can_be_read(twin: UrTwin, tmp_path: Path) -> None:
+def test_a_killed_recording_can_be_read(twin: UrTwin, start_command: Callable[..., Any], tmp_path: Path) -> None:
     output = tmp_path / "run.parquet"
     partial = tmp_path / "run.parquet.partial.csv"
     command = ["ur", "record", "--host", twin.host, "--port", str(twin.ports.rtde), "--robot", "ur5e"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "iparam", *command, "--output", str(output)], stderr=subprocess.PIPE, text=True
-    )
-    try:
-        wait_until(lambda: partial.exists() and partial.read_bytes().count(b"\n") > 300, "rows on disk")
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+    process = start_command(*command, "--output", str(output))
+    wait_until(lambda: partial.exists() and partial.read_bytes().count(b"\n") > 300, "rows on disk")
+    process.send_signal(signal.SIGKILL)
+    assert process.wait(60.0) == -signal.SIGKILL
     assert not output.exists()
     rescued = iparam.Recording.load(partial, robot="ur5e")
     assert rescued.signal("wrench").num_samples >= 299

@@ -56,7 +56,7 @@ def begin(how: str, motion: ArmMotion, twin: UrTwin) -> None:
         motion.move(AWAY, SPEED, 2.0)
     else:
         motion.servo()
-    wait_until(lambda: twin.sample.q[0] > 0.1, "the motion", lambda: motion.beat(now()))
+    wait_until(lambda: twin.sample.q[0] > 0.03, "the motion", lambda: motion.beat(now()))
 
 
 def standing(twin: UrTwin) -> bool:

@@ -185,7 +185,7 @@ def test_a_protective_stop_is_seen(control: Any, receive: Any, twin: TwinProcess
     wait_for(lambda: not control.isProgramRunning())
     assert not control.moveJ(HOME.tolist(), 1.0, 1.0)
     assert np.abs(receive.getTargetQd()).max() == 0.0
-    assert "jumped by 17.2 deg" in twin.notes.read_text()
+    assert "jumped by 17.2 deg" in twin.notes
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -203,7 +203,7 @@ def test_the_command_ends_by_a_signal_with_clients_connected(
         client.kill()
     assert line == "True\n"
     assert code == 0
-    notes = twin.notes.read_text()
+    notes = twin.notes
     assert "iparam: note: protective stop at 0.0" in notes
     assert "Traceback" not in notes
     assert notes.splitlines()[-1].startswith("iparam: note: ended after ")
