@@ -1,6 +1,6 @@
 # Everything runs in .venv, made on first use and renewed only when pyproject.toml or requirements.lock change.
 PYTHON ?= python3
-JOBS ?= 2
+JOBS ?= 3
 MINUTES ?= 5
 VENV := .venv
 BIN := $(VENV)/bin
@@ -23,8 +23,10 @@ demo: $(READY_RUN)  ## install what a user needs, run iparam demo
 
 test: lint  ## lint, types, import layers, then all tests
 	@# A linear algebra library that starts threads of its own would only make all of them wait; and without bytecode
-	@# on disk, each of the hundreds of processes that the tests start would compile the package's modules again.
-	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	@# on disk, each of the hundreds of processes that the tests start would compile the package's modules again. Three
+	@# processes on two cores, because one of them has the simulated arms and nodes, and waits half of the time; which
+	@# tests go to which process is in tests/conftest.py.
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 fuzz: $(READY_DEV)  ## attack every command and file format with new seeds; what breaks is kept in fuzz-failures
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(BIN)/python -m attack.fuzz --minutes $(MINUTES) --jobs $(JOBS)

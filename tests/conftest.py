@@ -22,8 +22,9 @@ from iparam.sensing.noise import noise_preset
 from iparam.trajectory import TrajectoryFile, WindowedFourierTrajectory
 
 # The same examples in every run, so that a change is what breaks a law; HYPOTHESIS_PROFILE=search looks for new ones.
-hypothesis.settings.register_profile("steady", derandomize=True)
-hypothesis.settings.register_profile("search", derandomize=False, print_blob=True)
+# Without a deadline, which is one on the wall clock: how long an example takes says how busy the machine is.
+hypothesis.settings.register_profile("steady", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("search", derandomize=False, deadline=None, print_blob=True)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 REPOSITORY = Path(__file__).resolve().parents[1]
