@@ -97,6 +97,21 @@ def test_robot(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.testing.assert_allclose(arm.body_parameters.ravel(), np.ravel([x["phi"] for x in document["links"]]), atol=1e-12)
 
 
+def test_rows_are_those_of_the_logs_that_are_fitted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--robot", "ur10e", "--columns", COLUMNS, "--friction", "viscous,coulomb", "--coupled", "none", "--json"]
+    options += ["--rows", "0:1200"]
+    for held_out, samples in ((["other.csv"], 2000), (["bare.csv", "--validate-rows", "1200:"], 800)):
+        assert main(["identify", "robot", "bare.csv", *options, "--validate", *held_out]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert document["samples"] == 1200
+        assert document["validation"]["identified"]["samples"] == samples
+    for held_out in (["bare.csv"], ["bare.csv", "--validate-rows", "1199:"]):
+        assert main(["identify", "robot", "bare.csv", *options, "--validate", *held_out]) != 0
+        assert "Part the log by --rows and --validate-rows" in capsys.readouterr().err
+    assert main(["identify", "robot", "bare.csv", *options, "--validate-rows", "5:"]) == 2
+    assert "--validate-rows 5: is about the log of --validate" in capsys.readouterr().err
+
+
 def test_robot_as_json_from_two_logs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["identify", "robot", "bare.csv", "other.csv", "--robot", "ur10e", "--columns", COLUMNS, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,12 +16,14 @@ from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.controller_logs import ControllerLogOptions
 from iparam.cli.options.drives import print_drives
 from iparam.cli.options.recorded_run import note_further
-from iparam.errors import InputError
+from iparam.errors import ContradictionError, InputError
 from iparam.files.kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.estimation.torque.robot_identification import RobotEstimate
     from iparam.estimation.torque.validation import TorquePrediction
+    from iparam.recording.recording import Recording
+    from iparam.robot.model import Robot
 
 NAMES = {
     "identified": "identified",
@@ -45,7 +48,9 @@ class IdentifyRobot(ControllerLogOptions):
     logs: Positional[Annotated[tuple[Path, ...], arg(metavar="LOG ..")]]
     """Logs of the bare arm: .parquet, .csv, .npz or .mat."""
     validate: Annotated[Path | None, arg(metavar="LOG", help_behavior_hint="")] = None
-    """A log that is not used, to predict the torques of."""
+    """A log that is not used, to predict the torques of. --rows and --time-range are not about it."""
+    validate_rows: Annotated[str | None, arg(metavar="A:B", help_behavior_hint="(default: all)")] = None
+    """Rows of that log, as in --rows: with it, a part of the log itself can be held out."""
     output: Annotated[
         Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.ARM)
     ] = None
@@ -61,10 +66,12 @@ class IdentifyRobot(ControllerLogOptions):
         if not self.logs:
             raise InputError("give at least one log of the bare arm")
         self.check_drives()
+        if self.validate is None and self.validate_rows is not None:
+            raise InputError(f"--validate-rows {self.validate_rows} is about the log of --validate: give that, too")
         robot = self.load_robot()
         recordings = [self.load_log(path, robot) for path in self.logs]
         gains = self.found_gains(robot, recordings[0])
-        held_out = None if self.validate is None else self.load_log(self.validate, robot)
+        held_out = None if self.validate is None else self._held_out(self.validate, robot, recordings)
         with progress_bar(f"fitting {robot.name}") as progress:
             found = iparam.identify_robot(
                 recordings,
@@ -90,6 +97,20 @@ class IdentifyRobot(ControllerLogOptions):
             print_json(document)
         else:
             self._report(found, predictions)
+
+    def _held_out(self, path: Path, robot: Robot, recordings: Sequence[Recording]) -> Recording:
+        """The log to predict, none of whose time was fitted."""
+        held_out = self.load_other_log(path, robot, self.validate_rows)
+        end = held_out.start + held_out.duration
+        for log, recording in zip(self.logs, recordings, strict=True):
+            apart = end < recording.start or recording.start + recording.duration < held_out.start
+            if log.samefile(path) and not apart:
+                raise ContradictionError(
+                    f"the arm is identified from {recording.start:.6g} to {recording.start + recording.duration:.6g} s "
+                    f"of {log} and was to be validated with {held_out.start:.6g} to {end:.6g} s of it: that what was "
+                    "fitted is predicted says nothing. Part the log by --rows and --validate-rows, or give another one"
+                )
+        return held_out
 
     def _report(self, found: RobotEstimate, predictions: dict[str, TorquePrediction]) -> None:
         print_table(

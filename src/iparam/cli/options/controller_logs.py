@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -40,6 +41,16 @@ class ControllerLogOptions(DriveOptions, RecordingFileOptions, MountingOptions):
         """One log, with notes on what is wrong with it."""
         return iparam.recording.with_gravity(self.read_file(path, robot), self.given_gravity())
 
+    def load_other_log(self, path: Path, robot: Robot, rows: str | None = None) -> iparam.Recording:
+        """A log of another occasion: --rows and --time-range are not about it.
+
+        Args:
+            path: the log.
+            robot: the arm.
+            rows: to read, see `RecordingFileOptions.rows`; None for all.
+        """
+        return dataclasses.replace(self, rows=rows, time_range=None).load_log(path, robot)
+
     def gains(self, robot: Robot) -> FloatArray | None:
         """The drive gains, if they are given."""
         if not self.drive_gains:
@@ -51,4 +62,4 @@ class ControllerLogOptions(DriveOptions, RecordingFileOptions, MountingOptions):
         given = self.gains(robot)
         if self.known_load_run is None:
             return given
-        return self.calibrated_gains(bare, self.load_log(self.known_load_run, robot), robot, given)
+        return self.calibrated_gains(bare, self.load_other_log(self.known_load_run, robot), robot, given)
