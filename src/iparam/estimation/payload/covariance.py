@@ -3,8 +3,10 @@
 An estimate solves sum_k s_k(phi) = 0, where s_k is the score of sample k, e.g. A_k' W r_k. Its covariance is
 B^-1 M B^-T with B the derivative of the sum and M the covariance of the sum, which for independent samples is the sum
 of s_k s_k'. Errors of a smoothed motion are not independent: they last for a tenth of a second, each too small to be
-seen in the autocorrelation of residuals but adding up. Sums over blocks of samples show them, so M is estimated from
-these wherever they scatter more than independent samples would (Newey & West 1987; Kuensch 1989).
+seen in the autocorrelation of residuals but adding up. Sums over blocks of samples show them (Newey & West 1987;
+Kuensch 1989). Where they scatter more than independent samples would, M is how far the sum moves when long blocks are
+left out in turn (the jackknife, in the form that MacKinnon and White 1985 call HC3, for clusters): sums of residuals
+alone fall short, because a fit follows errors that last.
 """
 
 from __future__ import annotations
@@ -24,6 +26,12 @@ EVIDENCE = 2.0
 
 EVIDENCE_OF_ONE = 3.5
 """The same for the scatter in a single direction."""
+
+LEAST_GROUPS, MOST_GROUPS = 8, 48
+"""Long blocks that are left out in turn where there is correlation in time."""
+
+LEAST_SHARE = 1e-2
+"""Share of what is known in a direction that the other blocks are taken to have at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,18 +92,19 @@ def score_covariance(scores: Scores) -> ScoreCovariance:
     whitened = np.asarray(
         np.linalg.solve(root, sums.T).T, float
     )  # covariance of the sum is 1 where samples are independent
-    clustered, deviation = _clustered(whitened)
+    clustered, deviation, lags = _clustered(whitened)
     scatter = np.diag(clustered)
     average = float(scatter.mean())
     if average < 1.0 + EVIDENCE * deviation / np.sqrt(p) and scatter.max() < 1.0 + EVIDENCE_OF_ONE * deviation:
         return ScoreCovariance(independent, 1.0)
-    values, vectors = np.linalg.eigh(clustered)
+    length = size * max(lags + 1, blocks // MOST_GROUPS)
+    values, vectors = np.linalg.eigh(_jackknife(scores, root, max(blocks * size // length, LEAST_GROUPS)))
     raised = root @ (vectors * np.maximum(values, 1.0)) @ vectors.T @ root.T
     return ScoreCovariance(raised, max(average, 1.0))
 
 
-def _clustered(sums: FloatArray) -> tuple[FloatArray, float]:
-    """(p, p) estimate from block sums (B, p) whose neighbours may be correlated, and its relative scatter."""
+def _clustered(sums: FloatArray) -> tuple[FloatArray, float, int]:
+    """(p, p) estimate from block sums (B, p) whose neighbours may be correlated, its relative scatter, and the lags."""
     blocks = len(sums)
     own = sums.T @ sums
     correlation = float(np.mean(np.sum(sums[1:] * sums[:-1], axis=0) / np.sum(sums**2, axis=0)))
@@ -106,7 +115,44 @@ def _clustered(sums: FloatArray) -> tuple[FloatArray, float]:
         weight = 1.0 - lag / (lags + 1.0)
         cross = sums[lag:].T @ sums[:-lag]
         own += weight * (cross + cross.T)
-    return own * blocks / (blocks - 1.0), float(np.sqrt(2.0 * (1.0 + 2.0 * (lags / 3.0)) / blocks))
+    deviation = float(np.sqrt(2.0 * (1.0 + 2.0 * (lags / 3.0)) / blocks))
+    return own * blocks / (blocks - 1.0), deviation, lags
+
+
+def _jackknife(scores: Scores, root: FloatArray, groups: int) -> FloatArray:
+    """(p, p) covariance of the sum of the scores, in units of root root', from leaving out long blocks in turn.
+
+    A fit follows its own errors, so that the residuals of a block are smaller than its errors by what the block has a
+    say in; leaving it out undoes that. As few groups know little of their own scatter, the result is widened to the
+    95 % of Student's distribution.
+
+    Args:
+        scores: of the fit.
+        root: (p, p).
+        groups: long blocks.
+    """
+    from scipy.stats import norm, t
+
+    count, _, p = scores.instrument.shape
+    power = scores.weighted.T @ scores.weighted / count  # of weighted residuals: what the samples are weighed by
+    values, vectors = np.linalg.eigh(power)
+    half = (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    sums, shares = [], []
+    for part in np.array_split(np.arange(count), groups):
+        own = slice(int(part[0]), int(part[-1]) + 1)
+        rows = (half @ scores.instrument[own]).reshape(-1, p)
+        shares.append(rows.T @ rows)
+        score = np.einsum("nci,nc->i", scores.instrument[own], scores.weighted[own])
+        sums.append(score + part.size * scores.constant)
+    whole = _regular_root(np.sum(shares, axis=0))
+    moves = []
+    for share, score in zip(shares, sums, strict=True):
+        inner = np.linalg.solve(whole, np.linalg.solve(whole, share).T)
+        others, directions = np.linalg.eigh(np.eye(p) - 0.5 * (inner + inner.T))
+        moved = directions @ ((directions.T @ np.linalg.solve(whole, score)) / np.maximum(others, LEAST_SHARE))
+        moves.append(np.linalg.solve(root, whole @ moved))
+    width = float(t.ppf(0.975, groups - 1) / norm.ppf(0.975))
+    return np.asarray(width**2 * (groups - 1) / groups * np.transpose(moves) @ moves)
 
 
 def _regular_root(matrix: FloatArray) -> FloatArray:
