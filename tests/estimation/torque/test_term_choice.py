@@ -19,8 +19,9 @@ def with_torque(run: Recording, more: np.ndarray) -> Recording:
     return run.with_signal("tau", time=tau.time, values=tau.values + more)
 
 
-def chosen(run: Recording, robot: iparam.Robot) -> TorqueModel:
-    return with_chosen_terms(TorqueModel(robot), [JointDataSource(run, robot)], np.ones(robot.num_joints))
+def chosen(run: Recording, robot: iparam.Robot, consistent: bool = True) -> TorqueModel:
+    source = JointDataSource(run, robot)
+    return with_chosen_terms(TorqueModel(robot), [source], np.ones(robot.num_joints), consistent=consistent)
 
 
 def more_terms(model: TorqueModel) -> list[set[str]]:
@@ -33,8 +34,9 @@ def plain(make_run: Any) -> Recording:
     return run
 
 
-def test_plain_friction_asks_for_nothing_more(plain: Recording, robot: iparam.Robot) -> None:
-    model = chosen(plain, robot)
+@pytest.mark.parametrize("consistent", [True, False])
+def test_plain_friction_asks_for_nothing_more(plain: Recording, robot: iparam.Robot, consistent: bool) -> None:
+    model = chosen(plain, robot, consistent)
     assert model.friction.direction == "smooth"
     assert model.friction.smoothing_speed == 0.02
     assert not any(more_terms(model))

@@ -15,6 +15,9 @@ from iparam.spatial.phi import pseudo_inertia_from_phi
 MARGIN = 1e-5
 """Least eigenvalue of a link's pseudo-inertia in units of its own size in the prior."""
 
+AT_LIMIT = 1e-3
+"""Eigenvalue of a link's pseudo-inertia, in the same units, below which it counts as singular."""
+
 LEAST_REACH = 0.02
 """A link is taken to extend at least that far [m]."""
 
@@ -90,6 +93,34 @@ def consistent_parameters(problem: ConsistentProblem) -> FloatArray:
     if str(solution.status) not in ("Solved", "AlmostSolved"):
         raise IdentificationError(f"no consistent arm was found: the solver says {solution.status}")
     return np.asarray(np.array(solution.x) * units)
+
+
+def changes_within_limits(links: FloatArray, prior: FloatArray) -> FloatArray:
+    """(10 n, d) in which consistent bodies can change and keep the rank of their pseudo-inertias, to first order.
+
+    Where a pseudo-inertia is singular, on vectors V, its changes dP have V' dP V = 0: to the one side of these no body
+    is, and to the other side the data, which brought it here, do not want it to be.
+
+    Args:
+        links: (n, 10) phi of consistent bodies.
+        prior: (n, 10) the maker's figures; the directions are orthonormal in the units of `link_units`.
+    """
+    sizes = link_units(prior)
+    each = pseudo_inertia_from_phi(np.eye(10))
+    limits = []
+    for body, (phi, size) in enumerate(zip(links, sizes, strict=True)):
+        unit = np.array([1.0, 1.0, 1.0, size[1] / size[0]]) / np.sqrt(size[4])
+        values, vectors = np.linalg.eigh(unit[:, None] * pseudo_inertia_from_phi(phi) * unit)
+        null = unit[:, None] * vectors[:, values < AT_LIMIT]
+        for i, j in zip(*np.triu_indices(null.shape[1]), strict=True):
+            limit = np.zeros_like(links)
+            limit[body] = np.einsum("a,kab,b->k", null[:, i], each, null[:, j]) * size
+            limits.append(limit.ravel())
+    free = np.eye(links.size)
+    if limits:
+        _, values, rows = np.linalg.svd(np.array(limits))
+        free = rows[np.count_nonzero(values > 1e-9 * values[0]) :].T
+    return np.asarray(sizes.ravel()[:, None] * free)
 
 
 def _pseudo_inertia_rows() -> FloatArray:

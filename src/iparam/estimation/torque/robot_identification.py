@@ -215,7 +215,12 @@ def identify_robot(
         left_out=left_out,
     )
     model = with_chosen_terms(
-        model, sources, gains.values, terms_given=friction is not None, couplings_given=couplings is not None
+        model,
+        sources,
+        gains.values,
+        terms_given=friction is not None,
+        couplings_given=couplings is not None,
+        consistent=True,
     )
     fit = with_measured_tolerance(fit_torques(model, sources, gains, progress=progress))
     gains = fit.gains
