@@ -15,10 +15,13 @@ import numpy as np
 from side_by_side import print_table
 
 import iparam
+from iparam.arrays import FloatArray
 from iparam.estimation.torque import (
     DriveGains,
     FrictionModel,
     TorqueModel,
+    TorquePayloadEstimate,
+    gains_from_known_load,
     identify_payload_from_torque,
     identify_robot,
 )
@@ -36,6 +39,7 @@ MOTORS = motors("ur10e")
 GAINS, CURRENT_NOISE, ROTORS = MOTORS.drive_gains, MOTORS.current_noise, MOTORS.rotor_inertia
 VISCOUS, COULOMB = MOTORS.viscous, MOTORS.coulomb
 SEEDS = 50
+LOAD = 2.805  # of the real UR10e [kg]
 
 
 def measured(recording: Recording, seed: int) -> Recording:
@@ -59,19 +63,15 @@ def simulated_arm(bare: Recording, loaded: Recording, payload: Payload) -> None:
     gains = DriveGains(GAINS, np.zeros(6), 0.0, "Known.")
     matched = FrictionModel(("viscous", "coulomb", "offset"), "smooth", smoothing_speed=0.02)
     rows = []
-    for name, friction in (("as simulated", matched), ("default", FrictionModel())):
-        model = TorqueModel(robot, friction)
-        expected = np.zeros(model.size)
-        expected[:60], expected[60:66] = robot.body_parameters.ravel(), ROTORS
-        expected[model.friction_columns("viscous")] = VISCOUS
-        expected[model.friction_columns("coulomb")] = COULOMB
-        truth, inertial = grouped(model) @ expected, model.independent < 66
-        scores, mass, center, inside = [], [], [], []
+    for name, friction in (("as simulated", matched), ("chosen", None)):
+        scores: list[float] = []
+        mass, center, inside = [], [], []
         for seed in range(SEEDS):
             run = measured(bare, seed)
-            fit = fit_torques(model, [JointDataSource(run, robot)], gains)
-            error = fit.solution.parameters[model.independent] - truth
-            scores.append((error / np.sqrt(np.diag(fit.covariance)))[inertial])
+            arm = identify_robot([run], robot, drive_gains=gains, friction=friction, compare=False)
+            inertial = arm.model.independent < 66
+            error = arm.base_values - grouped(arm.model) @ true_parameters(arm.model)
+            scores += (error / arm.base_deviation)[inertial].tolist()
             found = identify_payload_from_torque(
                 run, measured(loaded, 1000 + seed), robot, drive_gains=gains, friction=friction
             )
@@ -92,6 +92,15 @@ def simulated_arm(bare: Recording, loaded: Recording, payload: Payload) -> None:
     print_table(
         f"Simulated UR10e, 20 s at 500 Hz, {SEEDS} seeds of noise: base parameters and a load of 2 kg", header, rows
     )
+
+
+def true_parameters(model: TorqueModel) -> FloatArray:
+    """(p,) of the simulated arm; 0 for terms of friction that it does not have."""
+    expected = np.zeros(model.size)
+    expected[:60], expected[60:66] = iparam.load_robot("ur10e").body_parameters.ravel(), ROTORS
+    expected[model.friction_columns("viscous")] = VISCOUS
+    expected[model.friction_columns("coulomb")] = COULOMB
+    return expected
 
 
 def times_and_growth(bare: Recording, loaded: Recording) -> None:
@@ -161,18 +170,9 @@ def real_arm(folder: Path) -> None:
         ("points", "01_31"),
     ):
         found = identify_payload_from_torque(bare[without], loaded[with_load], robot)
-        low, high = found.mass_interval
-        rows.append(
-            [
-                without,
-                with_load,
-                f"{found.estimate.mass:.3f}",
-                f"{100 * (found.estimate.mass / 2.805 - 1):+.2f} %",
-                f"{low:.3f}..{high:.3f}",
-                "yes" if low < 2.805 < high else "no",
-            ]
-        )
-    print_table("Real UR10e, load of 2.805 kg", ["bare", "loaded", "mass kg", "error", "95 %", "holds"], rows)
+        rows.append([without, with_load, *mass_row(found)])
+    print_table(f"Real UR10e, load of {LOAD} kg", ["bare", "loaded", "mass kg", "error", "95 %", "holds"], rows)
+    calibrated_by_the_load(bare, loaded)
     arm = identify_robot([bare["02_10"]], robot)
     rows = [[name, *(f"{value:.4f}" for value in one.relative)] for name, one in arm.validate(bare["points"]).items()]
     print_table(
@@ -180,6 +180,26 @@ def real_arm(folder: Path) -> None:
         ["model", *(f"joint {j}" for j in range(1, 7))],
         rows,
     )
+
+
+def calibrated_by_the_load(bare: dict[str, Recording], loaded: dict[str, Recording]) -> None:
+    """The drives calibrated by the load itself on one day, and its mass on the other."""
+    robot = iparam.load_robot("ur10e")
+    rows = []
+    for day, other in (("02_19", "01_31"), ("01_31", "02_19")):
+        phi = identify_payload_from_torque(bare[day], loaded[day], robot).estimate.phi
+        load = iparam.InertialParameters.from_phi(phi * LOAD / phi[0])  # only its mass is known
+        gains = gains_from_known_load(bare[day], loaded[day], robot, load)
+        found = identify_payload_from_torque(bare[other], loaded[other], robot, drive_gains=gains)
+        rows.append([day, other, *mass_row(found)])
+    header = ["calibrated", "weighed", "mass kg", "error", "95 %", "holds"]
+    print_table(f"Real UR10e, drives calibrated by the load of {LOAD} kg on another day", header, rows)
+
+
+def mass_row(found: TorquePayloadEstimate) -> list[str]:
+    low, high = found.mass_interval
+    error = f"{100 * (found.estimate.mass / LOAD - 1):+.2f} %"
+    return [f"{found.estimate.mass:.3f}", error, f"{low:.3f}..{high:.3f}", "yes" if low < LOAD < high else "no"]
 
 
 def main() -> None:
