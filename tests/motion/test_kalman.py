@@ -138,6 +138,18 @@ def test_the_smoother_is_the_exact_posterior(order: int, shares: tuple[tuple[flo
     assert np.abs((found.covariance[:, 0] - blocks) / scale).max() < 1e-3
 
 
+@pytest.mark.parametrize("order", [4, 5, 7])
+def test_away_from_the_ends_the_variance_is_that_of_wieners_filter(order: int) -> None:
+    """The integral over all frequencies of w^4 over the information of process and angles."""
+    process = JointProcess(order, 2.3, 3e-3)
+    time = np.arange(2501) / 250.0
+    found = smooth_joint(time, np.zeros(time.size), process).covariances[600:-600, 2, 2]
+    omega = np.linspace(1e-3, np.pi * 250.0, 400_000)
+    information = 1.0 + (omega / process.omega) ** (2 * order)
+    expected = np.trapezoid(omega**4 / information, omega) / np.pi * process.noise**2 / 250.0
+    np.testing.assert_allclose(found, expected, rtol=2e-3)
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_smoother_beats_the_best_butterworth_filter(seed: int) -> None:
     motion = excitation(seed)

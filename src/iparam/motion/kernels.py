@@ -168,19 +168,20 @@ def backward(
             for j in range(m):
                 total -= c[i, j] * adjoint[j]
             means[k, i] = total
+        h = steps[k]
+        same = k > 0 and slots[k] == slots[k - 1]
+        if not same or abs(h - step) > SAME_STEP * h:
+            settled = False  # before this sample's part is added, or it would be missing from what comes before
         if not settled:
             correct_information(gain, information, turned)
             write_smoothed(c, information, work, smoothed)
         if (first + k) % every == 0:
             copy_matrix(smoothed, variances[(first + k) // every])
-        h = steps[k]
         if h == 0.0:
             break
-        same = k > 0 and slots[k] == slots[k - 1]
         if abs(h - step) > SAME_STEP * h:
             write_transition(h, f)
-            step, settled = h, False
-        settled = settled and same
+            step = h
         for j in range(m - 1, -1, -1):
             total = 0.0
             for i in range(j + 1):
