@@ -1,3 +1,5 @@
+from .choice.process_choice import choose_causal_processes as choose_causal_processes
+from .choice.process_choice import choose_processes as choose_processes
 from .delay import Delay as Delay
 from .delay import estimate_delay as estimate_delay
 from .filters import butterworth_smooth as butterworth_smooth
@@ -10,8 +12,6 @@ from .motion import MotionEstimate as MotionEstimate
 from .motion import MotionSample as MotionSample
 from .orientation import OrientationMotion as OrientationMotion
 from .orientation import tells_orientation as tells_orientation
-from .process_choice import choose_causal_processes as choose_causal_processes
-from .process_choice import choose_processes as choose_processes
 from .sources import AccelerometerMotion as AccelerometerMotion
 from .sources import ButterworthMotion as ButterworthMotion
 from .sources import KalmanMotion as KalmanMotion

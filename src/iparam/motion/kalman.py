@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
+from iparam.motion.choice.process_choice import LEAST_SAMPLES, choose_causal_processes, choose_processes
 from iparam.motion.joint_process import (
     START_VARIANCE,
     JointProcess,
@@ -19,7 +20,6 @@ from iparam.motion.joint_process import (
     smooth_joint,
 )
 from iparam.motion.motion import MotionEstimate, MotionSample, checked_angles
-from iparam.motion.process_choice import LEAST_SAMPLES, choose_causal_processes, choose_processes
 from iparam.robot.batching import get_num_threads
 
 MOST_COVARIANCES = 20_000

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError, InputError
+from iparam.motion.choice.process_choice import LEAST_SAMPLES
 from iparam.motion.kalman import kalman_smooth
 from iparam.motion.motion import MotionEstimate
-from iparam.motion.process_choice import LEAST_SAMPLES
 from iparam.recording.alignment import align
 from iparam.recording.noise_level import white_noise_level
 from iparam.recording.recording import Recording

@@ -13,13 +13,13 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.motion.angle_samples import fresh_samples
-from iparam.motion.effort_prediction import prediction_of
+from iparam.motion.choice.effort_prediction import prediction_of
+from iparam.motion.choice.prediction_choice import choose_by_prediction, widest_bandwidth
+from iparam.motion.choice.process_choice import adapted_processes, choose_processes, highest_bandwidth
 from iparam.motion.filters import butterworth_smooth, savitzky_golay_smooth
 from iparam.motion.joint_process import JointProcess
 from iparam.motion.kalman import at_highest_bandwidth, kalman_filter, kalman_smooth
 from iparam.motion.motion import MotionEstimate
-from iparam.motion.prediction_choice import choose_by_prediction, widest_bandwidth
-from iparam.motion.process_choice import adapted_processes, choose_processes, highest_bandwidth
 from iparam.recording.alignment import align
 from iparam.recording.channels import CHANNELS
 from iparam.recording.noise_level import white_noise_level

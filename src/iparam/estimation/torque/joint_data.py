@@ -14,7 +14,7 @@ from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError
 from iparam.estimation.errors import IdentificationError
 from iparam.motion.angle_samples import evenly_stamped
-from iparam.motion.process_choice import LEAST_SAMPLES
+from iparam.motion.choice.process_choice import LEAST_SAMPLES
 from iparam.motion.sources import KalmanMotion, MotionSource
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot

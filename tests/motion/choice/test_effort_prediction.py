@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.motion.effort_prediction import Channel, prediction_errors, prediction_of
+from iparam.motion.choice.effort_prediction import Channel, prediction_errors, prediction_of
 from iparam.recording import Recording
 
 RNG = np.random.default_rng(0)

@@ -9,10 +9,10 @@ import pytest
 
 import iparam
 from iparam.motion import KalmanMotion
-from iparam.motion.process_choice import choose_processes, highest_bandwidth
+from iparam.motion.choice.process_choice import choose_processes, highest_bandwidth
 from iparam.recording import Recording
 
-DATA = Path(__file__).resolve().parents[1] / "data"
+DATA = Path(__file__).resolve().parents[2] / "data"
 TIME = np.arange(6000) / 1000.0
 
 

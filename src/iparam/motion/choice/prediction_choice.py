@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray, remembered
-from iparam.motion.effort_prediction import EffortPrediction, prediction_errors
+from iparam.motion.choice.effort_prediction import EffortPrediction, prediction_errors
+from iparam.motion.choice.process_choice import adapted_processes
 from iparam.motion.joint_process import JointProcess, smooth_joint
-from iparam.motion.process_choice import adapted_processes
 
 MOST_ROWS = 3000
 """Samples of the effort that motions are compared on."""

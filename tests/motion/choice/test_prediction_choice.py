@@ -8,9 +8,9 @@ import pytest
 import iparam
 from iparam.arrays import FloatArray
 from iparam.motion import KalmanMotion
-from iparam.motion.effort_prediction import prediction_of
-from iparam.motion.prediction_choice import choose_by_prediction
-from iparam.motion.process_choice import choose_processes
+from iparam.motion.choice.effort_prediction import prediction_of
+from iparam.motion.choice.prediction_choice import choose_by_prediction
+from iparam.motion.choice.process_choice import choose_processes
 from iparam.recording import Recording
 
 ROBOT = iparam.load_robot("ur5e")

@@ -1,0 +1,1 @@
+"""Which models the joints are smoothed with: judged by the angles, and by what else was recorded beside them."""
