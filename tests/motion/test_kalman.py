@@ -76,7 +76,9 @@ def test_the_smoother_is_exact_for_polynomials_below_its_order(
     assert np.abs(found.ddq - truth[2]).max() < 1e-3
 
 
-def dense_posterior(time: np.ndarray, y: np.ndarray, process: JointProcess) -> tuple[np.ndarray, np.ndarray]:
+def dense_posterior(
+    time: np.ndarray, y: np.ndarray, process: JointProcess, velocity: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Means (T, 3) and covariances (T, 3, 3) of the same model by one large Gaussian conditioning, no recursion.
 
     The process noise is integrated by quadrature from the impulse response (t - s)^(m - 1) / (m - 1)!.
@@ -99,16 +101,19 @@ def dense_posterior(time: np.ndarray, y: np.ndarray, process: JointProcess) -> t
                 impulse = np.where(time > s, lag ** (m - 1 - k), 0.0) / _factorial(m - 1 - k)
                 columns[k] = np.column_stack([columns[k], impulse])
     prior = np.concatenate(variances)
-    q, dq, ddq = columns
-    gram = (q * prior) @ q.T + process.noise**2 * np.eye(count)
-    means, blocks = np.empty((count, 3)), np.empty((count, 3, 3))
-    solved = np.linalg.solve(gram, np.column_stack([y, q * prior]))
-    for k in range(count):
-        rows = np.stack([q[k], dq[k], ddq[k]])
-        cross = (rows * prior) @ q.T
-        means[k] = cross @ solved[:, 0]
-        blocks[k] = (rows * prior) @ rows.T - cross @ np.linalg.solve(gram, cross.T)
-    return means, blocks
+    q, dq, ddq = (column[:, prior > 0.0] for column in columns)
+    prior = prior[prior > 0.0]
+    observed, features, noise = y, q, np.full(count, process.noise)
+    if velocity is not None:
+        observed, features = np.concatenate([y, velocity]), np.concatenate([q, dq])
+        noise = np.concatenate([noise, process.velocity_noise * noise])
+    # By orthogonal factors: a Gram matrix with so wide a start would lose half of the digits.
+    stacked = np.vstack([features / noise[:, None], np.diag(1.0 / np.sqrt(prior))])
+    basis, triangle = np.linalg.qr(stacked)
+    solved = np.linalg.solve(triangle, basis[: observed.size].T @ (observed / noise))
+    rows = np.stack([q, dq, ddq], axis=1)
+    half = np.linalg.solve(triangle.T, rows.reshape(-1, prior.size).T).T.reshape(count, 3, prior.size)
+    return rows @ solved, half @ half.transpose(0, 2, 1)
 
 
 def _factorial(n: int) -> float:
@@ -121,15 +126,19 @@ def _derivative(start: np.ndarray, time: np.ndarray, power: int, k: int) -> np.n
     return _factorial(power) / _factorial(power - k) * (time - time[0]) ** (power - k)
 
 
+@pytest.mark.parametrize("velocity_noise", [0.0, 2.0, 30.0])
 @pytest.mark.parametrize("shares", [(), ((0.0, 1.0), (0.2, 0.3), (0.45, 0.8))])
 @pytest.mark.parametrize("order", [3, 4])
-def test_the_smoother_is_the_exact_posterior(order: int, shares: tuple[tuple[float, float], ...]) -> None:
+def test_the_smoother_is_the_exact_posterior(
+    order: int, shares: tuple[tuple[float, float], ...], velocity_noise: float
+) -> None:
     time = uneven_times(3, 60)
     rng = np.random.default_rng(0)
     y = np.sin(3 * time) + rng.normal(scale=0.01, size=60)
-    process = JointProcess(order, 2.0, 0.01, shares=shares)
-    means, blocks = dense_posterior(time, y, process)
-    found = kalman_smooth(time, y[:, None], [process])
+    process = JointProcess(order, 2.0, 0.01, shares=shares, velocity_noise=velocity_noise)
+    velocity = 3 * np.cos(3 * time) + rng.normal(scale=0.01 * velocity_noise, size=60) if velocity_noise else None
+    means, blocks = dense_posterior(time, y, process, velocity)
+    found = kalman_smooth(time, y[:, None], [process], None if velocity is None else velocity[:, None])
     assert found.covariance is not None
     deviations = np.sqrt(np.einsum("kii->ki", blocks))
     for k, value in enumerate((found.q, found.dq, found.ddq)):
@@ -138,14 +147,18 @@ def test_the_smoother_is_the_exact_posterior(order: int, shares: tuple[tuple[flo
     assert np.abs((found.covariance[:, 0] - blocks) / scale).max() < 1e-3
 
 
+@pytest.mark.parametrize("velocity_noise", [0.0, 5.0])
 @pytest.mark.parametrize("order", [4, 5, 7])
-def test_away_from_the_ends_the_variance_is_that_of_wieners_filter(order: int) -> None:
-    """The integral over all frequencies of w^4 over the information of process and angles."""
-    process = JointProcess(order, 2.3, 3e-3)
+def test_away_from_the_ends_the_variance_is_that_of_wieners_filter(order: int, velocity_noise: float) -> None:
+    """The integral over all frequencies of w^4 over the information of process, angles and velocities."""
+    process = JointProcess(order, 2.3, 3e-3, velocity_noise=velocity_noise)
     time = np.arange(2501) / 250.0
-    found = smooth_joint(time, np.zeros(time.size), process).covariances[600:-600, 2, 2]
+    values = np.zeros(time.size)
+    found = smooth_joint(time, values, process, velocity=values if velocity_noise else None).covariances[600:-600, 2, 2]
     omega = np.linspace(1e-3, np.pi * 250.0, 400_000)
     information = 1.0 + (omega / process.omega) ** (2 * order)
+    if velocity_noise:
+        information += (omega / velocity_noise) ** 2
     expected = np.trapezoid(omega**4 / information, omega) / np.pi * process.noise**2 / 250.0
     np.testing.assert_allclose(found, expected, rtol=2e-3)
 

@@ -45,6 +45,10 @@ class JointProcess:
             still before, or stays where it is.
         shares: pairs of a time [s] and the share of the bandwidth that the joint has from then on, in order of time:
             where it moves less, or rests, less passes. Empty: the whole bandwidth throughout.
+        velocity_noise: standard deviation of one velocity sample, in that of an angle sample [1/s]; 0 where velocities
+            are not used.
+        tracking: whether the model is that of the tracking error, which is smoothed in place of the angle where set
+            points are known.
     """
 
     order: int
@@ -53,6 +57,8 @@ class JointProcess:
     starts_at_rest: bool = False
     ends_at_rest: bool = False
     shares: tuple[tuple[float, float], ...] = ()
+    velocity_noise: float = 0.0
+    tracking: bool = False
 
     @property
     def omega(self) -> float:
@@ -81,7 +87,13 @@ class SmoothedJoint:
 
 
 def smooth_joint(
-    time: FloatArray, angle: FloatArray, process: JointProcess, depth: int = 3, exact: bool = True, every: int = 1
+    time: FloatArray,
+    angle: FloatArray,
+    process: JointProcess,
+    depth: int = 3,
+    exact: bool = True,
+    every: int = 1,
+    velocity: FloatArray | None = None,
 ) -> SmoothedJoint:
     """Run filter and smoother over one joint's samples.
 
@@ -92,7 +104,9 @@ def smooth_joint(
         depth: how many of q, dq, ddq, ... to return, at most the order.
         exact: False stops a little early where covariances approach their limits: for comparing models.
         every: give the covariance of every that many samples only.
+        velocity: (T,) measured too [rad/s]; used where the model has a noise for it.
     """
+    measured = angle[:, None] if velocity is None or not process.velocity_noise else np.column_stack([angle, velocity])
     means, variances = np.empty((time.size, depth)), np.empty((-(-time.size // every), depth, depth))
     stretches = _stretches(time, process)
     for stretch in stretches:
@@ -101,7 +115,7 @@ def smooth_joint(
             starts_at_rest=process.starts_at_rest and stretch is stretches[0],
             ends_at_rest=process.ends_at_rest and stretch is stretches[-1],
         )
-        series = _Series(time[stretch], angle[stretch], here, exact, _usual_step(time))
+        series = _Series(time[stretch], measured[stretch], here, exact, _usual_step(time))
         _smooth_stretch(series, here, stretch.start, every, means[stretch], variances)
     return _in_units(means, variances, process)
 
@@ -155,13 +169,13 @@ def _smooth_stretch(
 
 def filter_joint(time: FloatArray, angle: FloatArray, process: JointProcess, every: int = 1) -> SmoothedJoint:
     """The causal estimate of (q, dq, ddq): each sample sees only itself and those before. Arguments as above."""
-    series = _Series(time, angle, process, True, _usual_step(time))
+    series = _Series(time, angle[:, None], process, True, _usual_step(time))
     state = series.start()
     means, variances = np.empty((time.size, 3)), np.empty((-(-time.size // every), 3, 3))
     for part in series.parts:
         passed = series.forward(part, state)
-        gains, covariances = passed.gains[: passed.slots[-1] + 1, :3], passed.covariances[: passed.slots[-1] + 1]
-        means[part] = passed.predicted[:, :3] + gains[passed.slots] * passed.innovations[:, None]
+        gains, covariances = passed.gains[: passed.slots[-1] + 1, 0, :3], passed.covariances[: passed.slots[-1] + 1]
+        means[part] = passed.predicted[:, :3] + gains[passed.slots] * passed.innovations
         after = covariances[:, :3, :3] - gains[:, :, None] * covariances[:, None, 0, :3]
         wanted = np.arange(-(-part.start // every) * every, part.stop, every)
         variances[wanted // every] = after[passed.slots[wanted - part.start]]
@@ -189,12 +203,15 @@ class _State(NamedTuple):
 
 
 class _Series:
-    """One joint's samples in the units of its model, in parts of bounded size."""
+    """One joint's samples (T, R), angles and where R is 2 velocities, in the units of its model, in bounded parts."""
 
-    def __init__(self, time: FloatArray, angle: FloatArray, process: JointProcess, exact: bool, period: float) -> None:
+    def __init__(
+        self, time: FloatArray, measured: FloatArray, process: JointProcess, exact: bool, period: float
+    ) -> None:
         from iparam.motion import kernels
 
-        self._time, self._angle, self._process = time, angle, process
+        self._time, self._measured, self._process = time, measured, process
+        self._noise = np.array([1.0, process.velocity_noise / process.omega])[: measured.shape[1]] ** 2
         self.tolerance = kernels.SETTLED if exact else kernels.NEARLY_SETTLED
         self._intensity = process.omega * period
         self.parts = [slice(first, min(first + PART, time.size)) for first in range(0, time.size, PART)]
@@ -205,24 +222,24 @@ class _Series:
 
     def start(self) -> _State:
         """What is known before the first sample."""
-        mean, variances = _start(self._time, self._angle, self._process)
+        mean, variances = _start(self._time, self._measured[:, 0], self._process)
         return _State(mean, np.diag(variances))
 
     def forward(self, part: slice, state: _State) -> _Forward:
         """Filter a part; ``state``, before it, becomes the one after it."""
         from iparam.motion import kernels
 
-        m, count = self._process.order, part.stop - part.start
+        m, count, rows = self._process.order, part.stop - part.start, self._noise.size
         passed = _Forward(
-            np.empty(count),
+            np.empty((count, rows)),
             np.empty(count, dtype=np.int64),
-            np.empty((count, m + 1)),
+            np.empty((count, rows, m + 1)),
             np.empty((count, m)),
             np.empty((count, m, m)),
         )
-        y = self._angle[part] / self._process.noise
+        y = self._measured[part] / (self._process.noise * self._process.omega ** np.arange(rows))
         intensities = self._intensity * self._process.share_at(self._time[part]) ** (2 * m)
-        kernels.forward(self.steps(part), y, intensities, *state, self.tolerance, *passed)
+        kernels.forward(self.steps(part), y, self._noise, intensities, *state, self.tolerance, *passed)
         return passed
 
 

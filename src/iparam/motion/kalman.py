@@ -29,20 +29,26 @@ NOISY_ACCELERATION = 0.05
 """Standard deviation of a joint's acceleration, as a share of its rms, from which on it is no good."""
 
 
-def kalman_smooth(time: ArrayLike, q: ArrayLike, processes: Sequence[JointProcess] | None = None) -> MotionEstimate:
+def kalman_smooth(
+    time: ArrayLike, q: ArrayLike, processes: Sequence[JointProcess] | None = None, dq: ArrayLike | None = None
+) -> MotionEstimate:
     """Smooth measured joint angles, off-line: every sample is used for every other.
 
     Args:
         time: (T,) strictly increasing, evenly spaced or not [s].
         q: (T, n) measured angles [rad].
         processes: the motion models, one a joint; None chooses them from the data (`choose_processes`).
+        dq: (T, n) measured velocities, used for the joints whose model has a noise for them [rad/s].
 
     Returns:
         The motion at ``time``, with the posterior covariance of (q, dq, ddq); of a long run, that of some samples.
     """
     stamps, angles = checked_angles(time, q, LEAST_SAMPLES)
     models = _models(processes, angles.shape[1]) if processes is not None else choose_processes(stamps, angles)
-    return _each_joint(smooth_joint, stamps, angles, models)
+    if dq is None:
+        return _each_joint(smooth_joint, stamps, angles, models)
+    velocities = as_float_array(dq, "dq", angles.shape)
+    return _each_joint(smooth_joint, stamps, angles, models, velocities)
 
 
 def kalman_filter(time: ArrayLike, q: ArrayLike, processes: Sequence[JointProcess] | None = None) -> MotionEstimate:
@@ -181,14 +187,19 @@ class JointKalmanFilter:
 
 
 def _each_joint(
-    work: Callable[..., SmoothedJoint], time: FloatArray, q: FloatArray, models: Sequence[JointProcess]
+    work: Callable[..., SmoothedJoint],
+    time: FloatArray,
+    q: FloatArray,
+    models: Sequence[JointProcess],
+    dq: FloatArray | None = None,
 ) -> MotionEstimate:
     every = -(-time.size // MOST_COVARIANCES)
     motion = [np.empty(q.shape) for _ in range(3)]
     covariance = np.empty((-(-time.size // every), q.shape[1], 3, 3))
 
     def one(joint: int) -> None:
-        smoothed = work(time, np.ascontiguousarray(q[:, joint]), models[joint], every=every)
+        more = {} if dq is None else {"velocity": np.ascontiguousarray(dq[:, joint])}
+        smoothed = work(time, np.ascontiguousarray(q[:, joint]), models[joint], every=every, **more)
         for values, column in zip(motion, smoothed.means.T, strict=True):
             values[:, joint] = column
         covariance[:, joint] = smoothed.covariances

@@ -71,23 +71,25 @@ def copy_matrix(a, out):
 
 
 @compiled
-def forward(steps, y, intensities, x, p, tolerance, innovations, slots, gains, predicted, covariances):
-    """Kalman filter over y (T,), all scaled. Called again with the next samples, it goes on where it was.
+def forward(steps, y, noise, intensities, x, p, tolerance, innovations, slots, gains, predicted, covariances):
+    """Kalman filter over y (T, R), all scaled. Called again with the next samples, it goes on where it was.
 
     Args:
         steps: (T,) the time step before each sample; 0 before the first of all.
-        y: (T,) the samples.
+        y: (T, R) the samples: of the angle, and where R is 2 of its first derivative.
+        noise: (R,) variances of the noise of each.
         intensities: (T,) of the process noise during each step.
         x, p: (m,) and (m, m) the state after the sample before, or the prior where steps[0] is 0. Changed: the state
             after the last sample.
         tolerance: relative change below which a covariance is taken for its limit.
-        innovations: (T,) output.
+        innovations: (T, R) output.
         slots: (T,) output, the row of gains and covariances that belongs to each sample.
-        gains: (T, m + 1) output, [K, S], by slot.
+        gains: (T, R, m + 1) output, [K, S] of one measurement after the other, by slot.
         predicted: (T, m) output, the predicted states.
         covariances: (T, m, m) output, of the predicted states, by slot.
     """
     count, m = predicted.shape
+    rows = y.shape[1]
     f, work = np.zeros((m, m)), np.zeros((m, m))
     step, driven, settled, slot = -1.0, -1.0, False, -1
     for k in range(count):
@@ -111,20 +113,39 @@ def forward(steps, y, intensities, x, p, tolerance, innovations, slots, gains, p
                 settled = slot > 0 and largest_change(c, covariances[slot - 1]) < tolerance
             else:
                 copy_matrix(p, c)
-            gain = gains[slot]
-            gain[m] = c[0, 0] + 1.0
-            for i in range(m):
-                gain[i] = c[i, 0] / gain[m]
-            for i in range(m):
-                for j in range(i + 1):
-                    p[i, j] = c[i, j] - gain[i] * c[0, j]
-                    p[j, i] = p[i, j]
+            copy_matrix(c, p)
+            for row in range(rows):
+                write_gain(p, row, noise[row], gains[slot, row])
+                correct_covariance(gains[slot, row], p)
         slots[k] = slot
-        innovation = y[k] - x[0]
-        innovations[k] = innovation
         for i in range(m):
             predicted[k, i] = x[i]
-            x[i] += gains[slot, i] * innovation
+        for row in range(rows):
+            innovation = y[k, row] - x[row]
+            innovations[k, row] = innovation
+            for i in range(m):
+                x[i] += gains[slot, row, i] * innovation
+
+
+@compiled
+def write_gain(p, row, noise, gain):
+    """Write [K, S] of a measurement of state ``row`` with a covariance P of the state before it."""
+    m = p.shape[0]
+    gain[m] = p[row, row] + noise
+    for i in range(m):
+        gain[i] = p[i, row] / gain[m]
+
+
+@compiled
+def correct_covariance(gain, p):
+    """Update P <- P - K S K'."""
+    m = p.shape[0]
+    for i in range(m):
+        for j in range(i + 1):
+            p[i, j] -= gain[i] * gain[m] * gain[j]
+    for i in range(m):
+        for j in range(i):
+            p[j, i] = p[i, j]
 
 
 @compiled
@@ -156,13 +177,14 @@ def backward(
         variances: (V, d, d) output, the covariances of those samples of the whole series.
     """
     count, m = predicted.shape
-    depth = means.shape[1]
+    depth, rows = means.shape[1], gains.shape[1]
     f, work, previous, turned = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m)), np.zeros(m)
-    smoothed = np.zeros((depth, depth))
+    smoothed, after = np.zeros((depth, depth)), np.zeros((m, m))
     step, settled = -1.0, False
     for k in range(count - 1, -1, -1):
         gain, c = gains[slots[k]], covariances[slots[k]]
-        correct_adjoint(gain, innovations[k], adjoint)
+        for row in range(rows - 1, -1, -1):
+            correct_adjoint(gain[row], row, innovations[k, row], adjoint)
         for i in range(depth):
             total = predicted[k, i]
             for j in range(m):
@@ -173,8 +195,13 @@ def backward(
         if not same or abs(h - step) > SAME_STEP * h:
             settled = False  # before this sample's part is added, or it would be missing from what comes before
         if not settled:
-            correct_information(gain, information, turned)
-            write_smoothed(c, information, work, smoothed)
+            # From the state after the sample: what is known before the first is so wide that rounding would decide.
+            copy_matrix(c, after)
+            for row in range(rows):
+                correct_covariance(gain[row], after)
+            write_smoothed(after, information, work, smoothed)
+            for row in range(rows - 1, -1, -1):
+                correct_information(gain[row], row, information, turned)
         if (first + k) % every == 0:
             copy_matrix(smoothed, variances[(first + k) // every])
         if h == 0.0:
@@ -194,17 +221,17 @@ def backward(
 
 
 @compiled
-def correct_adjoint(gain, innovation, adjoint):
-    """Update lambda <- (I - K e0')' lambda - e0 e / S."""
+def correct_adjoint(gain, row, innovation, adjoint):
+    """Update lambda <- (I - K e')' lambda - e innovation / S, with the unit vector e of the measured state."""
     inner = innovation / gain[-1]
     for i in range(adjoint.shape[0]):
         inner += gain[i] * adjoint[i]
-    adjoint[0] -= inner
+    adjoint[row] -= inner
 
 
 @compiled
-def correct_information(gain, information, turned):
-    """Update Lambda <- (I - K e0')' Lambda (I - K e0') + e0 e0' / S."""
+def correct_information(gain, row, information, turned):
+    """Update Lambda <- (I - K e')' Lambda (I - K e') + e e' / S, with the unit vector e of the measured state."""
     m = information.shape[0]
     inner = 0.0
     for j in range(m):
@@ -214,9 +241,9 @@ def correct_information(gain, information, turned):
         turned[j] = total
         inner += total * gain[j]
     for j in range(m):
-        information[0, j] -= turned[j]
-        information[j, 0] -= turned[j]
-    information[0, 0] += inner + 1.0 / gain[m]
+        information[row, j] -= turned[j]
+        information[j, row] -= turned[j]
+    information[row, row] += inner + 1.0 / gain[m]
 
 
 @compiled

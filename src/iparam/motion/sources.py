@@ -14,8 +14,9 @@ from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.motion.angle_samples import fresh_samples
 from iparam.motion.choice.effort_prediction import prediction_of
+from iparam.motion.choice.further_measurements import motion_with, with_further_measurements
 from iparam.motion.choice.prediction_choice import choose_by_prediction, widest_bandwidth
-from iparam.motion.choice.process_choice import adapted_processes, choose_processes, highest_bandwidth
+from iparam.motion.choice.process_choice import choose_processes, highest_bandwidth
 from iparam.motion.filters import butterworth_smooth, savitzky_golay_smooth
 from iparam.motion.joint_process import JointProcess
 from iparam.motion.kalman import at_highest_bandwidth, kalman_filter, kalman_smooth
@@ -61,6 +62,9 @@ class SetPointMotion:
 class KalmanMotion:
     """Measured angles through the Kalman smoother, or through the causal filter as an on-line estimator sees them.
 
+    Measured velocities and set points help where the angles alone leave noisy accelerations, as far as they agree; see
+    `further_measurements`.
+
     Attributes:
         causal: whether to use the filter.
         predicts: the signal that decides which bandwidth is best, by how well it is predicted: wrench, tau or current.
@@ -68,6 +72,7 @@ class KalmanMotion:
         gains: (n,) that turn currents into torques [N m/A]; without them currents decide nothing.
         processes: models of the joints whose order and bandwidth are taken; () chooses them.
         left_out: joints, from 0, whose torque or current decides nothing.
+        angles_alone: whether to leave measured velocities and set points out; the causal filter always does.
     """
 
     causal: bool = False
@@ -75,6 +80,7 @@ class KalmanMotion:
     gains: tuple[float, ...] = ()
     processes: tuple[JointProcess, ...] = ()
     left_out: tuple[int, ...] = ()
+    angles_alone: bool = False
 
     def motion(self, recording: Recording, robot: Robot) -> MotionEstimate:
         """The motion at the time stamps of q, with its covariance."""
@@ -85,9 +91,8 @@ class KalmanMotion:
     def _estimated(self, angles: Signal, recording: Recording, robot: Robot) -> MotionEstimate:
         if self.causal:
             return kalman_filter(angles.time, angles.values)
-        if self.processes:
-            known = adapted_processes(angles.time, angles.values, self.processes)
-            return kalman_smooth(angles.time, angles.values, known)
+        if self.processes and (known := motion_with(self.processes, angles, recording)) is not None:
+            return known
         processes = plain = choose_processes(angles.time, angles.values)
         prediction = prediction_of(recording, robot, self.predicts, self.gains, self.left_out)
         if prediction is not None:
@@ -96,7 +101,8 @@ class KalmanMotion:
         highest = widest_bandwidth(angles.time) if judged else highest_bandwidth(angles.time)
         motion = kalman_smooth(angles.time, angles.values, processes)
         said = at_highest_bandwidth(motion, highest)
-        return dataclasses.replace(motion, judge=self.predicts if judged else "", warnings=said)
+        motion = dataclasses.replace(motion, judge=self.predicts if judged else "", warnings=said)
+        return motion if self.angles_alone else with_further_measurements(motion, angles, recording, prediction)
 
 
 @dataclass(frozen=True)
@@ -184,7 +190,7 @@ def known_motion(recording: Recording, robot: Robot, source: MotionSource) -> Mo
     motion = source.motion(recording, robot)
     if motion.covariance is not None or isinstance(source, KalmanMotion) or not recording.has("q"):
         return motion
-    smooth = KalmanMotion().motion(recording, robot).at(motion.time)
+    smooth = KalmanMotion(angles_alone=True).motion(recording, robot).at(motion.time)
     difference = np.stack([motion.q - smooth.q, motion.dq - smooth.dq, motion.ddq - smooth.ddq], axis=2)
     covariance = np.einsum("tni,tnj->nij", difference, difference) / motion.num_samples
     return dataclasses.replace(motion, covariance=covariance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -16,19 +17,19 @@ from iparam.cli.options.recording_file import RecordingFileOptions
 from iparam.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from iparam.motion.sources import MotionSource
     from iparam.recording.recording import Recording
     from iparam.robot.model import Robot
 
 JointMotion = Annotated[
-    Literal["kalman", "set-points", "savitzky-golay", "butterworth"], arg(help="Where the motion comes from.")
+    Literal["kalman", "angles", "set-points", "savitzky-golay", "butterworth"], arg(help="Where the motion comes from.")
 ]
 """The type of the option ``motion`` of commands that take it from the joints."""
 
 Motion = Annotated[
-    Literal["kalman", "set-points", "accelerometer", "savitzky-golay", "butterworth"],
+    Literal["kalman", "angles", "set-points", "accelerometer", "savitzky-golay", "butterworth"],
     arg(help="Where the motion comes from."),
 ]
 """The same where an accelerometer at the tool may tell a part of it."""
@@ -77,14 +78,15 @@ def given_delay(text: str | None) -> float | None:
 
 def motion_source(name: str) -> MotionSource:
     """The source of motion that an option `Motion` names."""
-    source: MotionSource = {
+    sources: dict[str, Callable[[], MotionSource]] = {
         "kalman": iparam.motion.KalmanMotion,
+        "angles": partial(iparam.motion.KalmanMotion, angles_alone=True),
         "set-points": iparam.motion.SetPointMotion,
         "accelerometer": iparam.motion.AccelerometerMotion,
         "savitzky-golay": iparam.motion.SavitzkyGolayMotion,
         "butterworth": iparam.motion.ButterworthMotion,
-    }[name]()
-    return source
+    }
+    return sources[name]()
 
 
 def note_further(warnings: Iterable[str], *recordings: Recording) -> None:

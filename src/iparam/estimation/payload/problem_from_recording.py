@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Literal
 
 import numpy as np
@@ -113,6 +114,8 @@ def problem_from_recording(
         whole = motion if isinstance(motion, MotionEstimate) else OrientationMotion().motion(recording)
     else:
         source = KalmanMotion() if motion is None else motion
+        if instruments and isinstance(source, KalmanMotion):  # whose errors must not be those of the set points
+            source = dataclasses.replace(source, angles_alone=True)
         whole = source if isinstance(source, MotionEstimate) else known_motion(recording, robot, source)
     if delay is None and timed and robot is not None:
         aligned = align_motion(whole, measured, robot, checked.gravity)
@@ -235,7 +238,7 @@ def _second_motion(recording: Recording, robot: Robot | None, first: object) -> 
     if robot is None:
         raise IdentificationError("instrumental variables (riv) need the set points of an arm: use another method")
     if isinstance(first, SetPointMotion) and recording.has("q"):
-        return KalmanMotion().motion(recording, robot)
+        return KalmanMotion(angles_alone=True).motion(recording, robot)
     if isinstance(first, SetPointMotion) or not recording.has("target_q"):
         missing = "q" if isinstance(first, SetPointMotion) else "target_q"
         raise IdentificationError(

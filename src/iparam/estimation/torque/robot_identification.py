@@ -303,7 +303,8 @@ def _misfit_remarks(
 
 def _for_other_runs(motion: MotionEstimate) -> MotionSource:
     """How to smooth runs whose effort must have no say in that: as their angles ask for, if that was right here."""
-    return KalmanMotion(predicts="", processes=motion.processes if motion.judge else ())
+    alone = not any(process.tracking or process.velocity_noise for process in motion.processes)
+    return KalmanMotion(predicts="", processes=motion.processes if motion.judge else (), angles_alone=alone)
 
 
 def with_link_parameters(robot: Robot, links: FloatArray, rotors: FloatArray) -> Robot:

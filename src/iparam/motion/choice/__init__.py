@@ -1,1 +1,1 @@
-"""Which models the joints are smoothed with: judged by the angles, and by what else was recorded beside them."""
+"""Which models the joints are smoothed with, and what beside the angles tells how they moved: judged by the data."""

@@ -18,6 +18,7 @@ from iparam.arrays import FloatArray, remembered
 from iparam.motion.choice.effort_prediction import EffortPrediction, prediction_errors
 from iparam.motion.choice.process_choice import adapted_processes
 from iparam.motion.joint_process import JointProcess, smooth_joint
+from iparam.motion.motion import MotionEstimate
 
 MOST_ROWS = 3000
 """Samples of the effort that motions are compared on."""
@@ -53,9 +54,32 @@ def _step(time: FloatArray) -> int:
     return max(1, int(1.0 / float(np.median(np.diff(time))) / SEARCH_RATE + 0.01))
 
 
+def prediction_score(prediction: EffortPrediction, motion: MotionEstimate) -> float:
+    """Mean logarithm of the errors with which a motion predicts what else was recorded; 0 where there is too little."""
+    rows = _compared_rows(prediction.time, motion.time)
+    if rows.size < LEAST_ROWS:
+        return 0.0
+    at = prediction.time[rows]
+    q, dq, ddq = (
+        np.column_stack([np.interp(at, motion.time, column) for column in values.T])
+        for values in (motion.q, motion.dq, motion.ddq)
+    )
+    return float(np.mean(np.log(prediction_errors(prediction.channels(q, dq, ddq, rows)))))
+
+
+def _compared_rows(stamps: FloatArray, time: FloatArray) -> NDArray[np.int64]:
+    """Those of the effort's samples within a motion that are compared on."""
+    inside = np.flatnonzero((stamps >= time[0]) & (stamps <= time[-1]))
+    return np.asarray(inside[:: max(1, inside.size // MOST_ROWS)])
+
+
 @remembered
 def choose_by_prediction(
-    time: FloatArray, q: FloatArray, prediction: EffortPrediction, processes: Sequence[JointProcess]
+    time: FloatArray,
+    q: FloatArray,
+    prediction: EffortPrediction,
+    processes: Sequence[JointProcess],
+    set_points: MotionEstimate | None = None,
 ) -> tuple[JointProcess, ...]:
     """The models for smoothing angles q (T, n) at times (T,), one a joint.
 
@@ -64,9 +88,10 @@ def choose_by_prediction(
         q: (T, n) [rad].
         prediction: what judges.
         processes: what the angles alone ask for.
+        set_points: at ``time``, where q are not angles but the errors of tracking them.
     """
     start = tuple(processes)
-    comparison = _Comparison(time, q, prediction)
+    comparison = _Comparison(time, q, prediction, set_points)
     if comparison.rows.size < LEAST_ROWS:
         return start
     at_first = comparison.score(start)
@@ -80,15 +105,18 @@ def choose_by_prediction(
 class _Comparison:
     """Scores of motion models; the smoothed joints are kept, since candidates share most of them."""
 
-    def __init__(self, time: FloatArray, q: FloatArray, prediction: EffortPrediction) -> None:
+    def __init__(
+        self, time: FloatArray, q: FloatArray, prediction: EffortPrediction, set_points: MotionEstimate | None
+    ) -> None:
         step = _step(time)
         self._time = np.ascontiguousarray(time[::step])
         self._q = np.ascontiguousarray(q[::step].T)
         self._prediction = prediction
         stamps = prediction.time
-        inside = np.flatnonzero((stamps >= self._time[0]) & (stamps <= self._time[-1]))
-        self.rows: NDArray[np.int64] = inside[:: max(1, inside.size // MOST_ROWS)]
+        self.rows = _compared_rows(stamps, self._time)
         self._at = stamps[self.rows]
+        self._added = None if set_points is None else [set_points.q, set_points.dq, set_points.ddq]
+        self._stamps = time
         self._known: dict[tuple[int, JointProcess], FloatArray] = {}
         self._scores: dict[tuple[JointProcess, ...], float] = {}
         self._highest = widest_bandwidth(time)
@@ -147,5 +175,8 @@ class _Comparison:
         key = (joint, process)
         if key not in self._known:
             means = smooth_joint(self._time, self._q[joint], process, exact=False).means
-            self._known[key] = np.array([np.interp(self._at, self._time, column) for column in means.T])
+            found = np.array([np.interp(self._at, self._time, column) for column in means.T])
+            if self._added is not None:
+                found += [np.interp(self._at, self._stamps, values[:, joint]) for values in self._added]
+            self._known[key] = found
         return self._known[key]

@@ -75,6 +75,7 @@ _SHARES = (1.0, 0.63, 0.4, 0.25, 0.16, 0.1, 0.063, 0.04)
 _CAREFUL = 2  # steps above the best share: it is the best for angles, and accelerations need more
 _SHARE_RATE = 40.0  # samples in a period of the bandwidth that shares of it are compared on
 _WINDOW = 4.0  # periods of the bandwidth over which a share of it is chosen
+_WIDENING = 1.25
 _GAIN = 4.0  # by which Mallows' criterion, in units of the noise's variance, must improve for less than the whole
 
 
@@ -150,6 +151,63 @@ def adapted_processes(time: FloatArray, q: FloatArray, processes: Sequence[Joint
     return tuple(_each_joint(rests, q, known))
 
 
+def processes_with_velocities(
+    time: FloatArray, q: FloatArray, dq: FloatArray, processes: Sequence[JointProcess]
+) -> tuple[JointProcess, ...]:
+    """Models whose bandwidth is the best for angles and velocities together; those without a velocity noise stay.
+
+    Args:
+        time: (T,) [s].
+        q: (T, n) [rad].
+        dq: (T, n) measured [rad/s].
+        processes: one a joint, what the angles alone ask for, with the noise of the velocities.
+    """
+
+    def refined(angle: FloatArray, velocity: FloatArray, process: JointProcess, floor: float) -> JointProcess:
+        if not process.velocity_noise:
+            return process
+        samples = [_Samples(time, angle, velocity=velocity)]
+        scores = _cross_validation(samples, floor)
+        return _search(samples, scores, process, (process.order,), start=math.log(process.bandwidth))
+
+    columns = [np.ascontiguousarray(column) for column in dq.T]
+    return tuple(_each_joint(refined, q, columns, processes, _rounding_noise(q)))
+
+
+def widest_as_good(
+    time: FloatArray, q: FloatArray, processes: Sequence[JointProcess], allowance: float
+) -> tuple[JointProcess, ...]:
+    """Models with the widest bandwidth that cross-validation finds hardly worse: what it cannot tell may be motion.
+
+    Args:
+        time: (T,) [s].
+        q: (T, n) [rad].
+        processes: the best ones, one a joint.
+        allowance: how much worse, in the squared noise of samples.
+    """
+    highest = highest_bandwidth(time)
+
+    def widened(angle: FloatArray, process: JointProcess, floor: float) -> JointProcess:
+        scores = _cross_validation([_Samples(time, angle)], floor)
+        allowed, best = scores.of(process)[0] + allowance / time.size, process
+        while True:
+            wider = dataclasses.replace(best, bandwidth=_WIDENING * best.bandwidth)
+            if wider.bandwidth > highest or scores.of(wider)[0] > allowed:
+                return best
+            best = wider
+
+    return tuple(_each_joint(widened, q, processes, _rounding_noise(q)))
+
+
+def cross_validation_scores(time: FloatArray, q: FloatArray, processes: Sequence[JointProcess]) -> FloatArray:
+    """(n,) logarithms of the generalised cross-validation scores of models of angles q (T, n) at times (T,)."""
+
+    def score(angle: FloatArray, process: JointProcess, floor: float) -> float:
+        return _cross_validation([_Samples(time, angle)], floor).of(process)[0]
+
+    return np.array(_each_joint(score, q, processes, _rounding_noise(q)))
+
+
 def highest_bandwidth(time: FloatArray) -> float:
     """The highest bandwidth that is tried for angles at times (T,) [Hz]."""
     return HIGHEST / float(np.median(np.diff(time[:: _thinning(time, SEARCH_SAMPLES, SEARCH_RATE)])))
@@ -175,6 +233,7 @@ class _Samples:
         angle: (T,) [rad].
         moving: share of them during which the joint moves much.
         first, last: whether nothing was recorded before, or after.
+        velocity: (T,) [rad/s]; None where it is not used.
     """
 
     time: FloatArray
@@ -182,6 +241,7 @@ class _Samples:
     moving: float = 1.0
     first: bool = True
     last: bool = True
+    velocity: FloatArray | None = None
 
     @property
     def duration(self) -> float:
@@ -324,11 +384,18 @@ def _cross_validation(pieces: Sequence[_Samples], floor: float = 0.0) -> _Rememb
             if not (piece.first and piece.last):
                 starts, ends = process.starts_at_rest and piece.first, process.ends_at_rest and piece.last
                 here = dataclasses.replace(process, starts_at_rest=starts, ends_at_rest=ends)
-            smoothed = smooth_joint(piece.time, piece.angle, here, depth=1, exact=False)
-            residual = piece.angle - smoothed.means[:, 0]
-            squares += float(residual @ residual)
-            spent += float(smoothed.covariances.sum()) / process.noise**2
-            count += residual.size
+            # A velocity counts as an angle does, in the units of its own noise.
+            series = [(piece.angle, 1.0)]
+            if piece.velocity is not None:
+                series.append((piece.velocity, process.velocity_noise))
+            smoothed = smooth_joint(
+                piece.time, piece.angle, here, depth=len(series), exact=False, velocity=piece.velocity
+            )
+            for order, (measured, unit) in enumerate(series):
+                residual = (measured - smoothed.means[:, order]) / unit
+                squares += float(residual @ residual)
+                spent += float(smoothed.covariances[:, order, order].sum()) / (unit * process.noise) ** 2
+                count += residual.size
         noise = max(math.sqrt(squares / max(count - spent, 1.0)), LEAST_NOISE, floor)
         squares = max(squares, FOLLOWED * floor**2 * (count - spent))
         return math.log(squares) - 2.0 * math.log(max(count - CAUTION * spent, 1e-3)), noise
