@@ -152,13 +152,11 @@ class Demo:
 
     def _plan(self) -> Robot:
         say(f"1/4 planning a motion of 10 s that excites the load ({self.seconds_budget:g} s of search) ...")
-        robot, pose = iparam.load_robot(ROBOT), np.eye(4)
-        pose[2, 3] = 0.5 * SIZE[2]
-        problem = iparam.planning_problem(
-            robot,
-            payload=iparam.PayloadBox.from_size(SIZE),
-            payload_parameters=iparam.InertialParameters.box(MASS, SIZE).transformed(pose),
+        robot = iparam.load_robot(ROBOT)
+        conditions = iparam.trajectory.PlanConditions(
+            payload=iparam.trajectory.PlannedPayload.from_size(SIZE, mass=MASS)
         )
+        problem = iparam.planning_problem(robot, conditions=conditions)
         found = iparam.optimize_excitation(problem, seed=self.seed, time_budget=self.seconds_budget)
         checked = iparam.excitation.validate(found.trajectory, problem.constraints)
         if not checked.satisfied:
@@ -170,6 +168,8 @@ class Demo:
             fps=problem.fps,
             condition_number=found.condition_number,
             validation=checked.as_json(),
+            tool_frame=robot.tool_frame,
+            conditions=conditions,
         )
         say(f"    condition number {found.condition_number:.3f}, every limit kept, {len(found.starts)} starts")
         return robot

@@ -64,7 +64,9 @@ class Report(RecordedRunOptions):
         estimate = iparam.Estimate.load(self.result)
         planned = None if self.trajectory is None else iparam.load_trajectory(self.trajectory)
         truth = None if self.truth is None else iparam.simulation.GroundTruth.load(self.truth)
-        recording, robot = (None, self._robot(planned)) if self.recording is None else self.load_run(self.recording)
+        recording, robot = (
+            (None, self._robot(planned, estimate.frame)) if self.recording is None else self.load_run(self.recording)
+        )
         given = {"result": self.result, "recording": self.recording, "trajectory": self.trajectory, "truth": self.truth}
         content = iparam.report.ReportInput(
             estimate=estimate,
@@ -84,10 +86,11 @@ class Report(RecordedRunOptions):
         iparam.report.write_report(self.output, content)
         print_line(f"report    {self.output}")
 
-    def _robot(self, planned: TrajectoryFile | None) -> Robot | None:
+    def _robot(self, planned: TrajectoryFile | None, frame: str) -> Robot | None:
+        """The arm of a report without a recording, with the tool frame of the result."""
         name = self.robot or (planned.robot if planned is not None else None)
         if name:
-            return robot_of(name, self.tip)
+            return robot_of(name, self.tip, frame or (planned.tool_frame if planned is not None else None))
         if planned is not None:
             note(f"{self.trajectory} does not say which robot it belongs to: add --robot to show the motion")
         return None

@@ -16,13 +16,17 @@ from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import Tip, note_other_arm, robot_of
 from iparam.cli.options.mounting import MountingOptions, note_unstored
 from iparam.cli.options.payload import PayloadOptions
+from iparam.cli.options.planning import require_planned_frame
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.catalog import robot_names
 
 if TYPE_CHECKING:
+    from iparam.robot.cell import WorkCell
+    from iparam.robot.model import Robot
     from iparam.simulation import SimulationResult
+    from iparam.trajectory import PlannedPayload, TrajectoryFile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +34,9 @@ class Simulate(MountingOptions, PayloadOptions):
     r"""An arm follows a trajectory with a payload in MuJoCo; its sensors are recorded.
 
     The payload's true inertia is written to --truth, never into the recording.
+
+    Without options about it, the payload is the one that the trajectory was planned
+    with; --payload none leaves it off.
 
     Example:
       iparam simulate --robot ur5e --payload box --mass 2 --size 0.1 0.15 0.2 \
@@ -62,19 +69,23 @@ class Simulate(MountingOptions, PayloadOptions):
     """Samples of all sensors a second."""
     motors: Annotated[str | None, arg(metavar="ARM", help_behavior_hint="(default: ideal ones)")] = None
     """Friction, rotors and currents of a real arm's motors: ur10e. Records currents, not torques."""
+    cell: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: the trajectory's)")] = None
+    """Work cell: .json with boxes, walls and the ground."""
     payload_known: Annotated[bool, arg(help_behavior_hint="")] = False
     """The arm's controller knows the payload, and follows more closely."""
     json: AsJson = False
 
     def run(self) -> None:
         """Simulate and write."""
-        noise, payload = iparam.noise_preset(self.noise), self.carried()
+        noise, given = iparam.noise_preset(self.noise), self.carried()
         planned = iparam.load_trajectory(self.trajectory)
         name = self.robot or planned.robot
         if not name:
             raise InputError(f"{self.trajectory} does not say which robot it belongs to: add --robot")
-        robot = robot_of(name, self.tip)
+        robot = robot_of(name, self.tip, planned.tool_frame)
         note_other_arm(planned.robot, robot, self.robot, str(self.trajectory))
+        payload = given if self.names_payload else self._planned_payload(planned, robot)
+        self._note_conditions(planned, given)
         gravity = iparam.robot.agreed_gravity(self.given_gravity(), planned.gravity, str(self.trajectory))
         drives = None if self.motors is None else iparam.simulation.motors(self.motors)
         if drives is not None:
@@ -93,7 +104,7 @@ class Simulate(MountingOptions, PayloadOptions):
             friction=None if drives is None else drives.friction,
             gravity=(x, y, z),
         )
-        scene = simulator.load(robot, payload)
+        scene = simulator.load(robot, payload, self._cell(planned))
         started = time.perf_counter()
         with progress_bar(f"{robot.name}, {planned.trajectory.duration:g} s") as progress:
             result = scene.run(planned.trajectory, progress)
@@ -115,6 +126,40 @@ class Simulate(MountingOptions, PayloadOptions):
         for warning in warnings:
             note(warning)
         self._report(result, planned.trajectory.duration, elapsed, warnings)
+
+    def _cell(self, planned: TrajectoryFile) -> WorkCell | None:
+        if self.cell is not None:
+            return iparam.robot.load_cell(self.cell)
+        return None if planned.conditions is None else planned.conditions.cell
+
+    def _planned_payload(self, planned: TrajectoryFile, robot: Robot) -> iparam.Payload | None:
+        """What the trajectory was planned with, as a solid box."""
+        box = None if planned.conditions is None else planned.conditions.payload
+        if box is None:
+            return None
+        require_planned_frame(planned, robot, str(self.trajectory), "--payload")
+        if box.mass == 0.0:
+            size = " ".join(f"{edge:g}" for edge in box.size)
+            raise InputError(
+                f"{self.trajectory} was planned with a payload of {box}: say what the arm carries, e.g. --payload box "
+                f"--size {size} --mass KG, or --payload none"
+            )
+        return iparam.Payload.box(mass=box.mass, size=box.size, offset=box.center)
+
+    def _note_conditions(self, planned: TrajectoryFile, given: iparam.Payload | None) -> None:
+        """What the trajectory says it was planned with, and which options are taken instead."""
+        conditions = planned.conditions
+        if conditions is None:
+            if not self.names_payload:
+                note(f"{self.trajectory} does not say what payload it was planned with: taken for none (--payload)")
+            return
+        other = [] if self.cell is None else ["--cell"]
+        if self.names_payload and not _is_planned(conditions.payload, given):
+            other.append("--payload" if self.payload_mesh is None else "--payload-mesh")
+        if other:
+            note(f"{self.trajectory} was planned with {conditions}; taken instead: {' and '.join(other)}")
+        elif not self.json:
+            print_line(f"planned with  {conditions}")
 
     def _report(self, result: SimulationResult, duration: float, elapsed: float, warnings: list[str]) -> None:
         signals = result.recording.signals
@@ -147,3 +192,11 @@ class Simulate(MountingOptions, PayloadOptions):
         print_line(f"recording     {self.output} (noise: {self.noise})")
         if self.truth is not None:
             print_line(f"truth         {self.truth}")
+
+
+def _is_planned(planned: PlannedPayload | None, given: iparam.Payload | None) -> bool:
+    """Whether a payload is the one that was planned with."""
+    if planned is None or given is None:
+        return planned is None and given is None
+    body = planned.parameters
+    return body is not None and np.allclose(body.phi, given.parameters.phi, rtol=1e-9, atol=0.0)

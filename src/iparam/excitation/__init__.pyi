@@ -14,5 +14,6 @@ from .search.random_search import random_search as random_search
 from .search.start_pose import default_start as default_start
 from .setup import PlanningLimits as PlanningLimits
 from .setup import planning_problem as planning_problem
+from .setup import reference_conditions as reference_conditions
 from .setup import reference_problem as reference_problem
 from .static_poses import choose_poses as choose_poses

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_bounded_array, as_float_array
 from iparam.errors import ContradictionError, InputError
-from iparam.excitation.constraints.collision import (
-    CLEARANCE,
-    ToolDisplacementConstraint,
-    capsule_collision,
-    sphere_collision,
-)
+from iparam.excitation.constraints.collision import ToolDisplacementConstraint, capsule_collision, sphere_collision
 from iparam.excitation.constraints.constraint import FALLBACK_ACCELERATION, Constraint, JointLimitConstraint
 from iparam.excitation.constraints.geometry import PayloadBox
 from iparam.excitation.constraints.torque_limit import TorqueLimitConstraint
@@ -28,35 +21,10 @@ from iparam.robot.cell import WorkCell
 from iparam.robot.model import JointLimits, Robot
 from iparam.robot.plausibility import FAR
 from iparam.spatial.parameters import InertialParameters
+from iparam.trajectory.conditions import REFERENCE, PlanConditions, PlannedPayload
+from iparam.trajectory.conditions import PlanningLimits as PlanningLimits
 
 _MOST = {1: ("speed", "rad/s", 3.0), 2: ("acceleration", "rad/s^2", 10.0)}  # in units of the arm's own limit
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PlanningLimits:
-    """What a planned motion may use of an arm.
-
-    Attributes:
-        velocity, acceleration, jerk, torque: (n,) or one number, instead of the robot's own; None for those. The robot
-            has no jerk limit of its own.
-        fraction: share of the limits on velocity, acceleration, jerk and torque that may be used.
-        displacement: largest distance of the tool from its start [m]; None for no limit.
-        clearance: least distance between shapes [m].
-    """
-
-    velocity: ArrayLike | None = None
-    acceleration: ArrayLike | None = None
-    jerk: ArrayLike | None = None
-    torque: ArrayLike | None = None
-    fraction: float = 1.0
-    displacement: float | None = None
-    clearance: float = CLEARANCE
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.fraction <= 1.0:
-            raise InputError(f"the usable fraction of the limits must be above 0 and at most 1, got {self.fraction}")
-        if not (np.isfinite(self.clearance) and self.clearance >= 0):
-            raise InputError(f"clearance must not be negative, got {self.clearance}")
 
 
 def planning_problem(
@@ -75,6 +43,7 @@ def planning_problem(
     information: Information | None = None,
     free_start: bool = False,
     gravity: ArrayLike = STANDARD_GRAVITY,
+    conditions: PlanConditions | None = None,
 ) -> ExcitationProblem:
     """The problem of exciting a payload with an arm in its surroundings.
 
@@ -94,7 +63,18 @@ def planning_problem(
         information: what is to be identified; a payload, from the wrench at the tool, if not given.
         free_start: whether the start pose may be moved, too.
         gravity: (3,) in base axes [m/s^2], for the torques and for what the motion tells; see `mounted_gravity`.
+        conditions: payload, its parameters, cell and limits in one, as a trajectory file holds them. Those of
+            `reference_conditions` give the reference problem, whose motion is its own, too.
     """
+    if conditions is not None:
+        if any(given is not None for given in (payload, payload_parameters, cell, limits)):
+            raise InputError("conditions= holds payload, cell and limits: give either that or those")
+        if conditions.preset == REFERENCE:
+            return _reference_problem_for(robot, gravity_vector(gravity))
+        carried, cell, limits = conditions.payload, conditions.cell, conditions.limits
+        if carried is not None:
+            payload = PayloadBox.from_size(carried.size, carried.center)
+            payload_parameters = carried.parameters
     bounds = PlanningLimits() if limits is None else limits
     for name, value in (("duration", duration), ("fps", fps)):
         if not (np.isfinite(value) and value > 0):
@@ -184,6 +164,26 @@ def _per_joint(robot: Robot, given: ArrayLike | None, default: FloatArray) -> Fl
     if values.shape not in ((), (robot.num_joints,)) or (values <= 0).any():
         raise InputError(f"a limit must be one positive number or {robot.num_joints}, got {values.tolist()}")
     return np.broadcast_to(values, (robot.num_joints,))
+
+
+def reference_conditions() -> PlanConditions:
+    """What `reference_problem` asks for, as a trajectory file holds it."""
+    return PlanConditions(
+        payload=PlannedPayload.from_size([0.1, 0.15, 0.2]),
+        cell=WorkCell(ground_height=0.01),
+        limits=PlanningLimits(
+            velocity=[np.pi] * 3 + [2 * np.pi] * 3, acceleration=8.0, displacement=0.8, clearance=0.02
+        ),
+        preset=REFERENCE,
+    )
+
+
+def _reference_problem_for(robot: Robot, gravity: FloatArray) -> ExcitationProblem:
+    if robot.name != "ur5e":
+        raise InputError(f"the reference problem is for the ur5e, not for {robot.name}: leave out --preset")
+    if np.abs(gravity - STANDARD_GRAVITY).max() > 0.0:
+        raise InputError("the reference problem is that of an arm on the floor: leave out --preset")
+    return reference_problem()
 
 
 def reference_problem() -> ExcitationProblem:

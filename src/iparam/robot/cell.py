@@ -11,7 +11,7 @@ import numpy as np
 from iparam.arrays import FloatArray, as_bounded_array, as_float_array, frozen
 from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.files.json import read_json
-from iparam.spatial.transforms import is_rotation, rotation_from_rpy
+from iparam.spatial.transforms import is_rotation, rotation_from_rpy, rpy_from_rotation
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,19 +116,43 @@ def load_cell(path: str | os.PathLike[str]) -> WorkCell:
     where, content = document.file, document.content
     if content.get("format") != FORMAT:
         raise FileFormatError(f'{where}: not a work cell: expected an object with "format": "{FORMAT}"')
-    unknown = set(content) - {"format", "ground_height", "boxes", "planes"}
+    try:
+        return cell_from_document({key: value for key, value in content.items() if key != "format"})
+    except IparamError as error:
+        raise FileFormatError(f"{where}: {error}") from None
+
+
+def cell_document(cell: WorkCell) -> dict[str, Any]:
+    """A work cell as its file describes it, without the format."""
+    return {
+        "ground_height": cell.ground_height,
+        "boxes": [
+            {
+                "name": box.name,
+                "center": box.center.tolist(),
+                "size": (2.0 * box.half_extents).tolist(),
+                "rpy": rpy_from_rotation(box.rotation).tolist(),
+            }
+            for box in cell.boxes
+        ],
+        "planes": [
+            {"name": plane.name, "point": plane.point.tolist(), "normal": plane.normal.tolist()}
+            for plane in cell.planes
+        ],
+    }
+
+
+def cell_from_document(content: dict[str, Any]) -> WorkCell:
+    """The work cell that `cell_document` described."""
+    unknown = set(content) - {"ground_height", "boxes", "planes"}
     if unknown:
-        raise FileFormatError(f"{where}: unknown key {sorted(unknown)[0]!r}; known: ground_height, boxes, planes")
+        raise FileFormatError(f"unknown key {sorted(unknown)[0]!r}; known: ground_height, boxes, planes")
     try:
         boxes = [_box(item, number) for number, item in enumerate(_list(content, "boxes"))]
         planes = [_plane(item, number) for number, item in enumerate(_list(content, "planes"))]
-        return WorkCell(tuple(boxes), tuple(planes), content.get("ground_height", 0.0))
     except KeyError as error:
-        raise FileFormatError(
-            f"{where}: a box needs center and size, a plane point and normal; {error} is missing"
-        ) from None
-    except IparamError as error:
-        raise FileFormatError(f"{where}: {error}") from None
+        raise FileFormatError(f"a box needs center and size, a plane point and normal; {error} is missing") from None
+    return WorkCell(tuple(boxes), tuple(planes), content.get("ground_height", 0.0))
 
 
 def _list(content: dict[str, Any], key: str) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from .offset import resting_regressor as resting_regressor
 from .run_check import check_run as check_run
 from .run_check import moves_without_arm as moves_without_arm
 from .run_check import recorded_robot as recorded_robot
+from .sensor_frame import same_place as same_place
 from .wrench_source import BaseFrameWrench as BaseFrameWrench
 from .wrench_source import SensorWrench as SensorWrench
 from .wrench_source import WrenchSource as WrenchSource

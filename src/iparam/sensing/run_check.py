@@ -25,10 +25,7 @@ from iparam.robot.loading import load_stated_robot
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import LONG
 from iparam.robot.same_arm import check_same_arm
-from iparam.sensing.sensor_frame import FIXED_FRAMES, rigid_frames
-
-NEAR = 1e-6
-"""Distance [m] and angle [rad] up to which two frames are one."""
+from iparam.sensing.sensor_frame import FIXED_FRAMES, NEAR, rigid_frames
 
 CLEAR_GRAVITY = 3.0
 """Difference between the gravity that an accelerometer shows and that of the model that is told [m/s^2]."""

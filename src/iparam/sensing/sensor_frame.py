@@ -17,7 +17,10 @@ BASE = "base"
 """In place of a frame: the tool's origin in the axes of the base."""
 
 FIXED_FRAMES = ("base", "base_link", "world", "map")
-_NEAR = 1e-9  # m and 1: rounding of a description's numbers
+NEAR = 1e-6
+"""Distance [m] and angle [rad] up to which two frames are one."""
+
+_ROUNDING = 1e-9  # m and 1: of a description's numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +122,16 @@ def rigid_frames(robot: Robot) -> dict[str, FloatArray]:
     return found
 
 
+def same_place(frame: str, robot: Robot) -> bool:
+    """Whether a frame is the robot's tool frame, by its name or because the two coincide; so is one without a name."""
+    if frame in ("", robot.tool_frame):
+        return True
+    pose = rigid_frames(robot).get(frame)
+    return pose is not None and bool(np.abs(pose - np.eye(4)).max() <= NEAR)
+
+
 def _is_identity(pose: FloatArray) -> bool:
-    return bool(np.abs(pose - np.eye(4)).max() < _NEAR)
+    return bool(np.abs(pose - np.eye(4)).max() < _ROUNDING)
 
 
 def _against(names: list[str], told: str, topic: str) -> str:

@@ -1,4 +1,7 @@
 from .blend import BlendedTrajectory as BlendedTrajectory
+from .conditions import PlanConditions as PlanConditions
+from .conditions import PlannedPayload as PlannedPayload
+from .conditions import PlanningLimits as PlanningLimits
 from .fourier import FourierTrajectory as FourierTrajectory
 from .fourier import WindowedFourierTrajectory as WindowedFourierTrajectory
 from .integrated_fourier import IntegratedFourierTrajectory as IntegratedFourierTrajectory

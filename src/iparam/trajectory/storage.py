@@ -20,6 +20,7 @@ from iparam.files.json import JsonSection, read_json, write_json
 from iparam.robot.gravity import stated_gravity
 from iparam.trajectory.blend import BlendedTrajectory
 from iparam.trajectory.checks import positive_number
+from iparam.trajectory.conditions import PlanConditions
 from iparam.trajectory.fourier import FourierTrajectory, WindowedFourierTrajectory
 from iparam.trajectory.integrated_fourier import IntegratedFourierTrajectory
 from iparam.trajectory.spline import QuinticSpline, SepticSpline, WaypointSpline
@@ -145,6 +146,8 @@ class TrajectoryFile:
         condition_number: of the regressor along it, or None.
         validation: what was checked, "all_constraints_satisfied" and the margins, or None.
         gravity: (3,) in base axes that it was planned under [m/s^2], or None if the file does not say.
+        tool_frame: name of the frame taken as the tool, or None if the file does not say.
+        conditions: payload, cell, clearance and limits that it was planned with, or None if the file does not say.
     """
 
     trajectory: Trajectory
@@ -153,6 +156,8 @@ class TrajectoryFile:
     condition_number: float | None
     validation: dict[str, Any] | None
     gravity: FloatArray | None = None
+    tool_frame: str | None = None
+    conditions: PlanConditions | None = None
 
 
 def save_trajectory(
@@ -164,6 +169,8 @@ def save_trajectory(
     condition_number: float | None = None,
     validation: Mapping[str, Any] | None = None,
     gravity: ArrayLike | None = None,
+    tool_frame: str | None = None,
+    conditions: PlanConditions | None = None,
 ) -> None:
     """Write ``trajectory`` to ``path`` so that `load_trajectory` gives it back bit for bit.
 
@@ -177,6 +184,8 @@ def save_trajectory(
         condition_number: of the regressor along it.
         validation: numbers, texts, booleans, and lists and mappings of them; numpy's are converted. All finite.
         gravity: (3,) in base axes that it was planned under [m/s^2]; None leaves it out.
+        tool_frame: name of the frame taken as the tool, in which the payload is given; None leaves it out.
+        conditions: payload, cell, clearance and limits that it was planned with; None leaves them out.
     """
     if not isinstance(trajectory, Trajectory):
         raise InputError(f"trajectory must be a Trajectory, got {type(trajectory).__name__}")
@@ -184,11 +193,16 @@ def save_trajectory(
         raise InputError(f"robot must be the arm's name, got {type(robot).__name__}; a Robot has it in .name")
     if validation is not None and not isinstance(validation, Mapping):
         raise InputError(f"validation must be a mapping, got {type(validation).__name__}")
+    if tool_frame is not None and not isinstance(tool_frame, str):
+        raise InputError(f"tool_frame must be the frame's name, got {type(tool_frame).__name__}")
     described = trajectory_document(trajectory)
     described["config"]["fps"] = positive_number(fps, "fps", "Hz")
+    if conditions is not None:
+        described["config"] |= conditions.to_config()
     document = {
         "format": FORMAT,
         "robot": robot,
+        **({} if tool_frame is None else {"tool_frame": tool_frame}),
         **({} if gravity is None else {"gravity": as_float_array(gravity, "gravity", (3,)).tolist()}),
         **described,
         "condition_number": _plain(condition_number, "condition_number"),
@@ -223,6 +237,8 @@ def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFile:
         document.number("condition_number") if document.has("condition_number") else None,
         document.section("validation").content if document.has("validation") else None,
         _gravity(document),
+        document.text("tool_frame") if document.has("tool_frame") else None,
+        PlanConditions.from_config(document.section("config")),
     )
 
 

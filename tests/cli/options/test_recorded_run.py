@@ -17,7 +17,7 @@ from iparam.estimation.payload.estimate_assembly import estimate_of
 from iparam.recording import Recording, Signal
 from iparam.robot.urdf.writer import robot_to_urdf
 from iparam.simulation.simulator import GroundTruth
-from iparam.trajectory import WindowedFourierTrajectory, save_trajectory
+from iparam.trajectory import PlanConditions, WindowedFourierTrajectory, save_trajectory
 
 UR5E = iparam.load_robot("ur5e")
 LOAD = iparam.InertialParameters.box(2.0, (0.1, 0.15, 0.2))
@@ -90,7 +90,7 @@ def write_files() -> None:
     a, b = np.random.default_rng(0).normal(0.0, 0.05, (2, 6, 3))
     for name, q0 in (("t.json", START), ("degrees.json", np.degrees(START))):
         motion = WindowedFourierTrajectory(q0, a, b, base_freq=0.5, duration=2.0)
-        save_trajectory(name, motion, robot="ur5e", fps=100.0)
+        save_trajectory(name, motion, robot="ur5e", fps=100.0, conditions=PlanConditions())
     Path("arm.urdf").write_text(robot_to_urdf(dataclasses.replace(UR5E, name="arm")))
     table = {"name": "table", "center": [500, 0, -425], "size": [1200, 800, 50]}
     Path("cell.json").write_text(json.dumps({"format": "iparam-cell/1", "boxes": [table]}))

@@ -22,8 +22,12 @@ class Check(PlannedMotionOptions):
 
     The exit code is 0 only if all hold at 1000 samples a second, with no tolerance.
 
+    Payload, cell, clearance and limits are those that the file was planned with;
+    an option takes the place of its own one only.
+
     Example:
-      iparam excite check t.json --robot ur5e --payload-size 0.1 0.15 0.2
+      iparam excite check t.json
+      iparam excite check t.json --payload-size 0.1 0.15 0.2 --payload-mass 3
       iparam excite check t.json --preset reference --json
     """
 
@@ -35,12 +39,21 @@ class Check(PlannedMotionOptions):
     def run(self) -> None:
         """Check and print."""
         planned, robot = self.load()
-        constraints = self.constraints(planned.trajectory, robot, self.agreed_gravity(planned))
+        conditions = self.conditions(planned.conditions)
+        constraints = self.constraints(planned.trajectory, robot, conditions, self.agreed_gravity(planned))
         result = iparam.excitation.validate(
             planned.trajectory, constraints, self.rate, require_rest=not self.moving_ends
         )
         if self.json:
-            print_json({"robot": robot.name, "duration": planned.trajectory.duration, **result.as_json()})
+            print_json(
+                {
+                    "robot": robot.name,
+                    "tool_frame": robot.tool_frame,
+                    "duration": planned.trajectory.duration,
+                    "conditions": conditions.to_config(),
+                    **result.as_json(),
+                }
+            )
         else:
             _print(result)
         if not result.satisfied:

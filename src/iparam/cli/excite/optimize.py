@@ -95,7 +95,8 @@ class Optimize(PlanningOptions):
             deviations = iparam.sensing.MeasurementNoise.from_model(iparam.noise_preset(self.noise)).wrench
             payload = dataclasses.replace(payload, row_weights=1.0 / deviations**2)
         if self.relative:
-            guess = self.payload_parameters()
+            carried = self.conditions().payload
+            guess = None if carried is None else carried.parameters
             if guess is None:
                 raise InputError("--relative needs a guess of the payload: add --payload-mass and --payload-size")
             payload = dataclasses.replace(payload, column_scales=iparam.excitation.payload_scales(guess))

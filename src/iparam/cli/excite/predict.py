@@ -67,10 +67,11 @@ class Predict(PlannedMotionOptions):
         targets = None if self.target is None else iparam.excitation.parse_targets(self.target)
         if self.output is not None and targets is None:
             raise InputError("--output is for the trajectory that --target finds: add --target, or leave it out")
-        payload = self.payload_parameters()
+        planned, robot = self.load()
+        conditions = self.conditions(planned.conditions)
+        payload = None if conditions.payload is None else conditions.payload.parameters
         if payload is None:
             raise InputError("guess the payload: add --payload-mass [kg] and --payload-size x y z [m]")
-        planned, robot = self.load()
         gravity = self.agreed_gravity(planned)
         used = STANDARD_GRAVITY if gravity is None else gravity
         if targets is None:
@@ -93,7 +94,7 @@ class Predict(PlannedMotionOptions):
             payload,
             noise,
             targets,
-            self.constraints(planned.trajectory, robot, gravity),
+            self.constraints(planned.trajectory, robot, conditions, gravity),
             rate=self.rate,
             weighted=not self.unweighted,
             gravity=used,
@@ -104,7 +105,10 @@ class Predict(PlannedMotionOptions):
 
     def _save(self, output: Path, choice: DurationChoice, robot: Robot, planned: TrajectoryFile) -> None:
         gravity = self.agreed_gravity(planned)
-        checked = iparam.excitation.validate(choice.trajectory, self.constraints(choice.trajectory, robot, gravity))
+        conditions = self.conditions(planned.conditions)
+        checked = iparam.excitation.validate(
+            choice.trajectory, self.constraints(choice.trajectory, robot, conditions, gravity)
+        )
         name = self.robot or planned.robot or robot.name
         iparam.save_trajectory(
             output,
@@ -113,6 +117,8 @@ class Predict(PlannedMotionOptions):
             fps=planned.fps,
             validation=checked.as_json(),
             gravity=gravity,
+            tool_frame=robot.tool_frame,
+            conditions=conditions,
         )
         if choice.repetitions > 1:
             note(f"{output} holds one run; run it {choice.repetitions} times")

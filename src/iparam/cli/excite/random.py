@@ -12,7 +12,6 @@ from tyro.conf import Suppress, arg
 import iparam
 from iparam.cli.console.printing import AsJson, live_line, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
-from iparam.cli.options.joint_state import exact_count
 from iparam.cli.options.planning import PlanningOptions
 from iparam.files.kind import FileKind
 
@@ -70,18 +69,11 @@ class Random(PlanningOptions):
         self._report(result, condition)
 
     def _collides(self, robot: Robot) -> iparam.simulation.MujocoCollisionCheck:
-        payload = None
-        if self.payload_size:
-            size = exact_count(self.payload_size, "--payload-size", "edge lengths x y z [m]", 3)
-            center = (
-                exact_count(self.payload_center, "--payload-center", "x y z [m]", 3) if self.payload_center else None
-            )
-            payload = iparam.Payload.box(
-                mass=self.payload_mass or 1.0, size=size, offset=center
-            )  # only its shape matters
-        return iparam.simulation.MujocoCollisionCheck(
-            robot, payload, None if self.cell is None else iparam.robot.load_cell(self.cell)
-        )
+        conditions, payload = self.conditions(), None
+        if conditions.payload is not None:
+            box = conditions.payload  # only its shape matters
+            payload = iparam.Payload.box(mass=box.mass or 1.0, size=box.size, offset=box.center)
+        return iparam.simulation.MujocoCollisionCheck(robot, payload, conditions.cell)
 
     def _report(self, result: RandomSearchResult, condition: float) -> None:
         if self.json:

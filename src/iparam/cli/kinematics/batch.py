@@ -112,7 +112,7 @@ class Batch:
             raise InputError(f"{self.input} does not say which robot it belongs to: add --robot")
         if fps is None:
             raise InputError(f"{self.input} does not say how often to sample it: add --fps")
-        robot = robot_of(name, self.tip)
+        robot = robot_of(name, self.tip, planned.tool_frame)
         if planned.trajectory.num_joints != robot.num_joints:
             raise InputError(
                 f"{self.input} moves {planned.trajectory.num_joints} joints, {robot.name} has {robot.num_joints}"

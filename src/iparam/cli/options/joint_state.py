@@ -13,7 +13,7 @@ import iparam
 from iparam.arrays import FloatArray, as_float_array
 from iparam.cli.console.printing import AsJson, note
 from iparam.errors import InputError
-from iparam.robot.loading import load_robot
+from iparam.robot.loading import load_stated_robot
 from iparam.robot.model import JointKind, Robot
 from iparam.robot.plausibility import fast_joints
 
@@ -85,9 +85,15 @@ class JointStateOptions:
             note(f"dq{joint} = {state.dq[joint]:.4g} is above the joint's speed limit {limits.velocity[joint]:.4g}")
 
 
-def robot_of(source: str, tip: str | None = None) -> Robot:
-    """The robot that an option names, with notes on its model."""
-    robot = load_robot(source, tip=tip)
+def robot_of(source: str, tip: str | None = None, stated: str | None = None) -> Robot:
+    """The robot that an option names, with notes on its model.
+
+    Args:
+        source: its name, or the path of its file.
+        tip: the frame that an option names as the tool; None if none does.
+        stated: the one that a file names, taken if there is no ``tip`` and the robot has it.
+    """
+    robot = load_stated_robot(source, tip, stated)
     note_model(robot)
     return robot
 

@@ -28,7 +28,9 @@ _SIZES = {
 class PayloadOptions:
     """The options; a command adds its own to them."""
 
-    payload: Literal["box", "cylinder", "two-stage-cylinder", "sphere", "none"] = "none"
+    payload: Annotated[
+        Literal["box", "cylinder", "two-stage-cylinder", "sphere", "none"] | None, arg(help_behavior_hint="")
+    ] = None
     """Shape of the payload."""
     size: Annotated[tuple[float, ...], arg(metavar="LENGTH ..", help_behavior_hint="")] = ()
     """Its size [m]. box: x y z; cylinder: radius length; two-stage: both of each; sphere: radius."""
@@ -45,6 +47,11 @@ class PayloadOptions:
     rpy_deg: Annotated[tuple[float, ...], arg(metavar="R P Y")] = (0.0, 0.0, 0.0)
     """Roll, pitch and yaw that turn it in the tool frame [deg]."""
 
+    @property
+    def names_payload(self) -> bool:
+        """Whether the options say what the arm carries, be it nothing."""
+        return self.payload is not None or self.payload_mesh is not None
+
     def carried(self) -> iparam.Payload | None:
         """The payload that the options describe; None for none."""
         place: dict[str, Any] = {
@@ -54,10 +61,10 @@ class PayloadOptions:
         }
         turn = np.radians(exact_count(self.rpy_deg, "--rpy-deg", "roll, pitch and yaw [deg]", 3))
         if self.payload_mesh is not None:
-            if self.payload != "none" or self.size:
+            if self.payload not in (None, "none") or self.size:
                 raise InputError("give --payload with --size or --payload-mesh, not both")
             return iparam.Payload.mesh(self.payload_mesh, scale=self.mesh_scale, rotation_rpy=turn, **place)
-        if self.payload == "none":
+        if self.payload in (None, "none"):
             if self.size or self.mass is not None or self.density is not None or self.offset:
                 raise InputError("the payload has no shape: add --payload box, cylinder, ... or --payload-mesh")
             return None

@@ -7,13 +7,13 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from tyro.conf import Positional, Suppress, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note
+from iparam.cli.console.printing import AsJson, note, print_line
 from iparam.cli.options.joint_state import Tip, exact_count, note_other_arm, robot_of
 from iparam.cli.options.mounting import MountingOptions
 from iparam.errors import InputError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from iparam.excitation.constraints.validation import Validation
     from iparam.excitation.search.problem import ExcitationProblem
     from iparam.robot.model import Robot
-    from iparam.trajectory import Trajectory, TrajectoryFile
+    from iparam.trajectory import PlanConditions, Trajectory, TrajectoryFile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class PlanningOptions(MountingOptions):
         tuple[float, ...], arg(metavar="X Y Z", help_behavior_hint="(default: on the flange)")
     ] = ()
     """Its centre in the tool frame [m]."""
-    payload_mass: Annotated[float, arg(metavar="KG")] = 0.0
+    payload_mass: Annotated[float | None, arg(metavar="KG", help_behavior_hint="(default: left open)")] = None
     """Guessed mass of the payload, for the joint torques [kg]."""
     q0: Annotated[
         tuple[float, ...], arg(metavar="DEG ..", help_behavior_hint="(default: the usual one, or one with more room)")
@@ -70,64 +70,60 @@ class PlanningOptions(MountingOptions):
     """Limit on every joint's acceleration."""
     max_jerk: Annotated[float | None, arg(metavar="RAD/S3", help_behavior_hint="(default: no limit)")] = None
     """Limit on every joint's jerk."""
-    limit_fraction: Annotated[float, arg(metavar="SHARE")] = 1.0
+    limit_fraction: Annotated[float | None, arg(metavar="SHARE", help_behavior_hint="(default: 1)")] = None
     """Share of the limits on speed, acceleration, jerk and torque to use, e.g. 0.5."""
 
-    def robot_model(self, fallback: str | None = None) -> Robot:
-        """The robot of --robot, else the one that a file names."""
+    def robot_model(self, fallback: str | None = None, frame: str | None = None) -> Robot:
+        """The robot of --robot, else the one that a file names; with the tool frame of --tip, else the file's."""
         name = self.robot or ("ur5e" if self.preset == "reference" else fallback)
         if not name:
             raise InputError("which robot? Add --robot, e.g. --robot ur5e ('iparam robots' lists the known ones)")
         if self.q0 and 0.0 < np.abs(self.q0).max() <= 2.0 * np.pi:
             note(f"--q0 is in degrees: {' '.join(f'{angle:g}' for angle in self.q0)} deg is all but the zero pose")
-        return robot_of(name, self.tip)
+        return robot_of(name, self.tip, frame)
 
-    def payload_parameters(self) -> iparam.InertialParameters | None:
-        """The guessed inertia of the payload in the tool frame: a solid box of --payload-mass, or None without one."""
-        if self.payload_mass == 0.0:
-            return None
-        if not self.payload_size:
-            raise InputError(
-                "--payload-mass needs --payload-size, the edge lengths x y z of the box around the payload"
-            )
-        size = exact_count(self.payload_size, "--payload-size", "edge lengths x y z [m]", 3)
-        pose = np.eye(4)
-        pose[:3, 3] = (
-            exact_count(self.payload_center, "--payload-center", "x y z in the tool frame [m]", 3)
-            if self.payload_center
-            else (0.0, 0.0, size[2] / 2)
-        )
-        return iparam.InertialParameters.box(self.payload_mass, size).transformed(pose)
-
-    def problem(self, robot: Robot, gravity: FloatArray | None = None) -> ExcitationProblem:
-        """The problem that the options describe, under gravity (3,) in base axes [m/s^2]; None for 9.81 downwards."""
+    def conditions(self, planned: PlanConditions | None = None) -> PlanConditions:
+        """Payload, cell, clearance and limits: what the options say, else what a file says."""
         if self.preset == "reference":
-            if robot.name != "ur5e":
-                raise InputError(f"the reference problem is for the ur5e, not for {robot.name}: leave out --preset")
-            if gravity is not None:
-                raise InputError("the reference problem is that of an arm on the floor: leave out --preset")
-            return iparam.excitation.reference_problem()
-        box = None
-        if self.payload_size:
-            size = exact_count(self.payload_size, "--payload-size", "edge lengths x y z [m]", 3)
-            center = (
-                exact_count(self.payload_center, "--payload-center", "x y z [m]", 3) if self.payload_center else None
-            )
-            box = iparam.PayloadBox.from_size(size, center)
+            return iparam.excitation.reference_conditions()
+        given = self._given_conditions()
+        for name, option in (("payload_size", "edge lengths x y z [m]"), ("payload_center", "x y z [m]")):
+            if name in given:
+                given[name] = exact_count(given[name], f"--{name.replace('_', '-')}", option, 3)
+        if "cell" in given:
+            given["cell"] = iparam.robot.load_cell(given["cell"])
+        return (iparam.trajectory.PlanConditions() if planned is None else planned).changed(**given)
+
+    def _given_conditions(self) -> dict[str, Any]:
+        """Those options that are given and that a trajectory file has entries for, by the names of the entries."""
+        given: dict[str, Any] = {
+            "payload_size": self.payload_size or None,
+            "payload_center": self.payload_center or None,
+            "payload_mass": self.payload_mass,
+            "cell": self.cell,
+            "velocity": self.max_velocity,
+            "acceleration": self.max_acceleration,
+            "jerk": self.max_jerk,
+            "displacement": self.max_displacement,
+            "fraction": self.limit_fraction,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+    def problem(
+        self, robot: Robot, gravity: FloatArray | None = None, conditions: PlanConditions | None = None
+    ) -> ExcitationProblem:
+        """The problem that the options describe.
+
+        Args:
+            robot: the arm.
+            gravity: (3,) in base axes [m/s^2]; None for 9.81 downwards.
+            conditions: payload, cell, clearance and limits; None for those of the options.
+        """
         start = np.radians(exact_count(self.q0, "--q0", "one a joint [deg]", robot.num_joints)) if self.q0 else None
         problem = iparam.planning_problem(
             robot,
             q0=start,
-            payload=box,
-            payload_parameters=self.payload_parameters(),
-            cell=None if self.cell is None else iparam.robot.load_cell(self.cell),
-            limits=iparam.excitation.PlanningLimits(
-                velocity=self.max_velocity,
-                acceleration=self.max_acceleration,
-                jerk=self.max_jerk,
-                fraction=self.limit_fraction,
-                displacement=self.max_displacement,
-            ),
+            conditions=self.conditions() if conditions is None else conditions,
             duration=self.duration,
             num_harmonics=self.harmonics,
             base_freq=self.base_freq,
@@ -142,7 +138,7 @@ class PlanningOptions(MountingOptions):
     def write(
         self, output: Path, problem: ExcitationProblem, motion: Trajectory, condition_number: float | None
     ) -> Validation:
-        """Check a motion that was found for ``problem``, and write it with what the check says and with gravity."""
+        """Check a motion that was found for ``problem``, and write it with what was asked and what the check says."""
         checked = iparam.excitation.validate(motion, problem.constraints)
         iparam.save_trajectory(
             output,
@@ -152,6 +148,8 @@ class PlanningOptions(MountingOptions):
             condition_number=condition_number,
             validation=checked.as_json(),
             gravity=self.given_gravity(),
+            tool_frame=problem.robot.tool_frame,
+            conditions=self.conditions(),
         )
         return checked
 
@@ -171,11 +169,11 @@ class PlannedMotionOptions(PlanningOptions):
     json: AsJson = False
 
     def load(self) -> tuple[TrajectoryFile, Robot]:
-        """The motion and the robot: that of --robot, else the file's."""
+        """The motion and the robot, that of --robot, else the file's; with notes on what it was planned with."""
         planned = iparam.load_trajectory(self.trajectory)
         if not planned.robot and not self.robot and self.preset is None:
             raise InputError(f"{self.trajectory} does not say which robot it belongs to: add --robot")
-        robot = self.robot_model(planned.robot)
+        robot = self.robot_model(planned.robot, planned.tool_frame)
         if planned.trajectory.num_joints != robot.num_joints:
             raise InputError(
                 f"{self.trajectory} moves {planned.trajectory.num_joints} joints, {robot.name} has "
@@ -183,6 +181,9 @@ class PlannedMotionOptions(PlanningOptions):
             )
         check_angles(planned.trajectory.evaluate(0.0).q[0], robot, str(self.trajectory))
         note_other_arm(planned.robot, robot, self.robot, str(self.trajectory))
+        self._note_conditions(planned)
+        if not self.payload_size:
+            require_planned_frame(planned, robot, str(self.trajectory))
         return planned, robot
 
     def agreed_gravity(self, planned: TrajectoryFile) -> FloatArray | None:
@@ -190,8 +191,56 @@ class PlannedMotionOptions(PlanningOptions):
         return iparam.robot.agreed_gravity(self.given_gravity(), planned.gravity, str(self.trajectory))
 
     def constraints(
-        self, trajectory: Trajectory, robot: Robot, gravity: FloatArray | None = None
+        self,
+        trajectory: Trajectory,
+        robot: Robot,
+        conditions: PlanConditions,
+        gravity: FloatArray | None = None,
     ) -> tuple[Constraint, ...]:
         """What the motion must keep under gravity (3,); displacements count from its own start."""
         start = tuple(np.degrees(trajectory.evaluate(0.0).q[0]).tolist())
-        return dataclasses.replace(self, q0=start).problem(robot, gravity).constraints
+        return dataclasses.replace(self, q0=start).problem(robot, gravity, conditions).constraints
+
+    def _note_conditions(self, planned: TrajectoryFile) -> None:
+        """What the file says it was planned with, and which options are taken instead."""
+        if self.preset is not None:
+            return
+        if planned.conditions is None:
+            if not self.payload_size:
+                note(
+                    f"{self.trajectory} does not say what payload it was planned with: taken for none (--payload-size)"
+                )
+            return
+        given = self._given_conditions()
+        options = ", ".join(f"--{_OPTIONS.get(name, name).replace('_', '-')}" for name in given)
+        if options:
+            note(f"{self.trajectory} was planned with {planned.conditions}: taken from there, but for {options}")
+        elif not self.json:
+            print_line(f"planned with      {planned.conditions}")
+
+
+_OPTIONS = {
+    **{name: f"max_{name}" for name in ("velocity", "acceleration", "jerk", "displacement")},
+    "fraction": "limit_fraction",
+}
+"""Entries of a trajectory file whose options have other names."""
+
+
+def require_planned_frame(planned: TrajectoryFile, robot: Robot, source: str, option: str = "--payload-size") -> None:
+    """Refuse a payload that a trajectory file gives in another tool frame than the robot's.
+
+    Args:
+        planned: the file's contents.
+        robot: the arm with the tool frame that is used.
+        source: the file's name, for messages.
+        option: that says what hangs on the arm instead.
+    """
+    if planned.conditions is None or planned.conditions.payload is None:
+        return
+    if iparam.sensing.same_place(planned.tool_frame or "", robot):
+        return
+    raise InputError(
+        f"{source} was planned with the tool frame {planned.tool_frame!r}, in which its payload is given, and that of "
+        f"{robot.name} is {robot.tool_frame!r}: take that frame (--tip), or say what hangs on {robot.tool_frame!r} "
+        f"({option})"
+    )

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from iparam.excitation.constraints.validation import Validation
     from iparam.recording.recording import Recording
     from iparam.robot.model import Robot
-    from iparam.trajectory import Trajectory
+    from iparam.trajectory import PlanConditions, Trajectory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,13 +47,14 @@ class Run(PlannedMotionOptions, HostOption):
 
     THE ARM MOVES: read docs/real-robot.md first.
 
-    Before, the motion and the way to its start pass what 'excite check' checks.
+    Before, the motion and the way to its start pass what 'excite check' checks,
+    with the payload, cell, clearance and limits that the file was planned with.
 
     It stops on safety stops, deviation, lost data, Ctrl-C and Ctrl-Z, and saves.
 
     Example:
-      iparam ur run t.json --host 192.168.0.10 --payload-size 0.1 0.15 0.2 \
-          --payload-mass 2.5 --cell cell.json --dry-run 0.2 --output dry.parquet
+      iparam ur run t.json --host 192.168.0.10 --dry-run 0.2 --output dry.parquet
+      iparam ur run t.json --host 192.168.0.10 --output run.parquet
       iparam ur run t.json --host 192.168.0.10 --payload-size 0.1 0.15 0.2 \
           --payload-mass 2.5 --cell cell.json --output run.parquet
     """
@@ -90,7 +91,8 @@ class Run(PlannedMotionOptions, HostOption):
             else iparam.trajectory.ScaledMotion(planned.trajectory, self.dry_run)
         )
         gravity = self.agreed_gravity(planned)
-        checked = self._checked(trajectory, robot, "the motion", gravity)
+        conditions = self.conditions(planned.conditions)
+        checked = self._checked(trajectory, robot, "the motion", conditions, gravity)
         settings = iparam.bridges.ur.RecorderSettings(
             self.host, robot, self.robot or planned.robot or robot.name, wrench=self.wrench, measures=self.measures
         )
@@ -101,7 +103,7 @@ class Run(PlannedMotionOptions, HostOption):
                 try:
                     recorder.start()
                     note_older(spill)
-                    plan = self._plan(recorder, trajectory, robot, limits, checked, gravity)
+                    plan = self._plan(recorder, trajectory, robot, limits, checked, conditions, gravity)
                     confirm("Is the cell clear, and may the arm move?", self.yes, "the arm stays where it is")
                     motion.connect()
                     motion.load(plan.set_points())
@@ -114,9 +116,11 @@ class Run(PlannedMotionOptions, HostOption):
         finally:
             spill.close()
 
-    def _checked(self, trajectory: Trajectory, robot: Robot, what: str, gravity: FloatArray | None) -> Validation:
+    def _checked(
+        self, trajectory: Trajectory, robot: Robot, what: str, conditions: PlanConditions, gravity: FloatArray | None
+    ) -> Validation:
         """The motion's margins; raises where one is negative."""
-        result = iparam.excitation.validate(trajectory, self.constraints(trajectory, robot, gravity))
+        result = iparam.excitation.validate(trajectory, self.constraints(trajectory, robot, conditions, gravity))
         if not result.satisfied:
             raise IparamError(f"{what} is not valid, so the arm stays where it is: {'; '.join(result.violations)}")
         return result
@@ -128,6 +132,7 @@ class Run(PlannedMotionOptions, HostOption):
         robot: Robot,
         limits: GuardLimits,
         checked: Validation,
+        conditions: PlanConditions,
         gravity: FloatArray | None,
     ) -> iparam.bridges.ur.RunPlan:
         """Look at the arm, check the way to the start, and print what is going to happen."""
@@ -144,9 +149,10 @@ class Run(PlannedMotionOptions, HostOption):
         way = iparam.bridges.ur.approach_path(sample.q, start, self.approach_speed)
         if way is not None:
             # Displacements count from the start, and the way only leads there.
-            free = dataclasses.replace(self, max_displacement=None)
+            limits_of_way = dataclasses.replace(conditions.limits, displacement=None)
+            free = dataclasses.replace(conditions, limits=limits_of_way, preset="")
             what = f"the way to the start, a straight line of {way.duration:.1f} s in joint space,"
-            free._checked(way, robot, what, gravity)
+            self._checked(way, robot, what, free, gravity)
         speed = float(np.abs(trajectory.sample(100.0).dq).max())
         plan = iparam.bridges.ur.RunPlan(robot, trajectory, sample.q, self.approach_speed, recorder.rate, limits)
         if not self.json:

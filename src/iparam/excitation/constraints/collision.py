@@ -17,9 +17,7 @@ from iparam.robot.cell import WorkCell
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_cell
-
-CLEARANCE = 0.01
-"""Least distance between two shapes, unless told otherwise [m]."""
+from iparam.trajectory.conditions import CLEARANCE
 
 
 @dataclass(frozen=True, eq=False)

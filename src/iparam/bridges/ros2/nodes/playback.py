@@ -36,17 +36,19 @@ DELIVERY = 2.0
 PARAMETERS = (
     NodeParameter("trajectory", "", "The motion: .json from 'iparam excite optimize'."),
     NodeParameter("robot", "", "The arm: a name from 'iparam robots', or a URDF file; empty for the motion's own."),
-    NodeParameter("tip", "", "The frame taken as the tool; empty for the robot's own."),
+    NodeParameter("tip", "", "The frame taken as the tool; empty for the motion's, or the robot's own."),
     NodeParameter("joint_prefix", "", "Before the names of the joints in messages, e.g. left_."),
     NodeParameter("rate", 0.0, "Points a second; 0 for the file's [Hz].", 0.0, 1e4),
     NodeParameter("scale", 1.0, "Share of the amplitude to play: 0.2 for a first try.", 0.01, 1.0),
     NodeParameter(
-        "payload_size", (0.0, 0.0, 0.0), "Box around the payload x y z [m]; zeros: none.", 0.0, 10.0, length=3
+        "payload_size", (0.0, 0.0, 0.0), "Box around the payload x y z [m]; zeros: the motion's.", 0.0, 10.0, length=3
     ),
-    NodeParameter("payload_mass", 0.0, "Mass of the payload, on the heavy side [kg].", 0.0, 1e3),
-    NodeParameter("cell", "", "Work cell: .json with boxes, walls and the ground; empty for a ground at z = 0."),
-    NodeParameter("limit_fraction", 1.0, "Share of the limits on speed, acceleration and torque to use.", 0.01, 1.0),
-    NodeParameter("max_displacement", 0.0, "Largest distance of the tool from its start [m]; 0: any.", 0.0, 100.0),
+    NodeParameter("payload_mass", 0.0, "Mass of the payload, on the heavy side [kg]; 0: the motion's.", 0.0, 1e3),
+    NodeParameter("cell", "", "Work cell: .json with boxes, walls and the ground; empty for the motion's."),
+    NodeParameter("limit_fraction", 0.0, "Share of the limits that may be used; 0: the motion's.", 0.0, 1.0),
+    NodeParameter(
+        "max_displacement", 0.0, "Largest distance of the tool from its start [m]; 0: the motion's.", 0.0, 100.0
+    ),
     NodeParameter(
         "gravity",
         (0.0, 0.0, 0.0),

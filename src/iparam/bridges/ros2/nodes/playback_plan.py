@@ -10,18 +10,17 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError, IparamError
-from iparam.excitation.constraints.geometry import PayloadBox
 from iparam.excitation.constraints.validation import validate
-from iparam.excitation.setup import PlanningLimits, planning_problem
+from iparam.excitation.setup import planning_problem
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.cell import load_cell
 from iparam.robot.gravity import agreed_gravity
-from iparam.robot.loading import load_robot
+from iparam.robot.loading import load_stated_robot
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_angles
 from iparam.robot.same_arm import compare_with_stated
-from iparam.spatial.parameters import InertialParameters
-from iparam.trajectory import Trajectory, TrajectorySamples, load_trajectory
+from iparam.sensing.sensor_frame import same_place
+from iparam.trajectory import PlanConditions, Trajectory, TrajectorySamples, load_trajectory
 from iparam.trajectory.trajectory import ScaledMotion
 
 AT_REST = 0.02
@@ -35,14 +34,14 @@ class PlaybackSettings:
     Attributes:
         trajectory: file.
         robot: name or path of the arm; "" for the one in the file.
-        tip: tool frame; "" for the robot's own.
+        tip: tool frame; "" for the file's, or the robot's own.
         rate: points a second; 0 for the file's [Hz].
         scale: share of the amplitude, e.g. 0.2 for a first try.
-        payload_size: (3,) of the box around the payload [m]; zeros for no payload.
-        payload_mass: at most [kg].
-        cell: file; "" for the ground at z = 0.
-        limit_fraction: share of the limits that may be used.
-        max_displacement: of the tool from its start [m]; 0 for no limit.
+        payload_size: (3,) of the box around the payload [m]; zeros for the one that the trajectory was planned with.
+        payload_mass: at most [kg]; 0 for the planned one.
+        cell: file; "" for the planned one, or the ground at z = 0.
+        limit_fraction: share of the limits that may be used; 0 for the planned one, or 1.
+        max_displacement: of the tool from its start [m]; 0 for the planned one, or no limit.
         gravity: (3,) in base axes [m/s^2]; zeros for the file's, or 9.81 downwards.
     """
 
@@ -54,7 +53,7 @@ class PlaybackSettings:
     payload_size: tuple[float, ...] = (0.0, 0.0, 0.0)
     payload_mass: float = 0.0
     cell: str = ""
-    limit_fraction: float = 1.0
+    limit_fraction: float = 0.0
     max_displacement: float = 0.0
     gravity: tuple[float, ...] = (0.0, 0.0, 0.0)
 
@@ -88,7 +87,7 @@ class PlaybackPlan:
         name = settings.robot or planned.robot
         if not name:
             raise InputError(f"{settings.trajectory} does not say which robot it belongs to: set the parameter robot")
-        robot = load_robot(name, tip=settings.tip or None)
+        robot = load_stated_robot(name, settings.tip or None, planned.tool_frame)
         if planned.trajectory.num_joints != robot.num_joints:
             raise InputError(
                 f"{settings.trajectory} moves {planned.trajectory.num_joints} joints, {robot.name} has "
@@ -98,10 +97,19 @@ class PlaybackPlan:
         check_angles(planned.trajectory.evaluate(0.0).q[0], robot, settings.trajectory)
         given = as_float_array(settings.gravity, "gravity", (3,))
         gravity = agreed_gravity(given if given.any() else None, planned.gravity, settings.trajectory)
-        _check(motion, robot, settings, STANDARD_GRAVITY if gravity is None else gravity)
+        conditions = _conditions(settings, planned.conditions)
+        _check(motion, robot, settings, conditions, STANDARD_GRAVITY if gravity is None else gravity)
         arm = compare_with_stated(planned.robot or "", robot, settings.robot, settings.trajectory)
-        remarks = (arm.sentence,) if arm.same is False else ()
-        return cls(robot, motion, _points(motion, settings.rate or planned.fps), remarks)
+        remarks = [arm.sentence] if arm.same is False else []
+        if planned.conditions is None and conditions.payload is None:
+            remarks.append(
+                f"{settings.trajectory} does not say what payload it was planned with: taken for none (payload_size)"
+            )
+        elif planned.conditions is not None:
+            remarks.append(f"{settings.trajectory} was checked with {conditions}")
+        if not any(settings.payload_size) and conditions.payload is not None:
+            _require_frame(planned.tool_frame or "", robot, settings.trajectory)
+        return cls(robot, motion, _points(motion, settings.rate or planned.fps), tuple(remarks))
 
     def why_not(self, q: ArrayLike, dq: ArrayLike | None, tolerance: float) -> str | None:
         """Why an arm must not start the motion now, in a sentence; None if it may.
@@ -133,26 +141,32 @@ def stopping_pose(robot: Robot, q: FloatArray, dq: FloatArray | None, stop_time:
     return np.clip(moved, np.minimum(robot.limits.lower, q), np.maximum(robot.limits.upper, q))
 
 
-def _check(motion: Trajectory, robot: Robot, settings: PlaybackSettings, gravity: ArrayLike) -> None:
+def _conditions(settings: PlaybackSettings, planned: PlanConditions | None) -> PlanConditions:
+    """What the parameters say, else what the file says."""
     size = as_float_array(settings.payload_size, "payload_size")
     if size.shape != (3,) or (size < 0.0).any() or 0 < np.count_nonzero(size) < 3:
         raise InputError(f"payload_size must be three lengths in m, or three zeros, got {size.tolist()}")
-    box = PayloadBox.from_size(size) if size.any() else None
-    if settings.payload_mass > 0.0 and box is None:
-        raise InputError("payload_mass needs payload_size, the edge lengths x y z of the box around the payload")
-    pose = np.eye(4)
-    pose[2, 3] = size[2] / 2.0
-    problem = planning_problem(
-        robot,
-        q0=motion.evaluate(0.0).q[0],
-        payload=box,
-        payload_parameters=InertialParameters.box(settings.payload_mass, size).transformed(pose)
-        if settings.payload_mass > 0.0
-        else None,
+    return (PlanConditions() if planned is None else planned).changed(
+        payload_size=size if size.any() else None,
+        payload_mass=settings.payload_mass or None,
         cell=load_cell(os.path.expanduser(settings.cell)) if settings.cell else None,
-        limits=PlanningLimits(fraction=settings.limit_fraction, displacement=settings.max_displacement or None),
-        gravity=gravity,
+        fraction=settings.limit_fraction or None,
+        displacement=settings.max_displacement or None,
     )
+
+
+def _require_frame(frame: str, robot: Robot, source: str) -> None:
+    if not same_place(frame, robot):
+        raise InputError(
+            f"{source} was planned with the tool frame {frame!r}, in which its payload is given, and that of "
+            f"{robot.name} is {robot.tool_frame!r}: set the parameter tip to it, or payload_size"
+        )
+
+
+def _check(
+    motion: Trajectory, robot: Robot, settings: PlaybackSettings, conditions: PlanConditions, gravity: ArrayLike
+) -> None:
+    problem = planning_problem(robot, q0=motion.evaluate(0.0).q[0], conditions=conditions, gravity=gravity)
     result = validate(motion, problem.constraints)
     if not result.satisfied:
         raise IparamError(f"{settings.trajectory} is not valid and is not played: {'; '.join(result.violations)}")
