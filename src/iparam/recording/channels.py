@@ -24,17 +24,20 @@ class Channel:
     columns: tuple[str, ...] = ()
 
 
+TOOL = "tool"
+"""In place of a frame: the tool frame that the recording's metadata name, or else the arm's, whatever its name is."""
+
 CHANNELS = {
     "q": Channel("rad", "joint"),
     "dq": Channel("rad/s", "joint"),
     "ddq": Channel("rad/s^2", "joint"),
-    "wrench": Channel("N, N m", "tool0", ("fx", "fy", "fz", "tx", "ty", "tz")),
-    "accelerometer": Channel("m/s^2", "tool0", ("ax", "ay", "az")),
-    "gyro": Channel("rad/s", "tool0", ("wx", "wy", "wz")),
+    "wrench": Channel("N, N m", TOOL, ("fx", "fy", "fz", "tx", "ty", "tz")),
+    "accelerometer": Channel("m/s^2", TOOL, ("ax", "ay", "az")),
+    "gyro": Channel("rad/s", TOOL, ("wx", "wy", "wz")),
     "orientation": Channel("1", "world", ("qw", "qx", "qy", "qz")),
     "rotation": Channel("1", "world", tuple(f"r{row}{column}" for row in "123" for column in "123")),
-    "gravity_in_sensor": Channel("m/s^2", "tool0", ("gx", "gy", "gz")),
-    "angular_acceleration": Channel("rad/s^2", "tool0", ("alx", "aly", "alz")),
+    "gravity_in_sensor": Channel("m/s^2", TOOL, ("gx", "gy", "gz")),
+    "angular_acceleration": Channel("rad/s^2", TOOL, ("alx", "aly", "alz")),
     "tau": Channel("N m", "joint"),
     "current": Channel("A", "joint"),
     "target_q": Channel("rad", "joint"),
@@ -43,14 +46,14 @@ CHANNELS = {
     "target_current": Channel("A", "joint"),
     "target_torque": Channel("N m", "joint"),
     "tcp_force": Channel("N, N m", "base", ("tcp_fx", "tcp_fy", "tcp_fz", "tcp_tx", "tcp_ty", "tcp_tz")),
-    "raw_wrench": Channel("N, N m", "tool0", ("raw_fx", "raw_fy", "raw_fz", "raw_tx", "raw_ty", "raw_tz")),
+    "raw_wrench": Channel("N, N m", TOOL, ("raw_fx", "raw_fy", "raw_fz", "raw_tx", "raw_ty", "raw_tz")),
 }
-"""The canonical signals. wrench: what the robot exerts on the payload, in tool0 about its origin; accelerometer: proper
-acceleration a - g of tool0's origin, in tool0; gyro: angular velocity of tool0, in tool0. Where there are no joint
-angles, tool0 stands for the sensor's own frame, and its orientation in the world (base) is recorded as a quaternion, as
-a rotation matrix whose columns are the sensor's axes in the world, or as gravity in the sensor's axes. tcp_force
-and raw_wrench are what a UR controller reports, with its own sign and offsets, beside the wrench that was made from one
-of them."""
+"""The canonical signals. wrench: what the robot exerts on the payload, in the tool frame about its origin;
+accelerometer: proper acceleration a - g of the tool frame's origin, in its axes; gyro: its angular velocity, in its
+axes. Where there are no joint angles, the sensor's own frame is meant, and its orientation in the world (base) is
+recorded as a quaternion, as a rotation matrix whose columns are the sensor's axes in the world, or as gravity in the
+sensor's axes. tcp_force and raw_wrench are what a UR controller reports, with its own sign and offsets, beside the
+wrench that was made from one of them."""
 
 ANGLES = ("q", "dq", "ddq", "target_q", "target_dq", "target_ddq")
 """The signals that are in degrees where a file is."""
@@ -78,9 +81,10 @@ def default_unit(name: str) -> str:
     return CHANNELS[name].unit if name in CHANNELS else ""
 
 
-def default_frame(name: str) -> str:
-    """The frame of a canonical signal, "" for others."""
-    return CHANNELS[name].frame if name in CHANNELS else ""
+def default_frame(name: str, tool_frame: str = TOOL) -> str:
+    """The frame of a canonical signal, "" for others; ``tool_frame`` names the tool's, where that is known."""
+    frame = CHANNELS[name].frame if name in CHANNELS else ""
+    return tool_frame if frame == TOOL else frame
 
 
 def column_names(name: str, width: int) -> list[str]:

@@ -20,7 +20,8 @@ class Signal:
         time: (T,) strictly increasing [s], T at least 1.
         values: (T, k) finite, in ``unit``; a (T,) array is taken for k = 1.
         unit: e.g. "rad" or "N, N m"; "" if unknown.
-        frame: what the components refer to: "joint", "tool0", "base", or "" if nothing or unknown.
+        frame: what the components refer to: "joint", a frame of the arm by its name, "tool" for its tool frame whatever
+            that is called, "base", or "" if nothing or unknown.
     """
 
     time: FloatArray

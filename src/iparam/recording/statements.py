@@ -116,6 +116,12 @@ def stated_rate(metadata: Mapping[str, Any]) -> float | None:
     return next((float(rate) for rate in stated if _is_number(rate) and rate > 0), None)
 
 
+def tool_frame(metadata: Mapping[str, Any]) -> str:
+    """The name of the tool frame that a recording states; "" if it does not."""
+    stated = metadata.get("tool_frame")
+    return stated if isinstance(stated, str) else ""
+
+
 def stated_frames(metadata: Mapping[str, Any]) -> dict[str, str]:
     """Key -> frame of the wrench, for all keys that state one."""
     return {key: metadata[key] for key in FRAME_KEYS if isinstance(metadata.get(key), str) and metadata[key]}

@@ -14,6 +14,8 @@ from .offset import resting_regressor as resting_regressor
 from .run_check import check_run as check_run
 from .run_check import moves_without_arm as moves_without_arm
 from .run_check import recorded_robot as recorded_robot
+from .run_check import with_told_frame as with_told_frame
+from .sensor_frame import in_tool_frame as in_tool_frame
 from .sensor_frame import same_place as same_place
 from .wrench_source import BaseFrameWrench as BaseFrameWrench
 from .wrench_source import SensorWrench as SensorWrench

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
-from iparam.errors import ContradictionError, InputError, IparamError
+from iparam.errors import InputError, IparamError
 from iparam.motion.orientation import tells_orientation, world_gravity
-from iparam.recording.channels import CHANNELS
 from iparam.recording.recording import Recording
 from iparam.recording.statements import (
     are_poses,
     compensation_remarks,
     gravity_remarks,
     recorded_gravity,
-    stated_frames,
+    tool_frame,
 )
 from iparam.recording.units import LARGEST_FORCE
 from iparam.robot.kinematics import forward_kinematics
@@ -25,7 +25,7 @@ from iparam.robot.loading import load_stated_robot
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import LONG
 from iparam.robot.same_arm import check_same_arm
-from iparam.sensing.sensor_frame import FIXED_FRAMES, NEAR, rigid_frames
+from iparam.sensing.sensor_frame import in_tool_frame
 
 CLEAR_GRAVITY = 3.0
 """Difference between the gravity that an accelerometer shows and that of the model that is told [m/s^2]."""
@@ -39,10 +39,12 @@ class CheckedRun:
     """What all agree on.
 
     Attributes:
+        recording: the same, with what was measured at the tool in the robot's tool frame.
         gravity: (3,) in base axes [m/s^2].
         remarks: what a reader should know, one sentence each.
     """
 
+    recording: Recording
     gravity: FloatArray
     remarks: tuple[str, ...]
 
@@ -50,7 +52,9 @@ class CheckedRun:
 def check_run(
     recording: Recording, robot: Robot | None, gravity: ArrayLike | None = None, *, uses_wrench: bool = True
 ) -> CheckedRun:
-    """Refuse a recording of another arm, of another tool frame or under another gravity than is computed with.
+    """Refuse a recording of another arm or under another gravity than is computed with.
+
+    What was measured in another frame that is fixed to the tool is turned into the tool frame; else it is refused.
 
     Args:
         recording: that is to be used.
@@ -61,18 +65,14 @@ def check_run(
     if robot is None:
         return _check_sensor_run(recording, gravity)
     agreed = recorded_gravity(recording, gravity)
-    remarks = [
-        *check_same_arm(recording.robot, robot),
-        *gravity_remarks(agreed),
-        *_accelerometer_remarks(recording, robot, agreed),
-    ]
+    remarks = [*check_same_arm(recording.robot, robot), *gravity_remarks(agreed)]
+    turned: list[str] = []
     if uses_wrench:
-        remarks += [
-            *_check_frames(recording, robot),
-            *compensation_remarks(recording),
-            *_lever_remarks(recording, robot),
-        ]
-    return CheckedRun(agreed, tuple(remarks))
+        recording, turned = in_tool_frame(recording, robot)
+    remarks += [*_accelerometer_remarks(recording, robot, agreed), *turned]
+    if uses_wrench:
+        remarks += [*compensation_remarks(recording), *_lever_remarks(recording, robot)]
+    return CheckedRun(recording, agreed, tuple(remarks))
 
 
 def moves_without_arm(recording: Recording) -> bool:
@@ -86,7 +86,7 @@ def _check_sensor_run(recording: Recording, gravity: ArrayLike | None) -> Checke
     remarks = [*gravity_remarks(agreed), *compensation_remarks(recording)]
     if are_poses(recording) and recording.has("accelerometer"):
         remarks.append("the accelerometer (ax, ay, az) was not used: poses at rest need none")
-    return CheckedRun(agreed, tuple(remarks))
+    return CheckedRun(recording, agreed, tuple(remarks))
 
 
 def recorded_robot(recording: Recording, robot: str | None = None, tip: str | None = None) -> Robot:
@@ -101,11 +101,28 @@ def recorded_robot(recording: Recording, robot: str | None = None, tip: str | No
     if not name:
         raise InputError("the recording does not say which robot it belongs to: name it (--robot)")
     try:  # `check_run` compares the frames
-        return load_stated_robot(name, tip, recording.metadata.get("tool_frame"))
+        return load_stated_robot(name, tip, tool_frame(recording.metadata) or None)
     except IparamError as error:
         if robot:
             raise
         raise InputError(f"the recording belongs to {name!r}. {error}. Say which robot that is (--robot)") from error
+
+
+def with_told_frame(recording: Recording, robot: Robot, tip: str | None) -> Recording:
+    """The recording with ``tip`` for its tool frame, if it names one that the robot does not have.
+
+    The name cannot be compared with anything, and whoever gives the tip says what the frame is.
+    """
+    stated = tool_frame(recording.metadata)
+    if tip is None or not stated or stated in robot.frames:
+        return recording
+    remark = f"the recording's tool frame {stated!r} is not in the model of {robot.name}: taken for {tip!r}, as told"
+    signals = {
+        name: dataclasses.replace(signal, frame=tip) if signal.frame == stated else signal
+        for name, signal in recording.signals.items()
+    }
+    told = dataclasses.replace(recording, signals=signals)
+    return told.with_metadata(tool_frame=tip).with_warnings(remark)
 
 
 def _accelerometer_remarks(recording: Recording, robot: Robot, gravity: FloatArray) -> list[str]:
@@ -148,55 +165,3 @@ def _lever_remarks(recording: Recording, robot: Robot) -> list[str]:
         f"{robot.name} reaches {robot.reach:.3g} m. Are the torques in N mm?"
     )
     return [sentence]
-
-
-def _check_frames(recording: Recording, robot: Robot) -> list[str]:
-    """Refuse a wrench in another frame than the tool's; a sentence about a tool frame that cannot be compared."""
-    stated = {f"the metadata ({key})": frame for key, frame in stated_frames(recording.metadata).items()}
-    if recording.has("wrench"):
-        label = recording.signal("wrench").frame
-        # The channel's own name stands for the tool frame of any arm; a wrench in base axes has a source of its own.
-        if label not in ("", CHANNELS["wrench"].frame, CHANNELS["tcp_force"].frame):
-            stated["its signal"] = label
-    remarks = []
-    for where, frame in stated.items():
-        if frame == robot.tool_frame:
-            continue
-        rigid = rigid_frames(robot)
-        if frame in rigid:
-            _require_near(frame, rigid[frame], robot, where)
-        elif where == "the metadata (tool_frame)" and frame not in (*FIXED_FRAMES, robot.base_frame):
-            if frame != CHANNELS["wrench"].frame:
-                remarks.append(
-                    f"the recording's tool frame {frame!r} is not in the model of {robot.name}: {robot.tool_frame} was "
-                    "taken for it"
-                )
-        else:
-            raise ContradictionError(
-                f"the wrench is in the frame {frame!r} by {where}, and is needed in the tool frame, "
-                f"{robot.tool_frame!r}: {_way_out(frame, robot)}; if it is in {robot.tool_frame}, correct the recording"
-            )
-    own = CHANNELS["wrench"].frame
-    if own in robot.frames and robot.tool_frame != own and recording.metadata.get("tool_frame") == robot.tool_frame:
-        remarks.append(f"everything is in the frame {robot.tool_frame!r}, which the recording names as its tool frame")
-    return remarks
-
-
-def _require_near(frame: str, pose: FloatArray, robot: Robot, where: str) -> None:
-    distance = float(np.linalg.norm(pose[:3, 3]))
-    angle = float(np.arccos(np.clip(0.5 * (np.trace(pose[:3, :3]) - 1.0), -1.0, 1.0)))
-    if distance > NEAR or np.abs(pose[:3, :3] - np.eye(3)).max() > NEAR:
-        raise ContradictionError(
-            f"the wrench is in the frame {frame!r} by {where}, and the tool frame of {robot.name} is "
-            f"{robot.tool_frame!r}, {1e3 * distance:.4g} mm and {np.degrees(angle):.4g} deg from it: compute in the "
-            f"frame of the wrench with tip={frame!r}"
-        )
-
-
-def _way_out(frame: str, robot: Robot) -> str:
-    if frame in robot.frames or frame in FIXED_FRAMES:
-        return f"{frame!r} does not move with the tool. Turn the wrench into the tool's axes (see BaseFrameWrench)"
-    return (
-        f"{robot.name} has no frame {frame!r}. Give a URDF that has it behind the last joint as the robot, with "
-        f"tip={frame!r}"
-    )

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.errors import FileFormatError, UnknownNameError
+from iparam.errors import ContradictionError, FileFormatError, UnknownNameError
+from iparam.recording.channels import CHANNELS, TOOL, default_frame
+from iparam.recording.recording import Recording
+from iparam.recording.signal import Signal
+from iparam.recording.statements import FRAME_KEYS, stated_frames
 from iparam.robot.kinematics import frame_poses
 from iparam.robot.model import Robot
-from iparam.spatial.transforms import inverse_transform
+from iparam.spatial.transforms import inverse_transform, log_so3
 
 BASE = "base"
 """In place of a frame: the tool's origin in the axes of the base."""
@@ -20,6 +25,7 @@ FIXED_FRAMES = ("base", "base_link", "world", "map")
 NEAR = 1e-6
 """Distance [m] and angle [rad] up to which two frames are one."""
 
+_WHOLE = "the metadata (tool_frame)"  # says it of all signals
 _ROUNDING = 1e-9  # m and 1: of a description's numbers
 
 
@@ -128,6 +134,95 @@ def same_place(frame: str, robot: Robot) -> bool:
         return True
     pose = rigid_frames(robot).get(frame)
     return pose is not None and bool(np.abs(pose - np.eye(4)).max() <= NEAR)
+
+
+def stated_frame(recording: Recording, signal: str) -> tuple[str, str]:
+    """The frame that a recording says a signal of the tool is in, and where it says so; "" if it does not.
+
+    What is said of the signal itself comes before the tool frame of the whole recording. A wrench in base axes has a
+    source of its own, and its frame here is "".
+    """
+    label = recording.signal(signal).frame if recording.has(signal) else ""
+    if label == CHANNELS["tcp_force"].frame:
+        return "", ""
+    found = {f"the metadata ({key})": frame for key, frame in stated_frames(recording.metadata).items()}
+    whole = found.pop(_WHOLE, "")
+    if signal != "wrench":
+        found = {}
+    if label not in ("", TOOL):
+        found["its signal"] = label
+    if len(set(found.values())) > 1:
+        said = " and ".join(f"{frame!r} by {where}" for where, frame in found.items())
+        raise ContradictionError(f"{signal} is in the frame {said}: leave one of them in the recording")
+    if not found and whole:
+        found = {_WHOLE: whole}
+    return next(((frame, where) for where, frame in found.items()), ("", ""))
+
+
+def in_tool_frame(recording: Recording, robot: Robot) -> tuple[Recording, list[str]]:
+    """The recording with all that it measures at the tool in the robot's tool frame, and a sentence about each change.
+
+    Frames behind the last joint can be exchanged: forces, torques and rates are turned, and torques are taken about the
+    other origin. An accelerometer feels another acceleration there, and is left out unless the origins coincide.
+
+    Raises:
+        ContradictionError: a signal is in a frame that does not move with the tool, or that the robot does not have.
+    """
+    changed: dict[str, Signal] = {}
+    remarks: list[str] = []
+    dropped: list[str] = []
+    for name in [name for name in recording.signals if default_frame(name) == TOOL]:
+        frame, where = stated_frame(recording, name)
+        if same_place(frame, robot):
+            continue
+        pose = rigid_frames(robot).get(frame)
+        if pose is None:
+            if name == "wrench":
+                raise ContradictionError(_not_rigid(frame, where, robot))
+            continue
+        sensor, signal = SensorFrame(frame, pose), recording.signal(name)
+        if name == "accelerometer" and sensor.distance > NEAR:
+            dropped.append(name)
+            remarks.append(
+                f"the accelerometer is in {frame!r}, {1e3 * sensor.distance:.4g} mm from {robot.tool_frame!r}, and "
+                "feels another acceleration: left out"
+            )
+            continue
+        turned = sensor.wrench_in_tool if signal.width == 6 else sensor.vectors_in_tool
+        changed[name] = Signal(signal.time, turned(signal.values), signal.unit, robot.tool_frame)
+        if name == "wrench":
+            remarks.append(
+                f"the wrench was recorded in the frame {frame!r}, {1e3 * sensor.distance:.4g} mm and "
+                f"{np.degrees(rotation_angle(pose)):.4g} deg from {robot.tool_frame!r}: turned into that"
+            )
+    if not changed and not dropped:
+        return recording, remarks
+    kept = {name: changed.get(name, signal) for name, signal in recording.signals.items() if name not in dropped}
+    stated = {key: value for key, value in recording.metadata.items() if key not in FRAME_KEYS}
+    metadata = {**stated, "tool_frame": robot.tool_frame}
+    return dataclasses.replace(recording, signals=kept, metadata=metadata), remarks
+
+
+def _not_rigid(frame: str, where: str, robot: Robot) -> str:
+    """Why a wrench cannot be turned into the tool frame, and the way out."""
+    sentence = f"the wrench is in the frame {frame!r} by {where}, and is needed in the tool frame, {robot.tool_frame!r}"
+    if frame in robot.frames or frame in FIXED_FRAMES:
+        return (
+            f"{sentence}: {frame!r} does not move with the tool. Turn the wrench into the tool's axes (see "
+            f"BaseFrameWrench); if it is in {robot.tool_frame}, correct the recording"
+        )
+    sentence = (
+        f"{sentence}: {robot.name} has no frame {frame!r}. Give a URDF that has it behind the last joint as the robot, "
+        f"with tip={frame!r}"
+    )
+    if where == _WHOLE:
+        return f"{sentence}; if it is another name for {robot.tool_frame!r}, say so with tip={robot.tool_frame!r}"
+    return f"{sentence}; if it is in {robot.tool_frame}, correct the recording"
+
+
+def rotation_angle(pose: FloatArray) -> float:
+    """Of a pose (4, 4) [rad]."""
+    return float(np.linalg.norm(log_so3(pose[:3, :3])))
 
 
 def _is_identity(pose: FloatArray) -> bool:

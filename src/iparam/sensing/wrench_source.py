@@ -10,7 +10,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import InputError, UnknownNameError
 from iparam.recording.alignment import align
-from iparam.recording.channels import CHANNELS
+from iparam.recording.channels import CHANNELS, TOOL
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.robot.model import Robot
@@ -27,7 +27,7 @@ class WrenchSource(Protocol):
     """
 
     def read(self, recording: Recording) -> Signal:
-        """[force, torque] (T, 6) that the robot exerts on the payload, in tool0 about its origin [N, N m]."""
+        """[force, torque] (T, 6) that the robot exerts on the payload, in the tool frame about its origin [N, N m]."""
         ...
 
 
@@ -82,7 +82,7 @@ def weighed_wrench(recording: Recording, gravity: FloatArray) -> tuple[SensorWre
 
 @dataclass(frozen=True)
 class BaseFrameWrench:
-    """A wrench at the tool's origin in base axes, as a UR controller's actual_TCP_force, turned into tool0 by q.
+    """A wrench at the tool's origin in base axes, as a UR controller's actual_TCP_force, turned into the tool's by q.
 
     The TCP of the controller has to be the tool frame of ``robot``. Samples that q does not cover are left out.
 
@@ -103,14 +103,16 @@ class BaseFrameWrench:
         """See `WrenchSource.read`."""
         from iparam.robot.kinematics import forward_kinematics
 
-        _six_columns(recording, self.signal)
+        frame = _six_columns(recording, self.signal).frame
+        if frame not in ("", TOOL, CHANNELS["tcp_force"].frame):
+            raise InputError(f"{self.signal} is in the axes of {frame!r}, not in those of the base; see SensorWrench")
         samples = align(recording, [self.signal, "q"])
         rotation = forward_kinematics(self.robot, samples["q"])[:, :3, :3]
         force, torque = (
             np.einsum("tji,tj->ti", rotation, samples[self.signal][:, part]) for part in (slice(3), slice(3, 6))
         )
         values = _sign(self.measures) * np.concatenate([force, torque], axis=1)
-        return Signal(samples.time, values, CHANNELS["wrench"].unit, CHANNELS["wrench"].frame)
+        return Signal(samples.time, values, CHANNELS["wrench"].unit, self.robot.tool_frame)
 
 
 def _six_columns(recording: Recording, name: str) -> Signal:

@@ -220,7 +220,7 @@ class _Import:
 
     def _recording(self, clock: str, wrench_frame: SensorFrame | None) -> Recording:
         origin = self._origin(clock)
-        signals = self.taken.signals(origin)
+        signals = self.taken.signals(origin, self.robot.tool_frame)
         source = self.contents.source
         if self.settings.angles == "degrees":
             signals = to_radians(signals, self.robot)

@@ -164,9 +164,11 @@ class CollectedSignals:
         """Of all signals [ns]."""
         return min(int(stamps[0]) for stamps in self.stamps.values())
 
-    def signals(self, origin: int) -> dict[str, Signal]:
-        """The signals with times in seconds since the stamp ``origin`` [ns]."""
+    def signals(self, origin: int, tool_frame: str) -> dict[str, Signal]:
+        """The signals with times in seconds since the stamp ``origin`` [ns], those of the tool in ``tool_frame``."""
         return {
-            name: Signal((stamps - origin) / 1e9, self.values[name], default_unit(name), default_frame(name))
+            name: Signal(
+                (stamps - origin) / 1e9, self.values[name], default_unit(name), default_frame(name, tool_frame)
+            )
             for name, stamps in self.stamps.items()
         }

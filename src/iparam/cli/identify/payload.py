@@ -126,7 +126,7 @@ class IdentifyPayload(RecordedRunOptions):
                     "a delay is estimated against joint angles, and there are none: give it in s (--delay)"
                 )
             return recording, None
-        return recording, self.arm_of(recording, self.recording)
+        return self.with_arm(recording, self.recording)
 
     def _wrench(self) -> iparam.sensing.SensorWrench | None:
         return None if self.measures is None else iparam.sensing.SensorWrench(measures=self.measures)

@@ -49,21 +49,22 @@ class RecordedRunOptions(RecordingFileOptions, MountingOptions):
 
     def load_run(self, path: Path) -> tuple[iparam.Recording, Robot]:
         """The recording and its arm, which must not contradict each other; with notes on what is wrong with it."""
-        recording = self.load_recording(path)
-        return recording, self.arm_of(recording, path)
+        return self.with_arm(self.load_recording(path), path)
 
     def load_recording(self, path: Path) -> iparam.Recording:
         """The recording, with notes on what is wrong with it, under the gravity of the options."""
         return iparam.recording.with_gravity(self.read_file(path, self.robot, self.tip), self.given_gravity())
 
-    def arm_of(self, recording: iparam.Recording, path: Path) -> Robot:
-        """The arm of a recording, which must not contradict it, with notes on its model."""
+    def with_arm(self, recording: iparam.Recording, path: Path) -> tuple[iparam.Recording, Robot]:
+        """The recording and its arm, which must not contradict each other, with notes on the model."""
         if not (self.robot or recording.robot):
             raise InputError(f"{path} does not say which robot it belongs to: add --robot")
         robot = iparam.sensing.recorded_robot(recording, self.robot, self.tip)
         note_model(robot)
-        iparam.sensing.check_run(recording, robot, uses_wrench=recording.has("wrench"))
-        return robot
+        told = iparam.sensing.with_told_frame(recording, robot, self.tip)
+        note_further(told.warnings, recording)
+        iparam.sensing.check_run(told, robot, uses_wrench=recording.has("wrench"))
+        return told, robot
 
 
 def given_delay(text: str | None) -> float | None:

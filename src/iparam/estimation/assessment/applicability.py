@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from iparam.errors import ContradictionError
 from iparam.estimation.estimate import Estimate
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 from iparam.robot.same_arm import ArmComparison, compare_with_stated
-from iparam.sensing.sensor_frame import rigid_frames
+from iparam.sensing.sensor_frame import rigid_frames, same_place
 
 
 def check_frame(frame: str, robot: Robot) -> None:
@@ -19,11 +17,8 @@ def check_frame(frame: str, robot: Robot) -> None:
         frame: of the load; "" if it does not say, then it is believed to be the right one.
         robot: whose tool frame it is to be used in.
     """
-    if frame in ("", robot.tool_frame):
-        return
-    pose = rigid_frames(robot).get(frame)
-    if pose is None or np.abs(pose - np.eye(4)).max() > 1e-6:
-        where = "" if pose is None else ", and the two are not the same"
+    if not same_place(frame, robot):
+        where = ", and the two are not the same" if frame in rigid_frames(robot) else ""
         raise ContradictionError(
             f"the load is given in the frame {frame!r}, and the tool frame of {robot.name} is {robot.tool_frame!r}"
             f"{where}. Identify the load in {robot.tool_frame!r}; or, if the wrench is in {frame!r}, take that as the "

@@ -53,7 +53,7 @@ def compensate_wrench(
     estimate.require_complete("the wrench of a load takes all ten parameters")
     checked = check_run(recording, robot, gravity)
     _check_estimate(estimate, recording, robot)
-    recording, restamped = evenly_stamped(recording)
+    recording, restamped = evenly_stamped(checked.recording)
     measured = (SensorWrench() if wrench is None else wrench).read(recording)
     moved = (KalmanMotion() if motion is None else motion).motion(with_gravity(recording, gravity), robot)
     if delay is None:

@@ -99,6 +99,7 @@ def problem_from_recording(
         )
     recording = with_gravity(recording, gravity)  # so that a source of motion that needs it finds the caller's
     checked = check_run(recording, robot)
+    recording = checked.recording
     restamped: tuple[str, ...] = ()
     timed = robot is not None and not are_poses(recording)  # against joint angles, and not the numbers of rows
     if timed and not isinstance(motion, MotionEstimate):

@@ -141,7 +141,7 @@ def identify_static(
     if angles.width != robot.num_joints:
         raise InputError(f"the recording has {angles.width} joint angles, {robot.name} has {robot.num_joints} joints")
     checked = check_run(recording, robot, gravity)
-    down = checked.gravity
+    recording, down = checked.recording, checked.gravity
     if not np.linalg.norm(down) > 0.0:
         raise InputError("without gravity, a load at rest exerts nothing: gravity must not be zero")
     rests = find_rests(angles, (SensorWrench() if wrench is None else wrench).read(recording))

@@ -137,9 +137,9 @@ def check_runs(recordings: Sequence[Recording], robot: Robot, gravity: ArrayLike
         name = effort_of(one)
         if other.has(name) and one.signal(name).fingerprint == other.signal(name).fingerprint:
             raise ContradictionError(f"runs {i} and {j} are the same recording: give different ones, each once")
-    agreed = check_run(recordings[0], robot, gravity, uses_wrench=False).gravity
-    checked = [check_run(recording, robot, agreed, uses_wrench=False) for recording in recordings]
-    return CheckedRun(agreed, tuple(dict.fromkeys(remark for one in checked for remark in one.remarks)))
+    first = check_run(recordings[0], robot, gravity, uses_wrench=False)
+    checked = [first, *(check_run(other, robot, first.gravity, uses_wrench=False) for other in recordings[1:])]
+    return dataclasses.replace(first, remarks=tuple(dict.fromkeys(remark for one in checked for remark in one.remarks)))
 
 
 def effort_of(recording: Recording) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError, FileFormatError, IparamError
 from iparam.files.json import json_line, parse_json
-from iparam.recording.channels import CHANNELS, default_frame, signal_of_column
+from iparam.recording.channels import CHANNELS, TOOL, default_frame, signal_of_column
 from iparam.recording.files.reading import Reading
 from iparam.recording.files.table import Table, TableBuilder, check_names, numbered_poses, table_columns
 from iparam.recording.recording import Recording
@@ -116,6 +116,9 @@ Numbers = tuple[FloatArray, NDArray[np.bool_] | None]
 """A column's numbers (R,), and where it has none (R,); None for nowhere."""
 
 _KEY = b"iparam"
+_FORMER_TOOL = "tool0"
+"""What the tool frame of any arm was called in files that do not say what they call it."""
+
 _BUFFER = 1 << 20  # bytes of a column that are read at once, instead of all of them
 
 
@@ -129,6 +132,7 @@ def parquet_of_recording(recording: Recording) -> bytes:
     document = {
         "format": FORMAT,
         "robot": recording.robot,
+        "tool_label": TOOL,
         "signals": {
             name: {"unit": signal.unit, "frame": signal.frame, "width": signal.width}
             for name, signal in recording.signals.items()
@@ -287,7 +291,10 @@ def _document(metadata: Mapping[bytes, bytes], source: str) -> dict[str, Any] | 
     for key, kind in shapes.items():
         if not isinstance(document.get(key), kind):
             raise FileFormatError(f"{source}: its metadata is damaged: {key!r} is not a {kind.__name__}")
+    before = "tool_label" not in document
     for name, entry in document["signals"].items():
         if not isinstance(entry, dict) or not all(isinstance(entry.get(key), str) for key in ("unit", "frame")):
             raise FileFormatError(f"{source}: its metadata is damaged: signal {name!r} lacks unit or frame")
+        if before and entry["frame"] == _FORMER_TOOL and default_frame(name) == TOOL:
+            entry["frame"] = TOOL
     return dict(document)

@@ -25,7 +25,7 @@ from iparam.recording.files.text_table import read_text_table, text_of_signals
 from iparam.recording.recording import Recording
 from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians
 from iparam.recording.signal import Signal
-from iparam.recording.statements import POSES, ROWS, stated_rate
+from iparam.recording.statements import POSES, ROWS, stated_rate, tool_frame
 from iparam.recording.units import UNITS, check_time, dates_in_seconds, in_channel_unit
 from iparam.robot.same_arm import check_same_arm
 
@@ -54,7 +54,7 @@ def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
         raise InputError(f"cannot write {source}: the recording has no signals")
     check_clocks(recording.signals, source)
     if suffix == ".csv":
-        write_atomically(path, text_of_signals(recording.signals, source))
+        write_atomically(path, text_of_signals(recording.signals, source, tool_frame(recording.metadata)))
     else:
         write_atomically(path, parquet_of_recording(recording))
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from iparam.errors import ContradictionError, FileFormatError
-from iparam.recording.channels import default_frame, default_unit, expand_columns
+from iparam.recording.channels import TOOL, default_frame, default_unit, expand_columns
 from iparam.recording.files.garbled_rows import GarbledRows
 from iparam.recording.files.number_rows import LONGEST_LINE, TextBlock, count_lines, first_line, parse_rows, text_blocks
 from iparam.recording.files.reading import Reading
@@ -72,13 +72,20 @@ def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints:
     return table if "time" in names else numbered_poses(table)
 
 
-def text_of_signals(signals: Mapping[str, Signal], source: str) -> bytes:
-    """A CSV with a header; every number reads back to the same bits."""
+def text_of_signals(signals: Mapping[str, Signal], source: str, tool_frame: str = "") -> bytes:
+    """A CSV with a header; every number reads back to the same bits.
+
+    Args:
+        signals: by name.
+        source: the file's name, for messages.
+        tool_frame: of the recording, which a reader of a table takes the columns to be in; "" if it does not say.
+    """
     import pyarrow
     import pyarrow.csv
 
     for name, signal in signals.items():
-        if (signal.unit, signal.frame) != (default_unit(name), default_frame(name)):
+        frame = TOOL if tool_frame and signal.frame == tool_frame else signal.frame
+        if (signal.unit, frame) != (default_unit(name), default_frame(name)):
             raise FileFormatError(
                 f"cannot write {source}: a CSV has no room for the unit {signal.unit!r} and frame {signal.frame!r} of "
                 f"{name}, and a reader would take {default_unit(name)!r} and {default_frame(name)!r}; save as .parquet"

@@ -13,7 +13,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.bridges.ur.record.controller_signals import SignalConversion, sign_warning
 from iparam.bridges.ur.record.sample_times import Gap, SampleTimes
-from iparam.recording.channels import CHANNELS
+from iparam.recording.channels import CHANNELS, default_frame
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 
@@ -89,12 +89,13 @@ def recording_of_rows(
     lost = sum(gap.lost_samples(times.period) for gap in gaps)
     values = conversion.signals(packages)
     warnings, signals = list(notes), {}
+    tool = conversion.robot.tool_frame
     for name in [name for name in CHANNELS if name in values]:
         finite = np.isfinite(values[name]).all(axis=1)
         if not finite.all():
             warnings.append(f"{name} is not finite in {np.count_nonzero(~finite)} samples, which were left out")
         if finite.any():
-            signals[name] = Signal(axis[finite], values[name][finite], CHANNELS[name].unit, CHANNELS[name].frame)
+            signals[name] = Signal(axis[finite], values[name][finite], CHANNELS[name].unit, default_frame(name, tool))
     wrong = sign_warning(conversion.robot, values, conversion.measures)
     warnings += [] if wrong is None else [wrong]
     warnings += _gap_notes(gaps, lost)
@@ -102,7 +103,7 @@ def recording_of_rows(
         warnings.append("the controller's configured payload changed during the recording")
     metadata = {
         **facts,
-        "tool_frame": conversion.robot.tool_frame,
+        "tool_frame": tool,
         "wrench_field": conversion.wrench,
         "accelerometer_turned": conversion.accelerometer_sign < 0.0,
         "configured_payload": configured_payload(conversion.columns, packages[0]),
