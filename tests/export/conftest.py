@@ -45,7 +45,7 @@ ABOUT_COM = np.array([[0.0306, 0.0004, 0.0006], [0.0004, 0.024, -0.0132], [0.000
 
 @pytest.fixture
 def load() -> IdentifiedLoad:
-    return IdentifiedLoad(MASS, np.array(CENTER), ABOUT_COM)
+    return IdentifiedLoad(MASS, np.array(CENTER), ABOUT_COM, "tool0")
 
 
 @pytest.fixture

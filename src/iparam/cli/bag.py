@@ -54,7 +54,7 @@ class BagImport(MountingOptions):
     joint_prefix: Annotated[str | None, arg(metavar="TEXT", help_behavior_hint="(default: found)")] = None
     """What stands before the robot's joint names in the bag."""
     wrench_frame: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the messages')")] = None
-    """Frame of the wrench: tool0, another one behind the last joint, or 'base': at the tool, in base axes."""
+    """Frame of the wrench: one behind the last joint, or 'base': at the tool, in base axes."""
     wrench_measures: Literal["action", "reaction"] = "action"
     """What the robot exerts on the payload, or what the payload exerts on the robot."""
     imu_frame: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the messages')")] = None

@@ -55,7 +55,7 @@ class Export:
     overwrite: Overwrite = False
     urdf: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """Put the load into this robot's URDF, and write the whole of it."""
-    link: Annotated[str | None, arg(metavar="LINK", help_behavior_hint="(default: the result's frame, tool0)")] = None
+    link: Annotated[str | None, arg(metavar="LINK", help_behavior_hint="(default: the result's frame)")] = None
     """With --urdf: the link that carries the load."""
     as_link: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="(default: add to LINK)")] = None
     """With --urdf: hang the load on LINK as a new link of this name."""

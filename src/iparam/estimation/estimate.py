@@ -41,7 +41,7 @@ class StandardDeviations:
 
 @dataclass(frozen=True, eq=False)
 class Wrench:
-    """A force (3,) [N] and a torque (3,) [N m] about tool0's origin, in tool0."""
+    """A force (3,) [N] and a torque (3,) [N m] about the tool's origin, in its axes."""
 
     force: FloatArray
     torque: FloatArray
@@ -49,7 +49,7 @@ class Wrench:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """The inertial parameters of a payload in tool0, as far as the data tell them.
+    """The inertial parameters of a payload in the tool frame, as far as the data tell them.
 
     What the data do not determine is NaN, and null in a file; `determined` names the rest.
 
@@ -58,7 +58,7 @@ class Estimate:
         status: one sentence on how it went.
         mass: [kg].
         center_of_mass: (3,) [m].
-        inertia_about_com, inertia_about_origin: (3, 3) in tool0's axes [kg m^2].
+        inertia_about_com, inertia_about_origin: (3, 3) in the tool's axes [kg m^2].
         phi: (10,) see `iparam.spatial.phi`.
         standard_deviation: of the above.
         covariance_phi: (10, 10).
@@ -75,7 +75,7 @@ class Estimate:
             they are not, or where it is not known (a file does not hold it).
         warnings: what a reader should know, one sentence each.
         robot: name or URDF path of the arm that carried it; "" if unknown.
-        frame: the tool frame that all of it is in; "" if unknown, then it is tool0.
+        frame: the tool frame that all of it is in; "" if unknown.
         measurements: fingerprints of the signals that it comes from; () if unknown. Estimates that share one are not
             independent.
     """

@@ -14,6 +14,7 @@ from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import ContradictionError, FileFormatError, InputError, IparamError
 from iparam.export.discrediting import UNSTATED, discrediting
 from iparam.files.json import JsonSection, read_json
+from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.spatial.consistency import check_consistency
 from iparam.spatial.inertia import symmetric_array
 from iparam.spatial.parameters import InertialParameters, inertia_entries
@@ -28,7 +29,8 @@ class InconsistentLoadError(IparamError, ValueError):
 
 RESULT_FORMAT = "iparam-result/1"
 LOAD_FORMAT = "iparam-load/1"
-DEFAULT_FRAME = "tool0"
+DEFAULT_FRAME = "tool"
+"""Of a load that says neither its frame nor an arm whose tool frame is known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,7 @@ class IdentifiedLoad:
         mass: [kg].
         center_of_mass: (3,) in the frame [m].
         inertia_about_com: (3, 3) symmetric, about the centre of mass, in the frame's axes [kg m^2].
-        frame: name of the frame; ROS's ``tool0`` is the controller's flange frame.
+        frame: name of the frame, the tool frame of the arm.
         physically_consistent: whether the identification called it so.
         warnings: what the identification had to say, one sentence each.
         robot: name or URDF path of the arm that carried it; "" if unknown.
@@ -82,7 +84,7 @@ class IdentifiedLoad:
             estimate.mass,
             estimate.center_of_mass,
             estimate.inertia_about_com,
-            frame or estimate.frame or DEFAULT_FRAME,
+            frame or estimate.frame or _tool_frame_of(estimate.robot),
             estimate.physically_consistent,
             estimate.warnings,
             estimate.robot,
@@ -106,9 +108,9 @@ class IdentifiedLoad:
             raise document.error("physically_consistent", f"must be true or false, got {consistent!r}")
         mass = document.number("mass")
         center, inertia = _shaped(document, "center_of_mass", (3,)), _shaped(document, "inertia_about_com", (3, 3))
-        frame = document.text("frame") if document.has("frame") else DEFAULT_FRAME
+        robot = document.text("robot") if document.has("robot") else ""
+        frame = document.text("frame") if document.has("frame") else _tool_frame_of(robot)
         try:
-            robot = document.text("robot") if document.has("robot") else ""
             load = cls(mass, center, inertia, frame, consistent, tuple(warnings), robot)
         except InputError as error:
             raise FileFormatError(f"{document.file}: {error}") from None
@@ -156,6 +158,11 @@ class IdentifiedLoad:
         """Raise `InconsistentLoadError` with the reasons if there are `violations`."""
         if found := self.violations:
             raise InconsistentLoadError(f"the load is not physically consistent: {' '.join(found)}")
+
+
+def _tool_frame_of(robot: str) -> str:
+    """The tool frame of an arm of the catalogue, which a result that does not name its frame is in."""
+    return catalog_robot(robot).tool_frame if robot.lower() in robot_names() else DEFAULT_FRAME
 
 
 def _shaped(document: JsonSection, key: str, shape: tuple[int, ...]) -> FloatArray:
@@ -215,7 +222,8 @@ class StaticLoad:
         if center.shape != (3,):
             raise document.error("center_of_mass", f"must have shape (3,), got {center.shape}")
         try:
-            frame = document.text("frame") if document.has("frame") else DEFAULT_FRAME
+            robot = document.text("robot") if document.has("robot") else ""
+            frame = document.text("frame") if document.has("frame") else _tool_frame_of(robot)
             return cls(document.number("mass"), center, frame, tuple(warnings))
         except InputError as error:
             raise FileFormatError(f"{document.file}: {error}") from None

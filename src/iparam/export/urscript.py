@@ -6,9 +6,10 @@ from iparam.errors import ContradictionError
 from iparam.estimation.estimate import SENSOR_FRAME
 from iparam.export.load import IdentifiedLoad, StaticLoad
 from iparam.export.remarks import line_comment, plain_decimal, plain_decimals, remarks
+from iparam.robot.catalog.ur_robot import TOOL_FRAME
 
 ROS_FLANGE = "flange"
-"""ROS's frame at a UR's flange whose axes are not the controller's: its x points where tool0's z does."""
+"""ROS's frame at a UR's flange whose axes are not the controller's: its x points where the controller's z does."""
 
 
 def to_urscript(load: IdentifiedLoad) -> str:
@@ -18,7 +19,7 @@ def to_urscript(load: IdentifiedLoad) -> str:
     mass, center = plain_decimal(load.mass), plain_decimals(load.center_of_mass)
     comment = remarks(
         load,
-        f"{load.frame} must be the controller's flange frame (ROS's tool0 is); the load is all that hangs on it.",
+        f"{load.frame} must be the controller's flange frame ({TOOL_FRAME} in ROS); the load is all that hangs on it.",
         "m [kg]; cog [m]: the centre of gravity from the middle of the flange, in the flange's axes;",
         "inertia [kg m^2]: [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] about the centre of gravity, in the flange's axes.",
         "Setting the payload also zeroes the force/torque sensor of an e-Series.",
@@ -34,7 +35,7 @@ def to_urscript_static(load: StaticLoad) -> str:
     _require_controllers_axes(load)
     comment = remarks(
         load,
-        f"{load.frame} must be the controller's flange frame (ROS's tool0 is); the load is all that hangs on it.",
+        f"{load.frame} must be the controller's flange frame ({TOOL_FRAME} in ROS); the load is all that hangs on it.",
         "m [kg]; cog [m]: the centre of gravity from the middle of the flange, in the flange's axes.",
         "Identified at rest, without inertia: set_target_payload wants one from a motion.",
         "Setting the payload also zeroes the force/torque sensor of an e-Series.",
@@ -47,10 +48,10 @@ def _require_controllers_axes(load: IdentifiedLoad | StaticLoad) -> None:
     if load.frame == SENSOR_FRAME:
         raise ContradictionError(
             "the load is given in the axes of a sensor that belongs to no arm, since it was identified without joint "
-            "angles: identify it with the robot, or turn it into tool0 first"
+            "angles: identify it with the robot, or turn it into the flange's frame first"
         )
     if load.frame == ROS_FLANGE:
         raise ContradictionError(
-            f"the load is given in {ROS_FLANGE!r}, whose axes are not those of the controller's flange, tool0: "
+            f"the load is given in {ROS_FLANGE!r}, whose axes are not those of the controller's flange, {TOOL_FRAME}: "
             "identify it with the robot's own tool frame, without --tip"
         )

@@ -42,7 +42,7 @@ class MotionEstimate:
         q, dq, ddq: (T, n) joint positions, velocities and accelerations [rad, rad/s, rad/s^2].
         covariance: of (q, dq, ddq), (K, n, 3, 3) at K times or (n, 3, 3) for all; None where unknown.
         covariance_time: (K,) those times, increasing [s]; if not given, all T.
-        linear_acceleration_minus_gravity: (T, 3) of tool0's origin, in tool0 [m/s^2], as an accelerometer there
+        linear_acceleration_minus_gravity: (T, 3) of the tool's origin, in its axes [m/s^2], as an accelerometer there
             measures it; None to take it from the joints.
         linear_acceleration_noise: (3,) standard deviation of it [m/s^2]; None with it.
         orientation: (T, 3, 3) of a sensor in the world, where no arm is known. dq and ddq are then its angular velocity

@@ -152,7 +152,7 @@ class SavitzkyGolayMotion:
 
 @dataclass(frozen=True)
 class AccelerometerMotion:
-    """Linear acceleration from the accelerometer at tool0, all else from another source.
+    """Linear acceleration from the accelerometer at the tool frame, all else from another source.
 
     Attributes:
         joints: the source of the rest, the Kalman smoother if not given.

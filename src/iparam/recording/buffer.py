@@ -25,8 +25,8 @@ class SensorData:
         q: (n,) joint positions [rad].
         dq: (n,) joint velocities [rad/s].
         ddq: (n,) joint accelerations [rad/s^2].
-        force: (3,) that the robot exerts on the payload, in tool0 [N].
-        torque: (3,) about the origin of tool0, in tool0 [N m].
+        force: (3,) that the robot exerts on the payload, in the tool frame [N].
+        torque: (3,) about the tool frame's origin, in its axes [N m].
     """
 
     timestamp: float

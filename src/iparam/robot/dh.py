@@ -73,7 +73,7 @@ class StandardDH:
         inertials: Sequence[InertialParameters | None] | None = None,
         limits: JointLimits | None = None,
         joint_names: Sequence[str] | None = None,
-        tool_frame: str = "tool0",
+        tool_frame: str = "tool",
     ) -> Robot:
         """The robot that this table describes.
 

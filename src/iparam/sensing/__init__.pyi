@@ -16,6 +16,7 @@ from .run_check import moves_without_arm as moves_without_arm
 from .run_check import recorded_robot as recorded_robot
 from .run_check import with_told_frame as with_told_frame
 from .sensor_frame import in_tool_frame as in_tool_frame
+from .sensor_frame import rigid_frames as rigid_frames
 from .sensor_frame import same_place as same_place
 from .wrench_source import BaseFrameWrench as BaseFrameWrench
 from .wrench_source import SensorWrench as SensorWrench

@@ -1,4 +1,4 @@
-"""`Payload`: what the simulated arm carries, a shape with its inertial parameters, rigidly on tool0."""
+"""`Payload`: what the simulated arm carries, a shape with its inertial parameters, rigidly on the tool frame."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ LARGEST_MASS = 1e4
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """A rigid body fixed to tool0. Make it with `box`, `cylinder`, `two_stage_cylinder`, `sphere` or `mesh`.
+    """A rigid body fixed to the tool frame. Make it with `box`, `cylinder`, `two_stage_cylinder`, `sphere` or `mesh`.
 
     The constructors take the mass [kg] or the density [kg/m^3], one of the two, and place the shape:
 
-    - ``offset`` (3,) is the position of the shape's centre in tool0 [m]; for a mesh, that of its file's own origin. If
-      it is not given, the shape stands on the flange: centred on tool0's z axis, in front of z = 0 and touching it.
-    - ``rotation_rpy`` (3,) are the fixed-axis angles roll, pitch, yaw that turn the shape from tool0's axes [rad].
+    - ``offset`` (3,) is the position of the shape's centre in the tool frame [m]; for a mesh, that of its file's own
+      origin. If it is not given, the shape stands on the flange: centred on the tool's z axis, in front of z = 0
+      and touching it.
+    - ``rotation_rpy`` (3,) are the fixed-axis angles roll, pitch, yaw that turn the shape from the tool's axes [rad].
 
     Attributes:
         kind: of the shape, for messages.
         shape: the pieces that can collide; () for a body without a shape.
-        parameters: mass, centre of mass and inertia in tool0.
+        parameters: mass, centre of mass and inertia in the tool frame.
     """
 
     kind: str
@@ -136,12 +137,12 @@ class Payload:
 
     @classmethod
     def from_parameters(cls, parameters: InertialParameters) -> Payload:
-        """A body known by its inertial parameters in tool0 alone; it has no shape and hits nothing."""
+        """A body known by its inertial parameters in the tool frame alone; it has no shape and hits nothing."""
         return cls("body without a shape", (), parameters)
 
     @property
     def farthest(self) -> float:
-        """A bound of the distance of its points from tool0's origin, close to the largest one [m]."""
+        """A bound of the distance of its points from the tool frame's origin, close to the largest one [m]."""
         distances = [float(np.linalg.norm(self.parameters.center_of_mass))]
         for piece in self.shape:
             if isinstance(piece, TriangleMesh):

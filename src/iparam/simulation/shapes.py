@@ -1,5 +1,5 @@
-"""The solids that a payload's shape is made of, posed in tool0: convex pieces, and closed meshes from OBJ and STL
-files.
+"""The solids that a payload's shape is made of, posed in the tool frame: convex pieces, and closed meshes from OBJ and
+STL files.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Solid:
     Attributes:
         kind: box, cylinder or sphere.
         size: see `SolidKind` [m].
-        pose: (4, 4) from its own frame, at its centre, to tool0 [m].
+        pose: (4, 4) from its own frame, at its centre, to the tool frame [m].
     """
 
     kind: SolidKind
@@ -76,7 +76,7 @@ class Solid:
 
 @dataclass(frozen=True, eq=False)
 class TriangleMesh:
-    """A closed surface of triangles, in tool0.
+    """A closed surface of triangles, in the tool frame.
 
     Attributes:
         vertices: (V, 3) [m].

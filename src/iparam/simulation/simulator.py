@@ -54,11 +54,11 @@ class GroundTruth:
 
     Attributes:
         payload: mass, centre of mass and inertia in ``frame``; all 0 if the arm carried nothing.
-        frame: the tool frame's name, ``tool0`` for the catalogue's arms.
+        frame: the tool frame's name; "" if unknown.
     """
 
     payload: InertialParameters
-    frame: str = "tool0"
+    frame: str = ""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as JSON in the format ``iparam-truth/1``, replacing the file in one step."""

@@ -83,7 +83,7 @@ class WrenchReader:
         self._there = self._back = SensorFrame(self._tool, np.eye(4))
 
     def to_tool(self, frame: str, wrench: FloatArray) -> FloatArray:
-        """What the robot exerts on the payload (6,) [force, torque], in tool0.
+        """What the robot exerts on the payload (6,) [force, torque], in the tool frame.
 
         Args:
             frame: that the message names.

@@ -27,6 +27,7 @@ from iparam.cli.ur.options import (
 )
 from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind
+from iparam.robot.catalog.ur_robot import TOOL_FRAME as FLANGE
 
 if TYPE_CHECKING:
     from iparam.arrays import FloatArray
@@ -94,7 +95,11 @@ class Run(PlannedMotionOptions, HostOption):
         conditions = self.conditions(planned.conditions)
         checked = self._checked(trajectory, robot, "the motion", conditions, gravity)
         settings = iparam.bridges.ur.RecorderSettings(
-            self.host, robot, self.robot or planned.robot or robot.name, wrench=self.wrench, measures=self.measures
+            self.host,
+            _at_flange(robot),
+            self.robot or planned.robot or robot.name,
+            wrench=self.wrench,
+            measures=self.measures,
         )
         spill = iparam.bridges.ur.SpillFile(self.output)
         recorder = iparam.bridges.ur.ArmRecorder(settings, spill)
@@ -244,3 +249,10 @@ class Run(PlannedMotionOptions, HostOption):
             return
         print_line(f"played        the whole motion, {recording.duration:.2f} s recorded, {facts['gap_count']} gaps")
         print_line(f"recording     {self.output}")
+
+
+def _at_flange(robot: Robot) -> Robot:
+    """The arm with the frame as its tool that a controller measures in, whatever tip the motion was planned with."""
+    if FLANGE in iparam.sensing.rigid_frames(robot):
+        return dataclasses.replace(robot, tool_frame=FLANGE)
+    return robot

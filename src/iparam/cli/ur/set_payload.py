@@ -12,6 +12,8 @@ import iparam
 from iparam.cli.console.printing import AsJson, note, numbers, print_json, print_line, print_table
 from iparam.cli.ur.options import HostOption, confirm, require_somebody_to_ask
 from iparam.errors import InputError, IparamError
+from iparam.export.load import DEFAULT_FRAME
+from iparam.robot.catalog.ur_robot import TOOL_FRAME as FLANGE
 
 if TYPE_CHECKING:
     from iparam.bridges.ur.run.payload_setting import PayloadReport
@@ -51,10 +53,10 @@ class SetPayload(HostOption):
             if iparam.export.is_static_result(self.result)
             else iparam.export.IdentifiedLoad.from_json(self.result)
         )
-        if load.frame != "tool0":
+        if load.frame not in (DEFAULT_FRAME, FLANGE):
             raise InputError(
-                f"{self.result} is in frame {load.frame!r}, and a controller wants the flange's, tool0: identify with "
-                "the robot's own tool frame"
+                f"{self.result} is in frame {load.frame!r}, and a controller wants the flange's, {FLANGE}: identify "
+                "with the robot's own tool frame"
             )
         if self.robot is not None and self.robot.lower() not in iparam.robot_names():
             raise InputError(f"--robot {self.robot}: no UR arm of that name; known: {', '.join(iparam.robot_names())}")

@@ -24,7 +24,7 @@ AXIS_UNITS = ("N", "N", "N", "N m", "N m", "N m")
 
 @dataclass(frozen=True, eq=False)
 class RunAnalysis:
-    """A run as the estimate sees it; all wrenches are [force, torque] in tool0 [N, N m].
+    """A run as the estimate sees it; all wrenches are [force, torque] in the tool frame [N, N m].
 
     Attributes:
         motion: how the arm moved.

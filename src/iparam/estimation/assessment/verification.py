@@ -35,7 +35,7 @@ NEGLIGIBLE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Verification:
-    """How well an estimate predicts a run; all arrays (6,) are [force, torque] in tool0 [N, N m].
+    """How well an estimate predicts a run; all arrays (6,) are [force, torque] in the tool frame [N, N m].
 
     Attributes:
         rms: root mean square of measured - predicted.

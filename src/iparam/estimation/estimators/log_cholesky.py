@@ -43,7 +43,7 @@ class LogCholesky(Estimator):
     `ConsistentLeastSquares`.
 
     Attributes:
-        prior: a guess of the load, from a mesh or CAD, in tool0; None for none.
+        prior: a guess of the load, from a mesh or CAD, in the tool frame; None for none.
         relative_standard_deviation: standard deviation of that guess, relative: 0.3 means about 30 %.
     """
 

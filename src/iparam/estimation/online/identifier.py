@@ -61,7 +61,7 @@ class OnlineSettings:
             the pose of the first sample.
         zero_samples: how many samples the sensor was averaged over when it was zeroed; their noise stays in all others.
         wrench_deviation: (6,) standard deviation of the noise of [force, torque] [N, N m].
-        accelerometer_deviation: of the noise of an accelerometer at tool0, where one is used [m/s^2].
+        accelerometer_deviation: of the noise of an accelerometer at the tool frame, where one is used [m/s^2].
         process: motion model of the joints; its noise is that of the angles.
         lag: samples by which the estimate runs behind, for the sake of better accelerations.
         restart: whether to start anew when the load changes.
@@ -184,7 +184,7 @@ class OnlineIdentifier:
             time: [s], later than the one before.
             q: (n,) measured angles [rad].
             wrench: (6,) measured [force, torque] [N, N m].
-            accelerometer: (3,) proper acceleration at tool0, in tool0 [m/s^2]; None takes it from the joints.
+            accelerometer: (3,) proper acceleration of the tool, in its axes [m/s^2]; None takes it from the joints.
 
         Returns:
             The estimate, or None while the samples do not determine one.

@@ -58,7 +58,7 @@ class StaticDeviations:
 
 @dataclass(frozen=True, eq=False)
 class StaticEstimate:
-    """What rests tell of a payload in tool0: everything but its inertia.
+    """What rests tell of a payload in the tool frame: everything but its inertia.
 
     Attributes:
         mass: [kg].
@@ -227,7 +227,7 @@ def _require_directions(gravity: FloatArray) -> int:
     raise NotIdentifiableError(
         f"the recording has {len(gravity)} rests, and {only}; {LEAST_POSES} directions, at least "
         f"{np.degrees(SEPARATION):.0f} deg apart, are needed for mass, centre of mass and bias. Add a rest with "
-        f"gravity along {' and one along '.join(missing)} of tool0 ('iparam excite poses' chooses them)",
+        f"gravity along {' and one along '.join(missing)} of the tool frame ('iparam excite poses' chooses them)",
         ("m", "m cx", "m cy", "m cz"),
     )
 

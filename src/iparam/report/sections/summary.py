@@ -47,7 +47,8 @@ def _tiles(context: ReportContext) -> list[tuple[str, str]]:
 
 
 def _explanation(context: ReportContext) -> str:
-    frame = context.given.robot.tool_frame if context.given.robot is not None else "tool0"
+    robot = context.given.robot
+    frame = context.estimate.frame or ("the tool frame" if robot is None else robot.tool_frame)
     sentence = (
         f"Method {context.estimate.method}: {context.estimate.status} All values are in the axes of {frame}; the "
         "inertia is about the centre of mass (CoM). The scale is the mass itself, the load's radius of gyration for "

@@ -49,7 +49,7 @@ def add_arm_geometry(mujoco: Any, spec: Any, bodies: list[Any], robot: Robot) ->
 
 
 def add_payload_geometry(mujoco: Any, spec: Any, body: Any, payload: Payload) -> None:
-    """The payload's solids and the convex hulls of its meshes, on ``body``, whose frame is tool0."""
+    """The payload's solids and the convex hulls of its meshes, on ``body``, whose frame is the tool's."""
     for index, piece in enumerate(payload.shape):
         if isinstance(piece, TriangleMesh):
             name = f"iparam_payload_{index}"

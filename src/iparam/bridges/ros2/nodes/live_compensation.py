@@ -26,7 +26,7 @@ class CompensatedWrench:
 
     Attributes:
         stamp: of the wrench [ns].
-        wrench: (6,) [force, torque] in tool0 [N, N m].
+        wrench: (6,) [force, torque] in the tool frame [N, N m].
     """
 
     stamp: int
@@ -74,11 +74,11 @@ class LiveCompensation:
         return self._phi is not None
 
     def set_load(self, phi: ArrayLike) -> None:
-        """The load from now on, phi (10,) in tool0."""
+        """The load from now on, phi (10,) in the tool frame."""
         self._phi = as_float_array(phi, "phi", (10,))
 
     def set_bias(self, bias: ArrayLike) -> None:
-        """The sensor's bias from now on, (6,) [force, torque] in tool0 [N, N m]."""
+        """The sensor's bias from now on, (6,) [force, torque] in the tool frame [N, N m]."""
         self._bias = as_float_array(bias, "bias", (6,))
 
     def process(self) -> list[CompensatedWrench]:

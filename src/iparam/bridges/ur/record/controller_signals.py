@@ -74,7 +74,7 @@ class SignalConversion:
     """How the rows of a stream become signals.
 
     Attributes:
-        robot: the arm; its forward kinematics turn base axes into tool0.
+        robot: the arm; its forward kinematics turn base axes into the tool's.
         columns: field -> columns of a row.
         wrench: what the signal "wrench" is made from, None without one.
         measures: whose wrench the field is.
@@ -93,7 +93,7 @@ class SignalConversion:
         if self.wrench is not None:
             measured = rows[:, self.columns[WRENCH_FIELDS[self.wrench]]]
             if self.wrench == "tcp-force":
-                measured = _in_tool0(self.robot, found["q"], measured)
+                measured = _in_tool(self.robot, found["q"], measured)
             found["wrench"] = -measured if self.measures == "reaction" else measured
         if "actual_tool_accelerometer" in self.columns:
             found["accelerometer"] = self.accelerometer_sign * rows[:, self.columns["actual_tool_accelerometer"]]
@@ -178,7 +178,7 @@ def sign_warning(robot: Robot, signals: Mapping[str, FloatArray], measures: Meas
 
 
 def _upward(robot: Robot, q: FloatArray, vectors: FloatArray) -> float:
-    """Mean of the base's z of vectors (R, 3) in tool0; those that are not finite do not count."""
+    """Mean of the base's z of vectors (R, 3) in the tool's axes; those that are not finite do not count."""
     finite = np.isfinite(vectors).all(axis=1) & np.isfinite(q).all(axis=1)
     if not finite.any():
         return 0.0
@@ -186,8 +186,8 @@ def _upward(robot: Robot, q: FloatArray, vectors: FloatArray) -> float:
     return float(np.einsum("tij,tj->ti", rotation, vectors[finite])[:, 2].mean())
 
 
-def _in_tool0(robot: Robot, q: FloatArray, wrench: FloatArray) -> FloatArray:
-    """A wrench (R, 6) in base axes about tool0's origin, turned into tool0."""
+def _in_tool(robot: Robot, q: FloatArray, wrench: FloatArray) -> FloatArray:
+    """A wrench (R, 6) in base axes about the tool's origin, turned into the tool's axes."""
     rotation = forward_kinematics(robot, q)[:, :3, :3]
     parts = [np.einsum("tji,tj->ti", rotation, wrench[:, part]) for part in (slice(3), slice(3, 6))]
     return np.concatenate(parts, axis=1)
