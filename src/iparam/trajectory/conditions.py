@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_bounded_array, as_float_array, frozen
-from iparam.errors import FileFormatError, InputError
+from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.files.json import JsonSection
 from iparam.robot.cell import WorkCell, cell_document, cell_from_document
 from iparam.spatial.parameters import InertialParameters
@@ -219,7 +219,7 @@ class PlanConditions:
         try:
             return cls(
                 payload=_payload(config.section("payload")) if config.has("payload") else None,
-                cell=cell_from_document(config.section("cell").content) if config.has("cell") else WorkCell(),
+                cell=_cell(config),
                 limits=_limits(config),
                 preset=config.text("preset") if config.has("preset") else "",
             )
@@ -235,6 +235,16 @@ def _payload(section: JsonSection) -> PlannedPayload:
         section.array("center", 1) if section.has("center") else None,
         section.number("mass") if section.has("mass") else 0.0,
     )
+
+
+def _cell(config: JsonSection) -> WorkCell:
+    if not config.has("cell"):
+        return WorkCell()
+    section = config.section("cell")
+    try:
+        return cell_from_document(section.content)
+    except IparamError as error:
+        raise config.error("cell", f"cannot be used: {error}") from None
 
 
 def _limits(config: JsonSection) -> PlanningLimits:
