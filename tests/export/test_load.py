@@ -16,12 +16,17 @@ from iparam.export.load import RESULT_FORMAT
 ROD = [[0.0306, 0.0004, 0.0006], [0.0004, 0.024, -0.0132], [0.0006, -0.0132, 0.013]]
 
 
+def test_a_result_of_an_arm_that_is_not_known_is_in_its_tool_frame(write_result: Callable[..., Path]) -> None:
+    assert IdentifiedLoad.from_json(write_result(robot="xarm7.urdf")).frame == "tool"
+    assert IdentifiedLoad.from_json(write_result(robot="xarm7.urdf", frame="link_eef")).frame == "link_eef"
+
+
 def test_a_result_is_read(write_result: Callable[..., Path], document: dict[str, Any]) -> None:
-    load = IdentifiedLoad.from_json(write_result(warnings=["too slow"]))
+    load = IdentifiedLoad.from_json(write_result(warnings=["too slow"], robot="ur5e"))
     assert load.mass == 2.0
     assert load.center_of_mass.tolist() == [0.07, 0.06, 0.09]
     assert load.inertia_about_com.tolist() == ROD
-    assert load.frame == "tool0"
+    assert load.frame == "tool0"  # that of the arm, since the file does not say
     assert load.warnings == ("too slow",)
     assert load.violations == ()
     np.testing.assert_allclose(load.inertia_about_origin, document["inertia_about_origin"], atol=1e-15)

@@ -28,7 +28,7 @@ def test_masses_add_up_by_hand(tmp_path: Path) -> None:
         '<inertia ixx="1" ixy="0.25" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></robot>',
         encoding="utf-8",
     )
-    load = IdentifiedLoad(1.0, np.array([4.0, 0.0, 0.0]), np.array([[2.0, 0, 0], [0, 2, 0.5], [0, 0.5, 2]]))
+    load = IdentifiedLoad(1.0, np.array([4.0, 0.0, 0.0]), np.array([[2.0, 0, 0], [0, 2, 0.5], [0, 0.5, 2]]), "tool0")
     inertial = fromstring(merge_into_urdf(load, path)).find("link/inertial")
     assert inertial.find("mass").get("value") == "3.0"
     assert inertial.find("origin").get("xyz") == "2.0 0.0 0.0"

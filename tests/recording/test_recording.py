@@ -55,7 +55,7 @@ def test_a_recording_knows_its_rates_joints_and_length() -> None:
     assert made.duration == pytest.approx(0.99)
     assert made.has("q")
     assert not made.has("tau")
-    assert made.signal("wrench").frame == "tool0"
+    assert made.signal("wrench").frame == "tool"
     assert "wrench 50 Hz" in repr(made)
 
 

@@ -90,7 +90,7 @@ def test_to_robot_has_the_tables_poses(name: str) -> None:
     table = dh_table(name)
     robot = table.to_robot(name)
     assert robot.num_joints == 6
-    assert robot.tool_frame == "tool0"
+    assert robot.tool_frame == "tool"
     for q in ANGLES[:5]:
         np.testing.assert_allclose(tool_pose(robot, q), table.forward_kinematics(q), atol=1e-14)
 

@@ -161,6 +161,9 @@ class BagExport(RecordedRunOptions):
         """Read, write and report."""
         iparam.bridges.bag.check_bag_folder(self.output, self.overwrite)
         recording, robot = self.load_run(self.recording)
+        recording, turned = iparam.sensing.in_tool_frame(recording, robot)
+        for remark in turned:
+            note(remark)
         topics = iparam.bridges.bag.write_bag(
             recording,
             self.output,

@@ -112,7 +112,6 @@ def write_files() -> None:
         ("kinematics batch --input run.parquet --robot ur10e --output x.csv", "ur10e is another arm"),
         ("identify torque-payload --bare run.parquet --loaded other.parquet --robot ur10e", "ur10e is another arm"),
         # frames
-        ("identify payload run.parquet --tip flange", "120 deg from it: compute in the frame of the wrench with --tip"),
         ("identify payload framed.parquet", "in the frame 'ft_frame' by the metadata (sensor_frame)"),
         (
             "identify payload run.parquet --method logchol --prior flange.json",

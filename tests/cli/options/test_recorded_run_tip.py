@@ -57,7 +57,33 @@ def test_the_tip_reaches_every_command(
     assert call("bag", "export", "run1.parquet", "--output", "bag") == 0
 
 
-def test_without_a_tip_the_way_out_is_named(files: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_without_a_tip_the_wrench_is_turned_into_the_robots_own(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(files)
-    assert main(["identify", "payload", "run1.parquet", "--robot", "arm.urdf"]) == 2
-    assert "camera" in capsys.readouterr().err
+    assert main(["identify", "payload", "run1.parquet", "--robot", "arm.urdf", "--output", "own.json"]) == 0
+    assert "the wrench was recorded in the frame 'camera'" in capsys.readouterr().err
+    found = json.loads((files / "own.json").read_text())
+    pose = np.eye(4)
+    pose[:3, :3] = [[1, 0, 0], [0, np.cos(0.3), -np.sin(0.3)], [0, np.sin(0.3), np.cos(0.3)]]
+    pose[:3, 3] = [0.0, 0.05, 0.02]  # as the file has it; tool0 is where wrist_3_link is
+    expected = iparam.InertialParameters.box(2.0, (0.1, 0.15, 0.2)).transformed(pose).center_of_mass
+    assert found["frame"] == "tool0"
+    np.testing.assert_allclose(found["center_of_mass"], expected, atol=2e-3)
+
+
+def test_a_tool_frame_that_the_robot_lacks_is_refused_unless_a_tip_says_what_it_is(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(files)
+    made = iparam.Recording.load("run1.parquet").with_metadata(tool_frame="eye")
+    named = {name: iparam.Signal(s.time, s.values, s.unit) for name, s in made.signals.items()}
+    iparam.Recording("arm.urdf", named, made.metadata).save("eye.parquet")
+    assert main(["identify", "payload", "eye.parquet"]) == 2
+    assert "has no frame 'eye'" in (err := capsys.readouterr().err)
+    assert "if it is another name for 'tool0', say so with --tip tool0" in err
+    assert main(["identify", "payload", "eye.parquet", "--tip", "camera", "--output", "eye.json"]) == 0
+    assert "'eye' is not in the model of ur5e: taken for 'camera', as told" in capsys.readouterr().err
+    found = json.loads((files / "eye.json").read_text())
+    assert found["frame"] == "camera"
+    np.testing.assert_allclose(found["center_of_mass"], np.zeros(3), atol=2e-3)

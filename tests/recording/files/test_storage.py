@@ -284,3 +284,30 @@ def test_a_killed_writer_leaves_a_whole_file(suffix: str, tmp_path: Path) -> Non
         found = Recording.load(path, angles="radians").signal("q")
         assert found.num_samples == 20000
         assert len(np.unique(found.values)) == 1
+
+
+def test_a_table_holds_what_was_measured_at_any_tool(tmp_path: Path) -> None:
+    wrench = Signal([0.0, 1.0], np.arange(12.0).reshape(2, 6), "N, N m", "link_eef")
+    made = Recording("xarm7.urdf", {"wrench": wrench}, {"tool_frame": "link_eef"})
+    made.save(tmp_path / "run.csv")
+    read = Recording.load(tmp_path / "run.csv").signal("wrench")
+    assert read.frame == "tool"  # a table does not name it
+    assert read.values.tobytes() == wrench.values.tobytes()
+    made.save(tmp_path / "run.parquet")
+    assert Recording.load(tmp_path / "run.parquet").signal("wrench").frame == "link_eef"
+    elsewhere = Recording("xarm7.urdf", {"wrench": wrench}, {"tool_frame": "link7"})
+    with pytest.raises(FileFormatError, match=r"no room for .* frame 'link_eef' of wrench"):
+        elsewhere.save(tmp_path / "other.csv")
+
+
+def test_the_former_name_of_any_tool_frame_is_read_as_such(tmp_path: Path) -> None:
+    """Files of earlier versions call the tool frame of every arm tool0; later ones say what they call it."""
+    wrench = Signal([0.0, 1.0], np.zeros((2, 6)), "N, N m", "tool0")
+    Recording("", {"wrench": wrench}).save(tmp_path / "new.parquet")
+    assert Recording.load(tmp_path / "new.parquet").signal("wrench").frame == "tool0"
+    table = pyarrow.parquet.read_table(tmp_path / "new.parquet")
+    document = json.loads(table.schema.metadata[b"iparam"])
+    del document["tool_label"]
+    old = table.replace_schema_metadata({b"iparam": json.dumps(document).encode()})
+    pyarrow.parquet.write_table(old, tmp_path / "old.parquet")
+    assert Recording.load(tmp_path / "old.parquet").signal("wrench").frame == "tool"

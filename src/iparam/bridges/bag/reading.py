@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -256,7 +257,8 @@ class _Import:
         measures = self.settings.measures
         if frame.name != BASE or frame.pose is not None:
             return recording.with_signal("wrench", SensorWrench(measures=measures).read(recording))
-        turned = BaseFrameWrench(self.robot, measures=measures).read(recording)
+        in_base = dataclasses.replace(recording.signal("wrench"), frame=BASE)
+        turned = BaseFrameWrench(self.robot, measures=measures).read(recording.with_signal("wrench", in_base))
         lost = recording.signal("wrench").num_samples - turned.num_samples
         if lost:
             self.taken.notes.append(

@@ -22,11 +22,12 @@ from iparam.bridges.bag.rosbags_backend import bag_writer, typestore
 from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH
 from iparam.errors import FileFormatError, InputError, UnknownNameError
 from iparam.files.json import json_line, parse_json
-from iparam.recording.channels import default_frame
+from iparam.recording.channels import TOOL
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
+from iparam.sensing.sensor_frame import BASE, in_tool_frame, same_place
 
 KEY = "iparam"
 
@@ -163,9 +164,9 @@ def write_bag(
 ) -> tuple[WrittenTopic, ...]:
     """Write a recording as a bag, whole or not at all.
 
-    Joint states hold q, dq and tau under the robot's joint names, the wrench is in the tool frame, the IMU holds
-    accelerometer and gyro. Each sample keeps its time to the nanosecond and its values bit for bit; samples of one
-    time share a message. Other signals have no message in ROS and stay out, see `left_out`.
+    Joint states hold q, dq and tau under the robot's joint names, the wrench is in the tool frame, whose name the
+    messages have, the IMU holds accelerometer and gyro. Each sample keeps its time to the nanosecond and its values bit
+    for bit; samples of one time share a message. Other signals have no message in ROS and stay out, see `left_out`.
 
     Args:
         recording: what to write.
@@ -181,16 +182,23 @@ def write_bag(
     if storage not in ("mcap", "sqlite3"):
         raise UnknownNameError("storage", storage, ("mcap", "sqlite3"))
     arm, name = _robot(recording, robot)
+    recording, _ = in_tool_frame(recording, arm)
     _check_signals(recording, arm)
+    in_base = recording.has("wrench") and recording.signal("wrench").frame == BASE
+    wrench = messages.wrench(BASE if in_base else arm.tool_frame)
     origin = _time_origin(recording)
-    wrench_frame = recording.signal("wrench").frame if recording.has("wrench") else ""
-    if wrench_frame in (default_frame("wrench"), ""):
-        wrench_frame = arm.tool_frame
     topics = [
         topic
         for topic in (
             _topic(recording, joint_topic, JOINT_STATE, _JOINT_SIGNALS, origin, messages.joint_state(arm.joint_names)),
-            _topic(recording, wrench_topic, WRENCH, ("wrench",), origin, messages.wrench(wrench_frame)),
+            _topic(
+                recording,
+                wrench_topic,
+                WRENCH,
+                ("wrench",),
+                origin,
+                messages.wrench(BASE if in_base else arm.tool_frame),
+            ),
             _topic(recording, imu_topic, IMU, _IMU_SIGNALS, origin, messages.imu(arm.tool_frame)),
         )
         if topic is not None
@@ -273,7 +281,9 @@ def _check_signals(recording: Recording, robot: Robot) -> None:
         signal = recording.signal(name)
         if name in _JOINT_SIGNALS and signal.width != robot.num_joints:
             raise InputError(f"{name} has {signal.width} columns, but {robot.name} has {robot.num_joints} joints")
-        if name != "wrench" and signal.frame not in (default_frame(name), robot.tool_frame, ""):
+        if name in _JOINT_SIGNALS or signal.frame == TOOL or (name == "wrench" and signal.frame == BASE):
+            continue
+        if not same_place(signal.frame, robot):
             raise InputError(f"{name} is in frame {signal.frame!r}; a bag wants {robot.tool_frame!r}: convert it")
 
 
