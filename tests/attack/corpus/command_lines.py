@@ -171,7 +171,10 @@ LINES = (
         codes=(1,),
         quick=True,
     ),
-    Line("simulate", "--trajectory @motion.json --robot @arm.urdf --output >sim.parquet --truth >sim_truth.json"),
+    Line(
+        "simulate",
+        "--trajectory @calm.json --robot @arm.urdf --cell @cell.json --output >sim.parquet --truth >sim_truth.json",
+    ),
     Line(
         "simulate",
         "--trajectory @motion.json --payload-mesh @part.obj --density 1000 --output >sim.csv",

@@ -27,7 +27,7 @@ READ = {
     "identify fuse": {"results"},
     "identify robot": {"logs", "validate", "known_load", "known_load_run"},
     "compensate": {"recording", "result"},
-    "simulate": {"trajectory", "payload_mesh"},
+    "simulate": {"trajectory", "payload_mesh", "cell"},
     "report": {"result", "recording", "trajectory", "truth"},
     "verify": {"result", "recording"},
     "export": {"result", "urdf"},

@@ -191,14 +191,7 @@ def write_bag(
         topic
         for topic in (
             _topic(recording, joint_topic, JOINT_STATE, _JOINT_SIGNALS, origin, messages.joint_state(arm.joint_names)),
-            _topic(
-                recording,
-                wrench_topic,
-                WRENCH,
-                ("wrench",),
-                origin,
-                messages.wrench(BASE if in_base else arm.tool_frame),
-            ),
+            _topic(recording, wrench_topic, WRENCH, ("wrench",), origin, wrench),
             _topic(recording, imu_topic, IMU, _IMU_SIGNALS, origin, messages.imu(arm.tool_frame)),
         )
         if topic is not None
