@@ -51,7 +51,7 @@ def load() -> IdentifiedLoad:
 @pytest.fixture
 def bad_load() -> IdentifiedLoad:
     """Its moments break the triangle inequality."""
-    return IdentifiedLoad(MASS, np.array(CENTER), np.diag([0.1, 0.01, 0.01]), physically_consistent=False)
+    return IdentifiedLoad(MASS, np.array(CENTER), np.diag([0.1, 0.01, 0.01]), "tool0", physically_consistent=False)
 
 
 @pytest.fixture
