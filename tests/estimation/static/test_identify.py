@@ -139,7 +139,9 @@ def test_the_wrench_may_have_its_own_rate() -> None:
 
 def test_three_poses_are_refused_with_the_direction_that_is_missing() -> None:
     poses = np.radians([[90, -90, 90, -90, -90, 90], [90, -90, 90, 0, -90, 90], [90, -90, 90, -180, -90, 90]])
-    with pytest.raises(NotIdentifiableError, match=r"only 3 different directions.* gravity along [+-][xyz] of the tool frame"):
+    with pytest.raises(
+        NotIdentifiableError, match=r"only 3 different directions.* gravity along [+-][xyz] of the tool frame"
+    ):
         identify_static(recording_of(poses), UR5E)
     with pytest.raises(NotIdentifiableError, match="has 6 rests, and gravity has only 3"):
         identify_static(recording_of(np.vstack([poses, poses])), UR5E)
