@@ -6,7 +6,10 @@ where it stopped when its 300 iterations were not enough. A motion counts as fea
 1 kHz; the reference itself accepted violations up to 1e-2, so its time to a motion that it would have accepted is shown
 as well.
 
+Also: what a time budget brings, and what clearance and limits in reserve cost.
+
 Run: python benchmarks/bench_excitation.py [starts] [minutes a start for the reference]
+     python benchmarks/bench_excitation.py reserves
 """
 
 from __future__ import annotations
@@ -131,6 +134,8 @@ def our_run(problem, x0: np.ndarray, budget: float) -> Watch:
 
 
 def main() -> None:
+    if sys.argv[1:] == ["reserves"]:
+        return reserves()
     starts = int(sys.argv[1]) if len(sys.argv) > 1 else 2
     budget = 60.0 * (float(sys.argv[2]) if len(sys.argv) > 2 else 6.0)
     iparam.set_num_threads(1)
@@ -166,6 +171,26 @@ def main() -> None:
     ]
     print_table(f"Time until a feasible kappa <= {GOAL:g}, one core each, same starts (goal 100x)", header, rows)
     budgets()
+    return reserves()
+
+
+def reserves(starts: int = 8) -> None:
+    """What it costs to stay away from obstacles and limits: the same starts, arm and load, other reserves."""
+    rows, box = [], iparam.PayloadBox.from_size([0.1, 0.15, 0.2])
+    load = iparam.InertialParameters.box(2.0, [0.1, 0.15, 0.2])
+    for name in ("ur3e", "ur5e", "ur10e"):
+        found = []
+        for clearance, fraction in ((0.01, 1.0), (0.02, 1.0), (0.01, 0.95), (0.02, 0.95), (0.05, 0.8)):
+            limits = iparam.excitation.PlanningLimits(clearance=clearance, fraction=fraction)
+            problem = iparam.planning_problem(
+                iparam.load_robot(name), payload=box, payload_parameters=load, limits=limits
+            )
+            found.append(optimize_excitation(problem, seed=0, starts=starts).condition_number)
+        rows.append([name, *(f"{kappa:.3f}" for kappa in found), f"{found[3] / found[0] - 1.0:+.1%}"])
+    header = ["arm", "10 mm, 100 %", "20 mm, 100 %", "10 mm, 95 %", "20 mm, 95 % (default)", "50 mm, 80 %", "cost"]
+    print_table(
+        f"Condition number with a load of 2 kg, by clearance and share of the limits, {starts} starts", header, rows
+    )
 
 
 def budgets() -> None:

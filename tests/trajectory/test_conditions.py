@@ -142,3 +142,12 @@ def test_the_reference_problem_comes_back_from_its_conditions() -> None:
     assert names == [constraint.name for constraint in iparam.excitation.reference_problem().constraints]
     with pytest.raises(InputError, match="for the ur5e, not for ur3e"):
         iparam.planning_problem(iparam.load_robot("ur3e"), conditions=conditions)
+
+
+def test_a_plan_stays_away_from_everything_by_default() -> None:
+    assert (PlanningLimits().clearance, PlanningLimits().fraction) == (0.02, 0.95)
+
+
+def test_a_file_that_does_not_say_is_held_to_what_was_planned_before() -> None:
+    earlier = PlanConditions.unstated()
+    assert (earlier.limits.clearance, earlier.limits.fraction, earlier.payload) == (0.01, 1.0, None)

@@ -172,7 +172,7 @@ def reference_conditions() -> PlanConditions:
         payload=PlannedPayload.from_size([0.1, 0.15, 0.2]),
         cell=WorkCell(ground_height=0.01),
         limits=PlanningLimits(
-            velocity=[np.pi] * 3 + [2 * np.pi] * 3, acceleration=8.0, displacement=0.8, clearance=0.02
+            velocity=[np.pi] * 3 + [2 * np.pi] * 3, acceleration=8.0, displacement=0.8, clearance=0.02, fraction=1.0
         ),
         preset=REFERENCE,
     )

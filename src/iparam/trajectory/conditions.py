@@ -15,8 +15,15 @@ from iparam.files.json import JsonSection
 from iparam.robot.cell import WorkCell, cell_document, cell_from_document
 from iparam.spatial.parameters import InertialParameters
 
-CLEARANCE = 0.01
-"""Least distance between two shapes, unless told otherwise [m]."""
+CLEARANCE = 0.02
+"""Least distance between two shapes that a motion is planned with, unless told otherwise [m]: what the model of an arm
+and its mounting may be off by."""
+
+LIMIT_FRACTION = 0.95
+"""Share of the limits that a motion is planned with, unless told otherwise: an arm that follows it needs the rest."""
+
+EARLIER = {"clearance": 0.01, "fraction": 1.0}
+"""What a motion is held to whose file does not say: what was planned with before files said it."""
 
 REFERENCE = "reference"
 """The problem of document 000, whose geometry and limits are its own."""
@@ -40,7 +47,7 @@ class PlanningLimits:
     acceleration: ArrayLike | None = None
     jerk: ArrayLike | None = None
     torque: ArrayLike | None = None
-    fraction: float = 1.0
+    fraction: float = LIMIT_FRACTION
     displacement: float | None = None
     clearance: float = CLEARANCE
 
@@ -212,6 +219,11 @@ class PlanConditions:
         }
 
     @classmethod
+    def unstated(cls) -> PlanConditions:
+        """What a motion is held to that comes without its conditions: the arm's own limits, nothing on the tool."""
+        return cls(limits=PlanningLimits(**EARLIER))
+
+    @classmethod
     def from_config(cls, config: JsonSection) -> PlanConditions | None:
         """What `to_config` wrote; None if the file does not say whether there was a payload."""
         if "payload" not in config.content:
@@ -248,10 +260,10 @@ def _cell(config: JsonSection) -> WorkCell:
 
 
 def _limits(config: JsonSection) -> PlanningLimits:
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = dict(EARLIER)
     if config.has("limits"):
         section = config.section("limits")
-        given = {key: section.number(key) for key in ("fraction", "displacement") if section.has(key)}
+        given |= {key: section.number(key) for key in ("fraction", "displacement") if section.has(key)}
         for key in _PER_JOINT:
             if section.has(key):
                 listed = isinstance(section.content[key], list)

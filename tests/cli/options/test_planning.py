@@ -48,7 +48,7 @@ def test_what_was_planned_with_a_payload_is_not_called_clear_without_it(
 ) -> None:
     assert main(["excite", "check", "long.json"]) == 1
     out, err = capsys.readouterr()
-    assert "planned with      a payload of 0.1 x 0.1 x 0.9 m, 1 kg; 10 mm clearance; 100 % of the limits" in out
+    assert "planned with      a payload of 0.1 x 0.1 x 0.9 m, 1 kg; 20 mm clearance; 95 % of the limits" in out
     assert "payload-ground collision" in err
     assert main(["excite", "check", "small.json"]) == 0
     assert "payload-ground collision" in capsys.readouterr().out
@@ -122,3 +122,13 @@ def test_the_tool_frame_is_the_files(folder: Path, capsys: pytest.CaptureFixture
     assert main(["excite", "check", "hook.json", "--tip", "ring"]) == 2
     assert "planned with the tool frame 'hook', in which its payload is given" in capsys.readouterr().err
     assert main(["excite", "check", "hook.json", "--tip", "ring", "--payload-size", "0.05", "0.05", "0.06"]) == 0
+
+
+def test_a_clearance_that_is_given_is_kept_and_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["excite", "optimize", "--robot", "ur5e", "--starts", "1", "--time-budget", "1", "--duration", "4"]
+    assert main([*words, "--clearance", "0.08", "--output", "apart.json"]) == 0
+    assert json.loads(Path("apart.json").read_text())["config"]["clearance"] == 0.08
+    capsys.readouterr()
+    assert main(["excite", "check", "apart.json"]) == 0
+    assert "80 mm clearance; 95 % of the limits" in capsys.readouterr().out
+    assert main(["excite", "check", "apart.json", "--clearance", "0.3"]) == 1

@@ -70,8 +70,10 @@ class PlanningOptions(MountingOptions):
     """Limit on every joint's acceleration."""
     max_jerk: Annotated[float | None, arg(metavar="RAD/S3", help_behavior_hint="(default: no limit)")] = None
     """Limit on every joint's jerk."""
-    limit_fraction: Annotated[float | None, arg(metavar="SHARE", help_behavior_hint="(default: 1)")] = None
+    limit_fraction: Annotated[float | None, arg(metavar="SHARE", help_behavior_hint="(default: 0.95)")] = None
     """Share of the limits on speed, acceleration, jerk and torque to use, e.g. 0.5."""
+    clearance: Annotated[float | None, arg(metavar="M", help_behavior_hint="(default: 0.02)")] = None
+    """Least distance of arm and payload from each other and from all around them [m]."""
 
     def robot_model(self, fallback: str | None = None, frame: str | None = None) -> Robot:
         """The robot of --robot, else the one that a file names; with the tool frame of --tip, else the file's."""
@@ -106,6 +108,7 @@ class PlanningOptions(MountingOptions):
             "jerk": self.max_jerk,
             "displacement": self.max_displacement,
             "fraction": self.limit_fraction,
+            "clearance": self.clearance,
         }
         return {name: value for name, value in given.items() if value is not None}
 
@@ -166,7 +169,15 @@ class PlannedMotionOptions(PlanningOptions):
     harmonics: Annotated[int, Suppress] = 5
     base_freq: Annotated[float | None, Suppress] = None
     free_start: Annotated[bool, Suppress] = False
+    limit_fraction: Annotated[float | None, arg(metavar="SHARE", help_behavior_hint="(default: the file's)")] = None
+    """Share of the limits on speed, acceleration, jerk and torque to use, e.g. 0.5."""
+    clearance: Annotated[float | None, arg(metavar="M", help_behavior_hint="(default: the file's)")] = None
+    """Least distance of arm and payload from each other and from all around them [m]."""
     json: AsJson = False
+
+    def conditions(self, planned: PlanConditions | None = None) -> PlanConditions:
+        """What the options say, else what the file says; one that says nothing is held to the arm's own limits."""
+        return super().conditions(iparam.trajectory.PlanConditions.unstated() if planned is None else planned)
 
     def load(self) -> tuple[TrajectoryFile, Robot]:
         """The motion and the robot, that of --robot, else the file's; with notes on what it was planned with."""

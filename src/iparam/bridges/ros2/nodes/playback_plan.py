@@ -146,7 +146,7 @@ def _conditions(settings: PlaybackSettings, planned: PlanConditions | None) -> P
     size = as_float_array(settings.payload_size, "payload_size")
     if size.shape != (3,) or (size < 0.0).any() or 0 < np.count_nonzero(size) < 3:
         raise InputError(f"payload_size must be three lengths in m, or three zeros, got {size.tolist()}")
-    return (PlanConditions() if planned is None else planned).changed(
+    return (PlanConditions.unstated() if planned is None else planned).changed(
         payload_size=size if size.any() else None,
         payload_mass=settings.payload_mass or None,
         cell=load_cell(os.path.expanduser(settings.cell)) if settings.cell else None,
