@@ -126,9 +126,9 @@ def test_the_tool_frame_is_the_files(folder: Path, capsys: pytest.CaptureFixture
 
 def test_a_clearance_that_is_given_is_kept_and_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["excite", "optimize", "--robot", "ur5e", "--starts", "1", "--time-budget", "1", "--duration", "4"]
-    assert main([*words, "--clearance", "0.08", "--output", "apart.json"]) == 0
-    assert json.loads(Path("apart.json").read_text())["config"]["clearance"] == 0.08
+    assert main([*words, "--clearance", "0.035", "--output", "apart.json"]) == 0
+    assert json.loads(Path("apart.json").read_text())["config"]["clearance"] == 0.035
     capsys.readouterr()
     assert main(["excite", "check", "apart.json"]) == 0
-    assert "80 mm clearance; 95 % of the limits" in capsys.readouterr().out
+    assert "35 mm clearance; 95 % of the limits" in capsys.readouterr().out
     assert main(["excite", "check", "apart.json", "--clearance", "0.3"]) == 1

@@ -146,7 +146,7 @@ class _Judge:
         worst = worst_margin(self._constraints[int(np.argmin(rooms))], still, [0.0])
         assert worst is not None  # only constraints with labels are looked at
         heavy = worst.constraint == "joint torque"
-        advice = "a lighter load, or another mounting of the arm" if heavy else "more room, or a pose of your own (q0)"
+        advice = "a lighter load, or another mounting of the arm" if heavy else "more room or less clearance"
         return (
             f"{self._robot.name} has no pose to start from: in the best of {_CANDIDATES} it misses "
             f"'{worst.constraint}' by {-worst.margin:.4g} {worst.unit} ({worst.label}). It takes {advice}"
