@@ -123,7 +123,7 @@ class Demo:
             raise InputError(f"--seconds-budget must be a positive time in s, got {self.seconds_budget!r}")
         if self.seed < 0:
             raise InputError(f"--seed must be at least 0, got {self.seed}")
-        iparam.simulation.require_mujoco()
+        iparam.robot.require_mujoco()
         if not self.no_report:
             iparam.report.require_plot_extra()
         try:

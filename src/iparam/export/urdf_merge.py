@@ -19,7 +19,8 @@ from iparam.errors import FileFormatError, InputError, RobotModelError, UnknownN
 from iparam.export.load import IdentifiedLoad
 from iparam.export.remarks import decimal, decimals, remarks, xml_comment
 from iparam.export.urdf import STATEMENT, inertial_element
-from iparam.robot.urdf.elements import UrdfTree, link_of, locked_joint_of, read_tree
+from iparam.robot.description.tree import DescriptionTree
+from iparam.robot.urdf.elements import read_tree
 from iparam.spatial.transforms import inverse_transform, rpy_from_rotation
 
 _START_TAG = re.compile(rb"<(?:[^>\"']|\"[^\"]*\"|'[^']*')*>")
@@ -153,10 +154,10 @@ def merge_into_urdf(
 
 
 def _with_heavier_link(
-    text: XmlText, tree: UrdfTree, target: str, T_target_frame: FloatArray, load: IdentifiedLoad
+    text: XmlText, tree: DescriptionTree, target: str, T_target_frame: FloatArray, load: IdentifiedLoad
 ) -> str:
     body = load.parameters.transformed(T_target_frame)
-    own = link_of(tree.links[target], tree.place).inertial
+    own = tree.links[target]().inertial
     comment = remarks(
         load,
         f"Added to link {target}: {decimal(load.mass)} kg to {decimal(own.mass if own else 0.0)} kg of its own.",
@@ -182,7 +183,7 @@ def _with_heavier_link(
 
 
 def _with_new_link(
-    text: XmlText, tree: UrdfTree, target: str, T_target_frame: FloatArray, load: IdentifiedLoad, name: str
+    text: XmlText, tree: DescriptionTree, target: str, T_target_frame: FloatArray, load: IdentifiedLoad, name: str
 ) -> str:
     if not name.strip() or not name.isprintable():
         raise InputError(f"the new link needs a name, got {name!r}")
@@ -213,7 +214,7 @@ def _with_new_link(
     return text.replaced(robot.outside, robot.outside, new if line_start else f"\n{new}")
 
 
-def _pose_of_frame(tree: UrdfTree, link: str, frame: str) -> FloatArray:
+def _pose_of_frame(tree: DescriptionTree, link: str, frame: str) -> FloatArray:
     """(4, 4) T_link_frame, through fixed joints only; the identity if there is no link called ``frame``."""
     if frame not in tree.links or frame == link:
         return np.eye(4)
@@ -228,11 +229,11 @@ def _pose_of_frame(tree: UrdfTree, link: str, frame: str) -> FloatArray:
     )
 
 
-def _rigid_ancestors(tree: UrdfTree, link: str) -> dict[str, FloatArray]:
+def _rigid_ancestors(tree: DescriptionTree, link: str) -> dict[str, FloatArray]:
     """T_ancestor_link (4, 4) of the link itself and of those that carry it by fixed joints."""
     poses = {link: np.eye(4)}
     above = tree.above.get(link)
     while above is not None and above.is_fixed:
-        poses[above.parent] = locked_joint_of(above).origin @ poses[above.child]
+        poses[above.parent] = above.read_origin() @ poses[above.child]
         above = tree.above.get(above.parent)
     return poses

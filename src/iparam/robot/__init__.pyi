@@ -3,6 +3,7 @@ from .catalog import catalog_robot as catalog_robot
 from .catalog import dh_table as dh_table
 from .catalog import robot_names as robot_names
 from .cell import load_cell as load_cell
+from .description.mujoco_backend import require_mujoco as require_mujoco
 from .dh import StandardDH as StandardDH
 from .dynamics import coriolis_centrifugal as coriolis_centrifugal
 from .dynamics import gravity_torques as gravity_torques

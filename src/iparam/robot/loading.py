@@ -1,16 +1,23 @@
-"""`load_robot`: a robot by its catalogue name or from a URDF file."""
+"""`load_robot`: a robot by its catalogue name or from a description file."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.robot.catalog import catalog_robot, robot_names
+from iparam.robot.description.arm import SideBranches, cut_arm
+from iparam.robot.description.mjcf import read_mjcf
+from iparam.robot.description.sdf import read_sdf
+from iparam.robot.description.tree import DescriptionTree
+from iparam.robot.description.xacro import expand_xacro
 from iparam.robot.model import Robot
-from iparam.robot.urdf.reader import SideBranches, robot_from_urdf
+from iparam.robot.urdf.elements import read_tree
+from iparam.robot.urdf.xml import holds_macros, read_root
 
 
 def load_robot(
@@ -18,25 +25,42 @@ def load_robot(
     tip: str | None = None,
     base: str | None = None,
     side_branches: SideBranches = "lock",
+    lock: Mapping[str, float] | None = None,
 ) -> Robot:
     """The robot that ``source`` names.
 
     Args:
-        source: a catalogue name such as ``"ur5e"`` (in any case; see `robot_names`), or the path of a URDF file. A
-            string is taken for a path if it is no catalogue name and has a suffix or a folder in it, or names a file.
+        source: a catalogue name such as ``"ur5e"`` (in any case; see `robot_names`), or the path of a description: a
+            URDF, a xacro file, an MJCF or an SDF. A string is taken for a path if it is no catalogue name and has a
+            suffix or a folder in it, or names a file.
         tip: link whose frame becomes the tool frame. In a catalogue robot one behind the last joint, ``tool0`` if not
-            given; for a URDF see `robot_from_urdf`.
+            given; for a description the tool flange, if that can be told: see `cut_arm`.
         base: link that poses are given in. Catalogue robots have ``base`` only.
-        side_branches: for a URDF, whether moving joints off the chain are locked at zero or cut off: "lock" or "cut".
+        side_branches: whether moving joints of a description off the arm are locked or cut off: "lock" or "cut".
+        lock: positions to lock those joints at, by name [rad or m]; zero for the others.
     """
     if not isinstance(source, str | os.PathLike):
-        raise InputError(f"a robot is given by its name or the path of a URDF, got {type(source).__name__}")
+        raise InputError(f"a robot is given by its name or the path of a description, got {type(source).__name__}")
     if isinstance(source, str):
         if source.lower() in robot_names():
+            if lock:
+                raise InputError(f"{source} has no joints off the arm to lock: leave out lock=")
             return _with_frames(catalog_robot(source), tip, base)
         if not _looks_like_path(source):
             raise UnknownNameError("robot", source, robot_names(), hint="The path of a .urdf file works too.")
-    return robot_from_urdf(source, tip=tip, base=base, side_branches=side_branches)
+    return cut_arm(read_description(source), tip, base, side_branches, lock)
+
+
+def read_description(source: str | os.PathLike[str]) -> DescriptionTree:
+    """The links and joints of a URDF, xacro, MJCF or SDF file; what it is, its root element says."""
+    root = read_root(source)
+    if root.tag == "mujoco":
+        return read_mjcf(source)
+    if root.tag == "sdf":
+        return read_sdf(source, root)
+    if root.tag == "robot" and (Path(source).suffix.lower() == ".xacro" or holds_macros(root)):
+        return read_tree(source, expand_xacro(source))
+    return read_tree(source)
 
 
 def load_stated_robot(source: str | os.PathLike[str], tip: str | None, stated: object) -> Robot:

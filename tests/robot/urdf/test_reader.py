@@ -162,7 +162,7 @@ def test_base_cuts_off_what_is_before_it(load: Callable[..., Robot]) -> None:
 
 
 def test_a_branching_tree_needs_a_tip(load: Callable[..., Robot]) -> None:
-    with pytest.raises(RobotModelError, match=r"arm\.urdf.*tip=.*'shutter', 'left', 'right'"):
+    with pytest.raises(RobotModelError, match=r"arm\.urdf.*tip=.*'left', 'shutter', 'right'"):
         load(*GRIPPER)
 
 

@@ -14,6 +14,7 @@ import pytest
 import iparam
 from iparam.errors import ContradictionError
 from iparam.robot.cell import Box, WorkCell
+from iparam.robot.description.mujoco_backend import require_mujoco
 from iparam.simulation import (
     ComputedTorque,
     MujocoSimulator,
@@ -22,7 +23,6 @@ from iparam.simulation import (
     SimulationError,
     SimulationResult,
 )
-from iparam.simulation.mujoco.backend import require_mujoco
 from iparam.trajectory import FourierTrajectory
 
 PANDA_HOME = (0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import os
-from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from iparam.arrays import LARGEST, FloatArray
-from iparam.errors import InputError, RobotModelError, UnknownNameError
+from iparam.errors import InputError
+from iparam.robot.description.tree import DescriptionTree, JointBounds, TreeJoint
 from iparam.robot.model import Joint, JointKind, Link
 from iparam.robot.urdf.xml import Place, attribute, child, number, read_urdf_root, vector
 from iparam.spatial.parameters import InertialParameters, inertia_entries
@@ -47,27 +48,6 @@ class UrdfJoint:
     element: Element
     place: Place
 
-    @property
-    def can_be_locked(self) -> bool:
-        """True if the joint has a zero position to hold its child at."""
-        return self.type not in _UNSUPPORTED
-
-    @property
-    def is_fixed(self) -> bool:
-        """True if the child does not move in its parent."""
-        return self.type == "fixed"
-
-
-@dataclass(frozen=True)
-class UrdfLimit:
-    """Limits of one moving joint, infinite where unknown: [rad or m], per second, per second^2, [N m or N]."""
-
-    lower: float
-    upper: float
-    velocity: float
-    acceleration: float
-    torque: float
-
 
 def read_joint(element: Element, whole: Place) -> UrdfJoint:
     """Name, type and ends of a <joint> of the file ``whole``."""
@@ -85,22 +65,17 @@ def read_joint(element: Element, whole: Place) -> UrdfJoint:
     return UrdfJoint(name, ends[0], ends[1], kind, element, place)
 
 
-def locked_joint_of(joint: UrdfJoint) -> Joint:
-    """The joint as a fixed one, at its zero position."""
-    return Joint(joint.name, JointKind.FIXED, joint.parent, joint.child, _origin(joint.element, joint.place))
-
-
 def joint_of(joint: UrdfJoint) -> Joint:
     """The joint with its origin and axis; refuses the types that a serial arm cannot have."""
     if joint.type in _UNSUPPORTED:
         raise joint.place.error(
-            f"type {joint.type!r} is not supported on the arm; choose base and tip= so that it is not between them"
+            f"type {joint.type!r} is not supported on the arm; choose base= and tip= so that it is not between them"
         )
-    if not joint.is_fixed and joint.element.find("mimic") is not None:
+    if joint.type != "fixed" and joint.element.find("mimic") is not None:
         joint.place.note("mimics another joint in the file, and was read as one that moves on its own")
     axis = child(joint.element, "axis", joint.place)
     direction = np.array([1.0, 0.0, 0.0])
-    if axis is not None and not joint.is_fixed:
+    if axis is not None and joint.type != "fixed":
         direction = vector(axis, "xyz", joint.place.inside("axis"), (1.0, 0.0, 0.0))
         if not np.linalg.norm(direction) > 1e-9:
             raise joint.place.inside("axis").error(f"attribute 'xyz' must not be zero, got {axis.get('xyz')!r}")
@@ -111,7 +86,7 @@ def joint_of(joint: UrdfJoint) -> Joint:
     )
 
 
-def limit_of(joint: UrdfJoint) -> UrdfLimit:
+def limit_of(joint: UrdfJoint) -> JointBounds:
     """The limits of a moving joint.
 
     A velocity or effort of zero means "not specified" in practice, and is read as infinite like a missing one. So is
@@ -129,7 +104,7 @@ def limit_of(joint: UrdfJoint) -> UrdfLimit:
             )
         else:
             lower, upper = _range(element, place)
-    return UrdfLimit(lower, upper, *(_bound(element, name, place) for name in ("velocity", "acceleration", "effort")))
+    return JointBounds(lower, upper, *(_bound(element, name, place) for name in ("velocity", "acceleration", "effort")))
 
 
 def _range(element: Element, place: Place) -> tuple[float, float]:
@@ -204,93 +179,37 @@ def _bound(element: Element | None, name: str, place: Place) -> float:
     return value if 0.0 < value <= LARGEST else math.inf
 
 
-@dataclass(frozen=True)
-class UrdfTree:
-    """Links and joints of a file; `read_tree` has checked that they form one tree.
+def read_tree(source: str | os.PathLike[str], text: bytes | None = None) -> DescriptionTree:
+    """The tree of a URDF file; refuses repeated names, loose ends, closed loops and several roots.
 
-    Attributes:
-        place: the file, for messages, with how it departs from the format.
-        name: of the robot.
-        root: the link that hangs on no other.
-        links: the <link> elements by name.
-        below: the joints that stand on each link.
-        above: the joint that carries each link; the root has none.
+    Args:
+        source: path of the file.
+        text: the URDF, if it is not what the file holds but was made from that.
     """
-
-    place: Place
-    name: str
-    root: str
-    links: dict[str, Element]
-    below: dict[str, list[UrdfJoint]]
-    above: dict[str, UrdfJoint]
-
-    @property
-    def file(self) -> str:
-        """Where it was read, for messages."""
-        return self.place.file
-
-    def known(self, link: str) -> str:
-        """``link``, if it exists."""
-        if link not in self.links:
-            raise UnknownNameError("link", link, self.links, hint=f"(in {self.file})")
-        return link
-
-    def joints_below(self, start: str) -> list[UrdfJoint]:
-        """All joints that ``start`` carries, parents before children."""
-        joints = list(self.below.get(start, []))
-        for joint in joints:  # grows while it is walked
-            joints += self.below.get(joint.child, [])
-        return joints
-
-    def path(self, start: str, end: str) -> list[UrdfJoint]:
-        """The joints from ``start`` down to ``end``."""
-        joints: list[UrdfJoint] = []
-        link = end
-        while link != start:
-            if link not in self.above:
-                raise RobotModelError(
-                    f"{self.file}: {end!r} does not hang on {start!r}; choose a base between {self.root!r} and the tip"
-                )
-            joints.append(self.above[link])
-            link = joints[-1].parent
-        return joints[::-1]
-
-
-def read_tree(source: str | os.PathLike[str]) -> UrdfTree:
-    """The tree of a URDF file; refuses repeated names, loose ends, closed loops and several roots."""
-    robot = read_urdf_root(source)
-    file = str(Path(source))
-    whole = Place(file, "<robot>")
+    robot = read_urdf_root(source, text)
+    whole = Place(str(Path(source)), "<robot>")
     name = robot.get("name", "").strip()
     if not name:
         name = Path(source).stem
         whole.note(f"has no name, and is called {name!r} after its file")
-    elements = robot.findall("link")
-    names = [attribute(link, "name", whole.elsewhere("a <link>")) for link in elements]
-    joints = [read_joint(element, whole) for element in robot.findall("joint")]
-    if not names:
-        raise whole.error("has no <link>")
-    for kind, every in (("link", names), ("joint", [joint.name for joint in joints])):
-        if repeated := [key for key, count in Counter(every).items() if count > 1]:
-            raise whole.error(f"{kind} {repeated[0]!r} is defined more than once")
-    below: dict[str, list[UrdfJoint]] = {}
-    above: dict[str, UrdfJoint] = {}
-    links = dict(zip(names, elements, strict=True))
-    for joint in joints:
-        for end in (joint.parent, joint.child):
-            if end not in links:
-                raise joint.place.error(f"refers to link {end!r}, which is not defined")
-        if joint.child in above:
-            raise joint.place.error(
-                f"carries link {joint.child!r}, which already hangs on joint {above[joint.child].name!r}: "
-                "closed loops are not supported"
-            )
-        above[joint.child] = joint
-        below.setdefault(joint.parent, []).append(joint)
-    roots = [link for link in names if link not in above]
-    if len(roots) > 1:
-        raise whole.error(f"has {len(roots)} root links ({', '.join(map(repr, roots[:10]))}): connect them by joints")
-    tree = UrdfTree(whole, name, roots[0] if roots else "", links, below, above)
-    if not roots or len(tree.joints_below(roots[0])) != len(names) - 1:
-        raise whole.error("its joints form a closed loop: only trees are supported")
-    return tree
+    links = [
+        (attribute(element, "name", whole.elsewhere("a <link>")), partial(link_of, element, whole))
+        for element in robot.findall("link")
+    ]
+    joints = [_tree_joint(read_joint(element, whole)) for element in robot.findall("joint")]
+    return DescriptionTree.build(whole, name, links, joints)
+
+
+def _tree_joint(joint: UrdfJoint) -> TreeJoint:
+    return TreeJoint(
+        name=joint.name,
+        parent=joint.parent,
+        child=joint.child,
+        is_fixed=joint.type == "fixed",
+        place=joint.place,
+        read=partial(joint_of, joint),
+        read_origin=partial(_origin, joint.element, joint.place),
+        read_bounds=partial(limit_of, joint),
+        refusal=f"type {joint.type!r} is not supported" if joint.type in _UNSUPPORTED else "",
+        mimics=joint.element.find("mimic") is not None,
+    )

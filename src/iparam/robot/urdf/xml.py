@@ -24,7 +24,7 @@ MAX_BYTES = 20_000_000
 
 _MOST_NAMED = 8
 
-_OTHER_FORMATS = {"mujoco": "MuJoCo's MJCF", "sdf": "Gazebo's SDF", "COLLADA": "a COLLADA mesh", "mesh": "a mesh"}
+OTHER_FORMATS = {"mujoco": "MuJoCo's MJCF", "sdf": "Gazebo's SDF", "COLLADA": "a COLLADA mesh", "mesh": "a mesh"}
 
 
 class Deviations:
@@ -81,30 +81,50 @@ class Place:
         return Place(self.file, element, self.deviations)
 
 
-def read_urdf_root(source: str | os.PathLike[str]) -> Element:
-    """The <robot> element of a URDF file."""
-    path, text = _read_bounded(source)
-    if path.suffix.lower() == ".xacro":
-        raise FileFormatError(f"{path} is a xacro file: run xacro first and load what it writes")
+def read_root(source: str | os.PathLike[str], text: bytes | None = None) -> Element:
+    """The root element of an XML file, whatever it describes.
+
+    Args:
+        source: path of the file.
+        text: the XML, if it is not what the file holds but was made from that.
+    """
+    path = Path(source) if text is not None else Path()
+    if text is None:
+        path, text = _read_bounded(source)
     try:
         root: Element = fromstring(text, forbid_dtd=True, forbid_entities=True, forbid_external=True)
     except DefusedXmlException as error:
         kind = type(error).__name__
         raise FileFormatError(
-            f"{path} has a document type definition, entities or external references ({kind}), which a URDF does not "
-            "need and which are refused for safety: remove them"
+            f"{path} has a document type definition, entities or external references ({kind}), which a robot "
+            "description does not need and which are refused for safety: remove them"
         ) from None
     except (ParseError, ValueError, LookupError) as error:
-        hint = "; it seems to hold xacro macros: run xacro first" if b"xacro:" in text else ""
+        hint = "; it uses xacro macros: declare xmlns:xacro" if b"xacro:" in text else ""
         raise FileFormatError(f"{path} is not well-formed XML: {error}{hint}") from None
     _leave_default_namespace(root)
-    if root.tag in _OTHER_FORMATS:
-        raise FileFormatError(f"{path} is {_OTHER_FORMATS[root.tag]} (<{root.tag}>), not a URDF: convert it first")
+    return root
+
+
+def read_urdf_root(source: str | os.PathLike[str], text: bytes | None = None) -> Element:
+    """The <robot> element of a URDF file, or of ``text`` that was made from the file."""
+    root = read_root(source, text)
+    path = Path(source)
+    if root.tag in OTHER_FORMATS:
+        raise FileFormatError(f"{path} is {OTHER_FORMATS[root.tag]} (<{root.tag}>), not a URDF")
     if root.tag != "robot":
         raise FileFormatError(f"{path} is not a URDF: its root element is <{root.tag}>, expected <robot>")
-    if any("/xacro}" in child.tag for child in root.iter()):
-        raise FileFormatError(f"{path} holds unprocessed xacro macros: run xacro first and load what it writes")
+    if holds_macros(root):
+        raise FileFormatError(
+            f"{path} holds xacro macros that are not processed: load it as a .xacro file, or run xacro first and load "
+            "what it writes"
+        )
     return root
+
+
+def holds_macros(root: Element) -> bool:
+    """Whether there are elements of xacro in a document."""
+    return any("/xacro}" in str(element.tag) for element in root.iter())
 
 
 def attribute(element: Element, name: str, place: Place) -> str:
@@ -119,7 +139,7 @@ def number(element: Element, name: str, place: Place, default: float | None = No
     """A real attribute within +-LARGEST, or any up to infinity if ``infinite``; required if there is no ``default``."""
     if default is not None and element.get(name) is None:
         return default
-    return _to_float(attribute(element, name, place), name, place, infinite)
+    return to_float(attribute(element, name, place), name, place, infinite)
 
 
 def vector(element: Element, name: str, place: Place, default: tuple[float, float, float]) -> FloatArray:
@@ -130,7 +150,7 @@ def vector(element: Element, name: str, place: Place, default: tuple[float, floa
     words = text.split()
     if len(words) != 3:
         raise place.error(f"attribute {name!r} must be three numbers, got {text!r}")
-    return np.array([_to_float(word, name, place, False) for word in words])
+    return np.array([to_float(word, name, place, False) for word in words])
 
 
 def child(element: Element, tag: str, place: Place) -> Element | None:
@@ -150,7 +170,8 @@ def _leave_default_namespace(root: Element) -> None:
                 element.tag = element.tag.removeprefix(space + brace)
 
 
-def _to_float(text: str, name: str, place: Place, infinite: bool) -> float:
+def to_float(text: str, name: str, place: Place, infinite: bool) -> float:
+    """The number that ``text`` is, within +-LARGEST, or any up to infinity if ``infinite``."""
     if "${" in text:
         raise place.error(f"attribute {name!r} is {text!r}, a xacro expression: run xacro first")
     try:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from iparam.arrays import as_float_array
 from iparam.errors import InputError
 from iparam.robot.cell import WorkCell
+from iparam.robot.description.mujoco_backend import require_mujoco
 from iparam.robot.model import Robot
-from iparam.simulation.mujoco.backend import require_mujoco
 from iparam.simulation.mujoco.model import build_model
 from iparam.simulation.payload import Payload
 

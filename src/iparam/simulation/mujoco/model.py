@@ -14,9 +14,9 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.robot.cell import WorkCell
+from iparam.robot.description.mujoco_backend import require_mujoco
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_cell, check_payload_extent
-from iparam.simulation.mujoco.backend import require_mujoco
 from iparam.simulation.mujoco.geometry import add_arm_geometry, add_cell_geometry, add_payload_geometry
 from iparam.simulation.payload import Payload
 from iparam.spatial.parameters import InertialParameters

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
+from iparam.robot.description.mujoco_backend import require_mujoco
 from iparam.robot.dynamics import inverse_dynamics, mass_matrix
 from iparam.robot.model import Robot
 from iparam.simulation.motors import JointFriction
-from iparam.simulation.mujoco.backend import require_mujoco
 from iparam.simulation.mujoco.model import SENSORS, TOOL_SITE
 from iparam.simulation.simulator import CollisionError, SimulationError
 from iparam.trajectory.checks import positive_number

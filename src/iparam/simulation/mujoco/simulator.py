@@ -14,11 +14,11 @@ from iparam.errors import InputError
 from iparam.motion.motion import MotionEstimate
 from iparam.recording import Recording, Signal
 from iparam.robot.cell import WorkCell
+from iparam.robot.description.mujoco_backend import require_mujoco
 from iparam.robot.dynamics import mass_matrix
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_angles
 from iparam.simulation.motors import JointFriction
-from iparam.simulation.mujoco.backend import require_mujoco
 from iparam.simulation.mujoco.model import build_model, payload_name
 from iparam.simulation.mujoco.run import ComputedTorque, MujocoRun
 from iparam.simulation.payload import Payload

@@ -11,10 +11,10 @@ from iparam.arrays import FloatArray, as_float_array
 from iparam.bridges.ur.twin.motion import PERIOD, Brake, Hold, Motion, SetPoint
 from iparam.errors import InputError
 from iparam.robot.batching import STANDARD_GRAVITY
+from iparam.robot.description.mujoco_backend import require_mujoco
 from iparam.robot.dynamics import inverse_dynamics, mass_matrix
 from iparam.robot.model import Robot
 from iparam.simulation import ComputedTorque, Motors, MujocoSimulator, Payload
-from iparam.simulation.mujoco.backend import require_mujoco
 from iparam.simulation.mujoco.collision import MujocoCollisionCheck
 from iparam.spatial.parameters import InertialParameters
 

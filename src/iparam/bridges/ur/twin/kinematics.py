@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from iparam.arrays import FloatArray
+from iparam.robot.description.mujoco_backend import require_mujoco
 from iparam.robot.model import Robot
-from iparam.simulation.mujoco.backend import require_mujoco
 from iparam.simulation.mujoco.model import TOOL_SITE, build_model
 from iparam.spatial.transforms import exp_so3, transform_from
 

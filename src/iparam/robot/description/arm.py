@@ -1,0 +1,175 @@
+"""`cut_arm`: the serial arm between two links of a description, with all that it carries and all that it stands on."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+import numpy as np
+
+from iparam.errors import InputError, RobotModelError, UnknownNameError
+from iparam.robot.description.arm_choice import default_arm
+from iparam.robot.description.tree import DescriptionTree, TreeJoint
+from iparam.robot.model import Joint, JointKind, JointLimits, Robot
+from iparam.robot.plausibility import MULTI_TURN, check_description
+from iparam.spatial.transforms import inverse_transform
+
+SideBranches = Literal["lock", "cut"]
+
+_TILTED = 1e-6
+
+
+def cut_arm(
+    tree: DescriptionTree,
+    tip: str | None = None,
+    base: str | None = None,
+    side_branches: SideBranches = "lock",
+    lock: Mapping[str, float] | None = None,
+) -> Robot:
+    """The serial arm from ``base`` to ``tip`` of a description.
+
+    Links that are rigidly connected to the arm, by fixed joints on the chain, beyond the tip or to its side, are lumped
+    into its bodies. So are, by default, links behind moving joints off the chain (a gripper's fingers, a head, joints
+    beyond the tip): the arm carries their mass whether they move or not. What the base stands on, and what hangs on
+    that (a torso, the other arm), stands still with it.
+
+    Args:
+        tree: the description.
+        tip: link whose frame becomes the tool frame; chosen by `default_arm` if not given.
+        base: link that poses are given in; the root link, or the one that the only arm stands on, if not given.
+        side_branches: what to do with moving joints off the chain: "lock" them and list them in ``locked_joints``, or
+            "cut" them off with all they carry and list those links in ``omitted_links``.
+        lock: positions to lock moving joints off the chain at, by name [rad or m]; zero for the others.
+    """
+    if side_branches not in get_args(SideBranches):
+        raise UnknownNameError("way to treat side branches", side_branches, get_args(SideBranches))
+    start = None if base is None else tree.known(base)
+    remark = ""
+    if tip is None:
+        arm = default_arm(tree, start)
+        start, end, remark = arm.base, arm.tip, arm.remark
+    else:
+        start, end = tree.root if start is None else start, tree.known(tip)
+    path = tree.path(start, end)
+    moving = [joint for joint in path if not joint.is_fixed]
+    if not moving:
+        raise RobotModelError(
+            f"{tree.file}: no joint moves between {start!r} and {end!r}; choose another base= or tip="
+        )
+    held = _positions(tree, path, {} if lock is None else lock)
+    joints = tuple(joint.read() for joint in path)
+    rest = _rest(tree, start, path, side_branches == "lock", held)
+    bounds = [joint.read_bounds() for joint in moving]
+    kept = (*joints, *rest.joints)
+    robot = Robot(
+        name=tree.name,
+        joints=kept,
+        links=tuple(tree.links[name]() for name in (start, *(joint.child for joint in kept))),
+        limits=JointLimits(
+            lower=np.array([bound.lower for bound in bounds]),
+            upper=np.array([bound.upper for bound in bounds]),
+            velocity=np.array([bound.velocity for bound in bounds]),
+            acceleration=np.array([bound.acceleration for bound in bounds]),
+            torque=np.array([bound.torque for bound in bounds]),
+        ),
+        tool_frame=end,
+        armature=np.array([joint.armature for joint in moving]),
+        locked_joints=tuple(rest.locked),
+        omitted_links=tuple(rest.omitted),
+    )
+    check_description(robot, tree.file)
+    massless = [joint.child for joint, mass in zip(moving, robot.body_parameters[:, 0], strict=True) if mass == 0.0]
+    for link in massless:
+        tree.place.elsewhere(f"link {link!r}").note("moves, and has no mass in the file")
+    notes = (*tree.place.deviations.sentences, *([remark] if remark else []), *_tilt(tree, start, held))
+    return dataclasses.replace(robot, notes=notes)
+
+
+@dataclasses.dataclass
+class _Rest:
+    """What is not on the path: the fixed joints that hold it, which of them move in truth, and links left out."""
+
+    joints: list[Joint]
+    locked: list[str]
+    omitted: list[str]
+
+
+def _rest(tree: DescriptionTree, start: str, path: list[TreeJoint], lock: bool, held: Mapping[str, float]) -> _Rest:
+    """All other links that stand still on the arm or under it; joints that are passed upwards are turned round."""
+    rest = _Rest([], [], [])
+    kept = {start, *(joint.child for joint in path)}
+    seen = {joint.name for joint in path}
+
+    def hang_on(top: str) -> None:
+        for joint in tree.joints_below(top):
+            if joint.name in seen:
+                continue
+            seen.add(joint.name)
+            if joint.parent in kept and (joint.is_fixed or (lock and not joint.refusal)):
+                kept.add(joint.child)
+                rest.joints.append(joint.locked(held.get(joint.name, 0.0)))
+                if not joint.is_fixed:
+                    rest.locked.append(joint.name)
+            else:
+                rest.omitted.append(joint.child)
+
+    hang_on(start)
+    link = start
+    while (above := tree.above.get(link)) is not None:
+        if not (above.is_fixed or (lock and not above.refusal)):
+            break
+        seen.add(above.name)
+        kept.add(above.parent)
+        origin = inverse_transform(above.locked(held.get(above.name, 0.0)).origin)
+        rest.joints.append(Joint(above.name, JointKind.FIXED, above.child, above.parent, origin))
+        if not above.is_fixed:
+            rest.locked.append(above.name)
+        link = above.parent
+        hang_on(link)
+    return rest
+
+
+def _positions(tree: DescriptionTree, path: list[TreeJoint], lock: Mapping[str, float]) -> dict[str, float]:
+    """The positions to lock joints at, checked."""
+    movable = {joint.name: joint for joint in tree.above.values() if not joint.is_fixed and not joint.refusal}
+    on_path = {joint.name for joint in path}
+    held: dict[str, float] = {}
+    for name, value in lock.items():
+        if name not in movable:
+            raise UnknownNameError("joint to lock", name, movable, hint=f"(in {tree.file})")
+        if name in on_path:
+            raise InputError(
+                f"{tree.file}: joint {name!r} moves the arm, so it cannot be locked; choose base= and tip= so that it "
+                "is not between them"
+            )
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise InputError(f"lock: joint {name!r} must be held at a finite number [rad or m], got {value!r}")
+        joint, bounds = movable[name].read(), movable[name].read_bounds()
+        if joint.kind is JointKind.REVOLUTE and abs(value) > MULTI_TURN:
+            raise InputError(f"lock: {name} = {value:g} rad is more than two turns: is it in degrees? It is in rad")
+        if not bounds.lower <= value <= bounds.upper:
+            tree.place.elsewhere(f"joint {name!r}").note(
+                f"is locked at {value:g}, outside its range {bounds.lower:.4g}..{bounds.upper:.4g}"
+            )
+        held[name] = float(value)
+    return held
+
+
+def _tilt(tree: DescriptionTree, start: str, held: Mapping[str, float]) -> list[str]:
+    """A sentence if the base is tilted against the root: gravity is not along its z axis then."""
+    turn = np.eye(3)
+    for joint in tree.path(tree.root, start):
+        if joint.refusal:
+            return []
+        turn = turn @ joint.locked(held.get(joint.name, 0.0)).origin[:3, :3]
+    if np.linalg.norm(turn[2] - (0.0, 0.0, 1.0)) < _TILTED:
+        return []
+    x, y, z = (-9.81 * turn[2] + 0.0).round(4).tolist()
+    angle = np.degrees(np.arccos(np.clip(turn[2, 2], -1.0, 1.0)))
+    sentence = (
+        f"the base {start!r} is tilted by {angle:.0f} deg against {tree.root!r}: if that stands upright, gravity in "
+        f"the axes of the base is {x:g} {y:g} {z:g} m/s^2; gravity= states it"
+    )
+    return [sentence]

@@ -1,0 +1,350 @@
+"""`read_sdf`: the links and joints of an SDFormat file (Gazebo), with its frames and nested models.
+
+Versions differ in one thing that matters here: what a joint's axis is given in. Up to 1.4 that is the model's frame; in
+1.5 and 1.6 the joint's, unless <use_parent_model_frame> is true; from 1.7 on the joint's, unless expressed_in= names
+another. Poses without relative_to= mean the same in all of them.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from iparam.arrays import LARGEST, FloatArray
+from iparam.errors import FileFormatError, InputError
+from iparam.robot.description.tree import DescriptionTree, JointBounds, TreeJoint
+from iparam.robot.model import Joint, JointKind, Link
+from iparam.robot.urdf.xml import Place, attribute, child, to_float
+from iparam.spatial.parameters import InertialParameters
+from iparam.spatial.transforms import inverse_transform, rotation_from_rpy, transform_from
+
+_KINDS = {
+    "revolute": JointKind.REVOLUTE,
+    "continuous": JointKind.REVOLUTE,
+    "prismatic": JointKind.PRISMATIC,
+    "fixed": JointKind.FIXED,
+}
+_UNSUPPORTED = ("ball", "universal", "revolute2", "screw", "gearbox")
+_WORLD = "world"
+_DEEPEST = 20  # nested models
+
+
+def read_sdf(source: str | os.PathLike[str], root: Element) -> DescriptionTree:
+    """The tree of an SDF file's one model.
+
+    Args:
+        source: its path, for messages.
+        root: its <sdf> element.
+    """
+    path = Path(source)
+    whole = Place(str(path), "<sdf>")
+    models = root.findall("model") or [model for world in root.findall("world") for model in world.findall("model")]
+    if len(models) != 1:
+        names = ", ".join(repr(model.get("name", "")) for model in models[:10])
+        found = f"{len(models)} models ({names}): keep the robot's" if models else "no <model>"
+        raise FileFormatError(f"{path} holds {found} in a file of its own" if models else f"{path} holds {found}")
+    name = attribute(models[0], "name", whole.elsewhere("a <model>"))
+    scene = _Scene(whole, _version(root, path))
+    scene.gather(models[0], "", whole.elsewhere(f"model {name!r}"), 0)
+    return scene.tree(name)
+
+
+def _version(root: Element, path: Path) -> tuple[int, ...]:
+    text = root.get("version", "")
+    try:
+        return tuple(int(part) for part in text.split("."))
+    except ValueError:
+        raise FileFormatError(f"{path}: the version of <sdf> must be such as 1.7, got {text!r}") from None
+
+
+@dataclass
+class _Pose:
+    """A pose that is still relative to something: a named frame, or what its element is in."""
+
+    local: FloatArray
+    relative_to: str
+    place: Place
+
+
+@dataclass
+class _Scene:
+    """All links, joints and frames of a model and the models in it, by names such as ``arm::link1``."""
+
+    whole: Place
+    version: tuple[int, ...]
+    poses: dict[str, _Pose] = field(default_factory=dict)
+    attached: dict[str, str] = field(default_factory=dict)  # what each frame moves with: a link, or another frame
+    links: dict[str, tuple[Element, Place]] = field(default_factory=dict)
+    joints: dict[str, tuple[Element, Place, str]] = field(default_factory=dict)  # with the scope that names are in
+    resolved: dict[str, FloatArray] = field(default_factory=dict)
+
+    def gather(self, model: Element, scope: str, place: Place, depth: int) -> None:
+        """The elements of a model whose names begin with ``scope``."""
+        if depth > _DEEPEST:
+            raise place.error(f"models are nested more than {_DEEPEST} deep")
+        if model.find("include") is not None:
+            raise place.error("includes other files, which is not supported: put their models into this one")
+        own = f"{scope}__model__"
+        # The pose of the outermost model says where it stands in the world, which is no part of the arm.
+        outer = scope.rpartition("::")[0].rpartition("::")[0]
+        before = f"{outer}::__model__" if outer else "__model__"
+        if depth == 0:
+            self._add(own, _Pose(np.eye(4), "", place))
+        else:
+            self._add(own, self._pose(model, outer + "::" if outer else "", before, place))
+        links = model.findall("link")
+        if links:
+            self.attached[own] = scope + attribute(links[0], "name", place.elsewhere("a <link>"))
+        for element in links:
+            name = scope + attribute(element, "name", place.elsewhere("a <link>"))
+            where = place.elsewhere(f"link {name!r}")
+            self._add(name, self._pose(element, scope, own, where))
+            self.links[name] = (element, where)
+        for element in model.findall("joint"):
+            name = scope + attribute(element, "name", place.elsewhere("a <joint>"))
+            where = place.elsewhere(f"joint {name!r}")
+            carried = self._end(element, "child", scope, where)
+            self._add(name, self._pose(element, scope, carried, where))
+            self.attached[name] = carried
+            self.joints[name] = (element, where, scope)
+        for element in model.findall("frame"):
+            name = scope + attribute(element, "name", place.elsewhere("a <frame>"))
+            where = place.elsewhere(f"frame {name!r}")
+            on = scope + element.get("attached_to", "") if element.get("attached_to") else own
+            self._add(name, self._pose(element, scope, on, where))
+            self.attached[name] = on
+        for element in model.findall("model"):
+            name = attribute(element, "name", place.elsewhere("a <model>"))
+            self.gather(element, f"{scope}{name}::", place.elsewhere(f"model {scope + name!r}"), depth + 1)
+
+    def tree(self, name: str) -> DescriptionTree:
+        """The links, hung on each other by the joints."""
+        links: list[tuple[str, Callable[[], Link]]] = [
+            (link, partial(self._link, link, element, place)) for link, (element, place) in self.links.items()
+        ]
+        joints: list[TreeJoint] = []
+        parents = {
+            joint: self._end(element, "parent", scope, where) for joint, (element, where, scope) in self.joints.items()
+        }
+        if _WORLD in parents.values() and _WORLD not in self.links:
+            links.insert(0, (_WORLD, partial(Link, _WORLD)))
+        for joint, (element, where, scope) in self.joints.items():
+            joints += self._joint(joint, element, where, scope, self._body(parents[joint], where), links)
+        frames = []
+        for frame in self.attached:
+            if frame in self.joints or frame.endswith("__model__"):
+                continue
+            on, place = self._body(frame, self.whole), self.whole.elsewhere(f"frame {frame!r}")
+            links.append((frame, partial(Link, frame)))
+            frames.append(frame)
+            pose = inverse_transform(self._in_model(on)) @ self._in_model(frame)
+            joints.append(TreeJoint.known(Joint(f"{frame}_frame", JointKind.FIXED, on, frame, pose), place))
+        return DescriptionTree.build(self.whole, name, links, joints, frames)
+
+    def _add(self, name: str, pose: _Pose) -> None:
+        if name in self.poses:
+            raise pose.place.error(f"the name {name!r} is defined more than once")
+        self.poses[name] = pose
+
+    def _pose(self, element: Element, scope: str, default: str, place: Place) -> _Pose:
+        given = child(element, "pose", place)
+        local, relative_to = pose_of(given, place), ""
+        if given is not None and self.version >= (1, 7):
+            relative_to = given.get("relative_to", "").strip()
+        return _Pose(local, scope + relative_to if relative_to else default, place)
+
+    def _end(self, element: Element, tag: str, scope: str, place: Place) -> str:
+        """The name of a joint's <parent> or <child>."""
+        text = _text(element, tag, place)
+        if not text:
+            raise place.error(f"has no <{tag}>")
+        return _WORLD if text == _WORLD else scope + text
+
+    def _body(self, name: str, place: Place) -> str:
+        """The link that a frame moves with."""
+        for _ in range(len(self.poses) + 1):
+            if name in self.links or name == _WORLD:
+                return name
+            if name not in self.attached:
+                raise place.error(f"refers to {name!r}, which is not defined")
+            name = self.attached[name]
+        raise place.error("frames are attached to each other in a circle")
+
+    def _in_model(self, name: str) -> FloatArray:
+        """(4, 4) pose of a link, joint or frame in the outermost model."""
+        if name == _WORLD:  # the model stands at the world's origin
+            return np.eye(4)
+        way: list[str] = []
+        while name not in self.resolved:
+            if name not in self.poses:
+                where = self.poses[way[-1]].place if way else self.whole
+                raise where.error(f"refers to {name!r}, which is not defined")
+            if name in way:
+                raise self.poses[name].place.error("poses are relative to each other in a circle")
+            way.append(name)
+            if not self.poses[name].relative_to:
+                self.resolved[name] = self.poses[name].local
+                way.pop()
+                break
+            name = self.poses[name].relative_to
+            if name == _WORLD:
+                self.resolved[_WORLD] = np.eye(4)
+        for later in reversed(way):
+            self.resolved[later] = self.resolved[self.poses[later].relative_to] @ self.poses[later].local
+            name = later
+        return self.resolved[name]
+
+    def _link(self, name: str, element: Element, place: Place) -> Link:
+        inertial = child(element, "inertial", place)
+        if inertial is None:
+            place.note("has no <inertial>, and has SDF's default: 1 kg and 1 kg m^2 about each axis")
+            return Link(name, InertialParameters(1.0, np.zeros(3), np.eye(3)))
+        if inertial.get("auto", "false").strip() in ("true", "1"):
+            raise place.error("its inertia follows from its shapes (auto), which is not supported: state it")
+        place = place.inside("inertial")
+        mass = _number(inertial, "mass", place, 1.0)
+        pose, tensor = pose_of(child(inertial, "pose", place), place), child(inertial, "inertia", place)
+        moments = {
+            key: 1.0 if tensor is None and key[1] == key[2] else 0.0
+            for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+        }
+        if tensor is not None:
+            inside = place.inside("inertia")
+            moments = {key: _number(tensor, key, inside, float(key[1] == key[2])) for key in moments}
+        inertia = np.array(
+            [
+                [moments["ixx"], moments["ixy"], moments["ixz"]],
+                [moments["ixy"], moments["iyy"], moments["iyz"]],
+                [moments["ixz"], moments["iyz"], moments["izz"]],
+            ]
+        )
+        try:
+            return Link(name, InertialParameters(mass, np.zeros(3), inertia).transformed(pose))
+        except InputError as error:
+            raise place.error(str(error)) from None
+
+    def _joint(
+        self,
+        name: str,
+        element: Element,
+        place: Place,
+        scope: str,
+        parent: str,
+        links: list[tuple[str, Callable[[], Link]]],
+    ) -> list[TreeJoint]:
+        """A joint; if it does not stand at its child's origin, with a link at the joint between them."""
+        kind, carried = attribute(element, "type", place), self._end(element, "child", scope, place)
+        link = self._body(carried, place)
+        if kind in _UNSUPPORTED:
+            return [TreeJoint.refused(name, parent, link, place, f"type {kind!r} is not supported")]
+        if kind not in _KINDS:
+            raise place.error(f"unknown type {kind!r}; known: {', '.join((*_KINDS, *_UNSUPPORTED))}")
+        T_parent, T_link = self._in_model(parent), self._in_model(link)
+        origin = inverse_transform(T_parent) @ T_link
+        if kind == "fixed":
+            return [TreeJoint.known(Joint(name, JointKind.FIXED, parent, link, origin), place)]
+        axis_element = child(element, "axis", place)
+        axis, bounds = self._axis(axis_element, name, kind, scope, place)
+        in_link = T_link[:3, :3].T @ axis
+        at = (inverse_transform(T_link) @ self._in_model(name))[:3, 3]
+        if _KINDS[kind] is JointKind.PRISMATIC or np.linalg.norm(np.cross(at, in_link)) < 1e-12:
+            # A sliding joint, or an axis through the link's origin: where along it the joint stands is of no account.
+            return [TreeJoint.known(Joint(name, _KINDS[kind], parent, link, origin, in_link), place, bounds)]
+        between = f"{name}::joint"
+        links.append((between, partial(Link, between)))
+        offset = transform_from(np.eye(3), at)
+        moving = Joint(name, _KINDS[kind], parent, between, origin @ offset, in_link)
+        rigid = Joint(f"{name}::offset", JointKind.FIXED, between, link, inverse_transform(offset))
+        return [TreeJoint.known(moving, place, bounds), TreeJoint.known(rigid, place)]
+
+    def _axis(
+        self, element: Element | None, joint: str, kind: str, scope: str, place: Place
+    ) -> tuple[FloatArray, JointBounds]:
+        """A joint's axis in the outermost model's frame (3,), and its limits."""
+        place = place.inside("axis")
+        direction, frame = np.array([0.0, 0.0, 1.0]), joint
+        if element is None:
+            place.note("is missing, and was read as SDF's default, z")
+            return self._in_model(frame)[:3, :3] @ direction, JointBounds()
+        xyz = child(element, "xyz", place)
+        if xyz is not None:
+            direction = _numbers(xyz, 3, place.inside("xyz"))
+            if self.version >= (1, 7):
+                expressed_in = xyz.get("expressed_in", "").strip()
+                frame = scope + expressed_in if expressed_in else joint
+        model_frame = _text(element, "use_parent_model_frame", place) in ("true", "1")
+        if self.version < (1, 5) or (self.version < (1, 7) and model_frame):
+            frame = f"{scope}__model__"
+        if not np.linalg.norm(direction) > 1e-9:
+            raise place.error("<xyz> must not be zero")
+        limit = child(element, "limit", place)
+        if limit is None:
+            return self._in_model(frame)[:3, :3] @ direction, JointBounds()
+        inside = place.inside("limit")
+        lower, upper = (
+            _number(limit, key, inside, default, infinite=True)
+            for key, default in (("lower", -math.inf), ("upper", math.inf))
+        )
+        if kind == "continuous":
+            lower, upper = -math.inf, math.inf
+        if lower > upper:
+            inside.note("has lower above upper, and was read the other way round")
+            lower, upper = upper, lower
+        bounds = JointBounds(
+            lower if lower > -LARGEST else -math.inf,
+            upper if upper < LARGEST else math.inf,
+            velocity=_bound(limit, "velocity", inside),
+            torque=_bound(limit, "effort", inside),
+        )
+        return self._in_model(frame)[:3, :3] @ direction, bounds
+
+
+def pose_of(element: Element | None, place: Place) -> FloatArray:
+    """(4, 4) of a <pose>: x y z and roll pitch yaw, or a quaternion with its real part last."""
+    if element is None or not (element.text or "").strip():
+        return np.eye(4)
+    place = place.inside("pose")
+    if element.get("rotation_format", "euler_rpy") == "quat_xyzw":
+        values = _numbers(element, 7, place)
+        x, y, z, w = values[3:] / (np.linalg.norm(values[3:]) or 1.0)
+        turn = np.array(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+            ]
+        )
+        return transform_from(turn, values[:3])
+    values = _numbers(element, 6, place)
+    angles = np.radians(values[3:]) if element.get("degrees", "false") in ("true", "1") else values[3:]
+    return transform_from(rotation_from_rpy(angles), values[:3])
+
+
+def _text(element: Element, tag: str, place: Place) -> str:
+    found = child(element, tag, place)
+    return "" if found is None else (found.text or "").strip()
+
+
+def _number(element: Element, tag: str, place: Place, default: float, infinite: bool = False) -> float:
+    text = _text(element, tag, place)
+    return to_float(text, tag, place, infinite) if text else default
+
+
+def _numbers(element: Element, count: int, place: Place) -> FloatArray:
+    words = (element.text or "").split()
+    if len(words) != count:
+        raise place.error(f"must be {count} numbers, got {' '.join(words)[:200]!r}")
+    return np.array([to_float(word, str(element.tag), place, False) for word in words])
+
+
+def _bound(limit: Element, tag: str, place: Place) -> float:
+    """A limit of speed or effort; none, zero and negative ones stand for unlimited in SDF."""
+    value = _number(limit, tag, place, math.inf, infinite=True)
+    return value if 0.0 < value <= LARGEST else math.inf
