@@ -1,4 +1,4 @@
-"""MJCF files become the arm that MuJoCo makes of them: the same poses, the same torques, the URDF's where there is one."""
+"""MJCF files become the arm that MuJoCo makes of them: the same poses and torques, and those of the arm's URDF."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ def test_missing_meshes_do_no_harm_where_no_mass_depends_on_them(write: Callable
     assert any("without its meshes" in note and "shell.stl" in note for note in robot.notes)
     assert_as_mujoco(robot, compiled(write(arm(*HINGES))), lambda data: data.site("attachment_site"))
     bare = arm(*HINGES, head=asset, inner=geom).replace(INERTIAL, "")
-    with pytest.raises(FileFormatError, match="shell.stl"):
+    with pytest.raises(FileFormatError, match=r"shell\.stl"):
         load_robot(write(bare))
 
 

@@ -169,7 +169,7 @@ def _is_finger(joint: TreeJoint) -> bool:
 
 
 def _continuing(body: _Body) -> list[tuple[TreeJoint, _Body]]:
-    """The branches of an arm's body that are no fingers: neither by name, nor beside fingers and as short as they are."""
+    """The branches of an arm's body that are no fingers, neither by name nor as short beside them."""
     fingers = [1 + child.height for joint, child in body.branches if _is_finger(joint)]
     longest = max(fingers, default=0)
     return [(joint, child) for joint, child in body.branches if not _is_finger(joint) and 1 + child.height > longest]

@@ -87,7 +87,7 @@ def _spec(mujoco: Any, path: Path) -> Any:
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+    return " ".join(str(error).split()).removeprefix("Error: ") or type(error).__name__
 
 
 class _Reader:
