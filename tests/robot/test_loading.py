@@ -40,7 +40,7 @@ def test_another_base_is_refused() -> None:
         load_robot("ur5e", base="base_link")
 
 
-@pytest.mark.parametrize("name", ["ur6e", "", "panda", "\0", "x" * 5000])
+@pytest.mark.parametrize("name", ["ur6e", "", "pandora", "\0", "x" * 5000])
 def test_an_unknown_name_lists_the_catalogue_and_mentions_urdf(name: str) -> None:
     with pytest.raises(UnknownNameError, match=r"ur3, ur5, ur10, .*ur30.*\.urdf"):
         load_robot(name)

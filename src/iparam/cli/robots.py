@@ -1,38 +1,55 @@
-"""`iparam robots`: the catalogue, or one robot in detail."""
+"""`iparam robots`: the catalogue, one robot in detail, or the arms in a folder of descriptions."""
 
 from __future__ import annotations
 
+import shlex
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 from tyro.conf import Positional, arg
 
 from iparam.arrays import FloatArray
+from iparam.cli.console.option_names import in_options
 from iparam.cli.console.printing import AsJson, number, print_json, print_line, print_table
 from iparam.cli.options.joint_state import robot_of
+from iparam.errors import InputError
 from iparam.robot.catalog import catalog_robot, robot_names
+from iparam.robot.description.folder import FolderEntry, arms_in_folder
+from iparam.robot.description.installed import INSTALLED_ARMS
+from iparam.robot.loading import read_description
 from iparam.robot.model import JointKind, Robot
 
 
 @dataclass(frozen=True, kw_only=True)
 class Robots:
-    """The robots known by name; with a name or a URDF file, that robot in detail.
+    """The robots known by name; with a name or a description's file, that robot in detail.
+
+    With --from, the arms that the descriptions in a folder hold (URDF, MJCF, SDF).
 
     Example:
       iparam robots
       iparam robots ur5e
+      iparam robots --from my_ws/src
     """
 
     robot: Annotated[Positional[str | None], arg(metavar="[ROBOT]", help_behavior_hint="(default: list all)")] = None
-    """A name from the list, or the path of a URDF file."""
+    """A name from the list, or the path of a URDF, xacro, MJCF or SDF file."""
+    from_: Annotated[Path | None, arg(name="from", metavar="FOLDER", help_behavior_hint="")] = None
+    """List what can be loaded in that folder and those in it."""
     tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
     """The frame taken as the tool."""
     json: AsJson = False
 
     def run(self) -> None:
         """Print."""
-        if self.robot is None:
+        if self.from_ is not None:
+            if self.robot is not None:
+                raise InputError("give a robot or --from with a folder, not both")
+            _print_folder(self.from_, self.json)
+        elif self.robot is None:
             _print_catalogue(self.json)
         else:
             _print_robot(robot_of(self.robot, self.tip), self.json)
@@ -41,10 +58,15 @@ class Robots:
 def _print_catalogue(as_json: bool) -> None:
     robots = [catalog_robot(name) for name in robot_names()]
     if as_json:
-        print_json({"robots": [_summary(robot) for robot in robots]})
+        print_json(
+            {
+                "robots": [_summary(robot) for robot in robots],
+                "from_example_robot_data": {name: arm.maker for name, arm in INSTALLED_ARMS.items()},
+            }
+        )
         return
     print_table(
-        "Robots known by name; a URDF file's path works wherever a name does",
+        "Robots known by name; the path of a URDF, xacro, MJCF or SDF file works wherever a name does",
         ["name", "joints", "moving mass [kg]", "max speed [rad/s]", "max torque [N m]"],
         [
             [
@@ -57,6 +79,50 @@ def _print_catalogue(as_json: bool) -> None:
             for robot in robots
         ],
     )
+    print_line()
+    print_table(
+        "From the package example-robot-data (pip install 'iparam[robots]')",
+        ["name", "arm"],
+        [[name, arm.maker] for name, arm in INSTALLED_ARMS.items()],
+    )
+
+
+def _print_folder(folder: Path, as_json: bool) -> None:
+    entries = []
+    for entry in arms_in_folder(folder, read_description):
+        entries.append(entry)
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r{len(entries)} found\r")
+            sys.stderr.flush()
+    if as_json:
+        print_json({"folder": str(folder), "descriptions": [_entry(entry) for entry in entries]})
+        return
+    for entry in entries:
+        file, robot = shlex.quote(str(entry.path)), entry.robot
+        if robot is None:
+            print_line(f"{file}: {in_options(entry.problem)}")
+            continue
+        open_ends = ", ".join(kind for kind, limited in entry.limited.items() if not limited)
+        options = f"--base {shlex.quote(robot.base_frame)} --tip {shlex.quote(robot.tool_frame)}"
+        facts = f"{robot.num_joints} joints, {number(_moving_mass(robot), 2)} kg"
+        print_line(f"{file} {options}: {facts}" + (f", not all with limits of {open_ends}" if open_ends else ""))
+    arms = sum(entry.robot is not None for entry in entries)
+    print_line(f"{arms} arms; {len(entries) - arms} descriptions without one that can be told")
+
+
+def _entry(entry: FolderEntry) -> dict[str, object]:
+    if entry.robot is None:
+        return {"file": str(entry.path), "problem": entry.problem}
+    return {
+        "file": str(entry.path),
+        "name": entry.robot.name,
+        "base": entry.robot.base_frame,
+        "tip": entry.robot.tool_frame,
+        "joints": list(entry.robot.joint_names),
+        "moving_mass": _moving_mass(entry.robot),
+        "limits": entry.limited,
+        "notes": list(entry.robot.notes),
+    }
 
 
 def _print_robot(robot: Robot, as_json: bool) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.robot.description.arm import SideBranches, cut_arm
+from iparam.robot.description.installed import INSTALLED_ARMS, installed_description
 from iparam.robot.description.mjcf import read_mjcf
 from iparam.robot.description.sdf import read_sdf
 from iparam.robot.description.tree import DescriptionTree
@@ -30,9 +31,10 @@ def load_robot(
     """The robot that ``source`` names.
 
     Args:
-        source: a catalogue name such as ``"ur5e"`` (in any case; see `robot_names`), or the path of a description: a
-            URDF, a xacro file, an MJCF or an SDF. A string is taken for a path if it is no catalogue name and has a
-            suffix or a folder in it, or names a file.
+        source: a catalogue name such as ``"ur5e"`` (in any case; see `robot_names`), the name of an arm that the
+            package example-robot-data brings (``INSTALLED_ARMS``), or the path of a description: a URDF, a xacro file,
+            an MJCF or an SDF. A string is taken for a path if it is no such name and has a suffix or a folder in it, or
+            names a file.
         tip: link whose frame becomes the tool frame. In a catalogue robot one behind the last joint, ``tool0`` if not
             given; for a description the tool flange, if that can be told: see `cut_arm`.
         base: link that poses are given in. Catalogue robots have ``base`` only.
@@ -47,7 +49,10 @@ def load_robot(
                 raise InputError(f"{source} has no joints off the arm to lock: leave out lock=")
             return _with_frames(catalog_robot(source), tip, base)
         if not _looks_like_path(source):
-            raise UnknownNameError("robot", source, robot_names(), hint="The path of a .urdf file works too.")
+            if source.lower() in INSTALLED_ARMS:
+                return _installed(source.lower(), tip, base, side_branches, lock)
+            known = (*robot_names(), *INSTALLED_ARMS)
+            raise UnknownNameError("robot", source, known, hint="The path of a .urdf, .xacro, .xml or .sdf works too.")
     return cut_arm(read_description(source), tip, base, side_branches, lock)
 
 
@@ -69,6 +74,15 @@ def load_stated_robot(source: str | os.PathLike[str], tip: str | None, stated: o
         with suppress(IparamError):  # the robot's own frame, then
             return load_robot(source, tip=stated)
     return load_robot(source, tip=tip)
+
+
+def _installed(
+    name: str, tip: str | None, base: str | None, side_branches: SideBranches, lock: Mapping[str, float] | None
+) -> Robot:
+    """An arm by name from an installed package, at the flange that the table gives unless told otherwise."""
+    tree = read_description(installed_description(name))
+    robot = cut_arm(tree, INSTALLED_ARMS[name].tip if tip is None else tip, base, side_branches, lock)
+    return dataclasses.replace(robot, name=name)
 
 
 def _with_frames(robot: Robot, tip: str | None, base: str | None) -> Robot:

@@ -16,7 +16,7 @@ LEAST_ARM = 4
 LONGEST_FINGER = 5
 """Moving joints that a finger may have."""
 
-_FINGERS = re.compile(r"finger|thumb|jaw|knuckle|claw|(^|[_-])(index|middle|ring|little|pinky)([_-]|$)", re.IGNORECASE)
+_FINGERS = re.compile(r"finger|thumb|jaw|knuckle|claw|hand.*_(index|middle|ring|little|pinky)", re.IGNORECASE)
 _GRIPPER = re.compile(r"gripper", re.IGNORECASE)
 _HAND = re.compile(r"hand|grip|palm|finger", re.IGNORECASE)
 _OTHER_LIMBS = re.compile(r"head|neck|leg|hip|knee|ankle|foot|thigh|calf|wheel|caster", re.IGNORECASE)

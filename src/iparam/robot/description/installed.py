@@ -1,0 +1,69 @@
+"""Arms by name whose descriptions come with the package example-robot-data, where that is installed.
+
+The files stay where they are: each has its maker's licence, and what it says is what its publishers say.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from iparam.errors import MissingExtraError
+
+_FOLDER = Path("share") / "example-robot-data" / "robots"
+
+
+@dataclass(frozen=True)
+class InstalledArm:
+    """An arm of the package.
+
+    Attributes:
+        path: of its description below the package's folder of robots.
+        tip: the link that its maker calls the flange.
+        maker: and what the maker calls it.
+    """
+
+    path: str
+    tip: str
+    maker: str
+
+
+INSTALLED_ARMS = {
+    "panda": InstalledArm("panda_description/urdf/panda.urdf", "panda_link8", "Franka Emika Panda, with its hand"),
+    "xarm7": InstalledArm("xarm_description/urdf/xarm7.urdf", "link_eef", "UFACTORY xArm7"),
+    "j2s6s200": InstalledArm(
+        "kinova_description/robots/kinova.urdf", "j2s6s200_end_effector", "Kinova Jaco 2 (j2s6s200)"
+    ),
+    "z1": InstalledArm("z1_description/urdf/z1.urdf", "link06", "Unitree Z1, with its gripper"),
+    "so100": InstalledArm("so_arm_description/urdf/so100.urdf", "gripper", "The Robot Studio SO-100"),
+    "so101": InstalledArm("so_arm_description/urdf/so101.urdf", "gripper_link", "The Robot Studio SO-101"),
+    "talos_left_arm": InstalledArm(
+        "talos_data/robots/talos_left_arm.urdf", "wrist_left_ft_tool_link", "PAL Robotics TALOS, its left arm"
+    ),
+}
+"""By name, in lower case. Kinematics, inertias and limits are those of the file."""
+
+
+def installed_description(name: str) -> Path:
+    """The file of the arm of that name.
+
+    Raises:
+        MissingExtraError: the package is not installed.
+    """
+    for folder in _folders():
+        path = folder / INSTALLED_ARMS[name].path
+        if path.is_file():
+            return path
+    raise MissingExtraError(f"example-robot-data for {name}", "robots")
+
+
+def _folders() -> Iterator[Path]:
+    """Where packages put shared files: cmeel's in site-packages, this Python's and ROS's."""
+    for entry in sys.path:
+        yield Path(entry) / "cmeel.prefix" / _FOLDER
+    yield Path(sys.prefix) / _FOLDER
+    for root in filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)):
+        yield Path(root) / _FOLDER
