@@ -11,6 +11,7 @@ from tyro.conf import Positional, arg
 import iparam
 from iparam.cli.console.printing import AsJson, note, number, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, robot_of
 from iparam.cli.options.mounting import MountingOptions, note_unstored
 from iparam.cli.options.recorded_run import RecordedRunOptions
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BagImport(MountingOptions):
+class BagImport(ArmOptions, MountingOptions):
     r"""Read joint states, wrench and IMU of a ROS 2 or ROS 1 bag into a recording.
 
     Damaged and unfinished bags are read as far as they go.
@@ -41,7 +42,7 @@ class BagImport(MountingOptions):
     """File for the recording: .parquet or .csv. Replaced if it exists."""
     overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the bag's, if iparam's)")] = None
-    """A name from 'iparam robots', or the path of a URDF file."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, xacro, MJCF, SDF)."""
     tip: Tip = None
     joint_topic: Annotated[str | None, arg(metavar="TOPIC", help_behavior_hint="(default: the only one)")] = None
     """Topic of the sensor_msgs/JointState."""
@@ -87,9 +88,9 @@ class BagImport(MountingOptions):
             units=self._units(),
             stamps=self.stamps,
         )
-        if self.robot is None and self.tip is not None:
-            raise InputError("--tip is a frame of a robot: add --robot")
-        robot = robot_of(self.robot, self.tip) if self.robot is not None else None
+        if self.robot is None and (self.tip or self.base or self.lock):
+            raise InputError("--tip, --base and --lock are about a robot: add --robot")
+        robot = robot_of(self.robot, self.tip, **self.cut()) if self.robot is not None else None
         gravity = self.given_gravity()
         recording = iparam.recording.with_gravity(iparam.bridges.bag.read_bag(self.bag, robot, settings), gravity)
         if robot is not None and robot.name not in robot_names():

@@ -90,7 +90,8 @@ class Report(RecordedRunOptions):
         """The arm of a report without a recording, with the tool frame of the result."""
         name = self.robot or (planned.robot if planned is not None else None)
         if name:
-            return robot_of(name, self.tip, frame or (planned.tool_frame if planned is not None else None))
+            stated = frame or (planned.tool_frame if planned is not None else None)
+            return robot_of(name, self.tip, stated, **self.cut())
         if planned is not None:
             note(f"{self.trajectory} does not say which robot it belongs to: add --robot to show the motion")
         return None

@@ -14,6 +14,7 @@ from tyro.conf import Positional, arg
 from iparam.arrays import FloatArray
 from iparam.cli.console.option_names import in_options
 from iparam.cli.console.printing import AsJson, number, print_json, print_line, print_table
+from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import robot_of
 from iparam.errors import InputError
 from iparam.robot.catalog import catalog_robot, robot_names
@@ -24,7 +25,7 @@ from iparam.robot.model import JointKind, Robot
 
 
 @dataclass(frozen=True, kw_only=True)
-class Robots:
+class Robots(ArmOptions):
     """The robots known by name; with a name or a description's file, that robot in detail.
 
     With --from, the arms that the descriptions in a folder hold (URDF, MJCF, SDF).
@@ -52,7 +53,7 @@ class Robots:
         elif self.robot is None:
             _print_catalogue(self.json)
         else:
-            _print_robot(robot_of(self.robot, self.tip), self.json)
+            _print_robot(robot_of(self.robot, self.tip, **self.cut()), self.json)
 
 
 def _print_catalogue(as_json: bool) -> None:

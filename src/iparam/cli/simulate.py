@@ -13,6 +13,7 @@ from tyro.conf import arg
 import iparam
 from iparam.cli.console.printing import AsJson, note, number, numbers, print_json, print_line, progress_bar
 from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, note_other_arm, robot_of
 from iparam.cli.options.mounting import MountingOptions, note_unstored
 from iparam.cli.options.payload import PayloadOptions
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Simulate(MountingOptions, PayloadOptions):
+class Simulate(ArmOptions, MountingOptions, PayloadOptions):
     r"""An arm follows a trajectory with a payload in MuJoCo; its sensors are recorded.
 
     The payload's true inertia is written to --truth, never into the recording.
@@ -57,7 +58,7 @@ class Simulate(MountingOptions, PayloadOptions):
     """File for the payload's true inertial parameters: .json."""
     overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the trajectory's)")] = None
-    """A name from 'iparam robots', or the path of a URDF file."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, xacro, MJCF, SDF)."""
     tip: Tip = None
     noise: Annotated[str, arg(metavar="PRESET")] = "ideal"
     """Noise of the sensors: ideal, ur5e or harsh."""
@@ -82,7 +83,7 @@ class Simulate(MountingOptions, PayloadOptions):
         name = self.robot or planned.robot
         if not name:
             raise InputError(f"{self.trajectory} does not say which robot it belongs to: add --robot")
-        robot = robot_of(name, self.tip, planned.tool_frame)
+        robot = robot_of(name, self.tip, planned.tool_frame, **self.cut())
         note_other_arm(planned.robot, robot, self.robot, str(self.trajectory))
         payload = given if self.names_payload else self._planned_payload(planned, robot)
         self._note_conditions(planned, given)

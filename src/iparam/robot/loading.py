@@ -68,12 +68,31 @@ def read_description(source: str | os.PathLike[str]) -> DescriptionTree:
     return read_tree(source)
 
 
-def load_stated_robot(source: str | os.PathLike[str], tip: str | None, stated: object) -> Robot:
-    """`load_robot` with the tool frame ``tip``, or else the one that a recording states, if the robot has that."""
-    if tip is None and isinstance(stated, str):
-        with suppress(IparamError):  # the robot's own frame, then
-            return load_robot(source, tip=stated)
-    return load_robot(source, tip=tip)
+def load_stated_robot(
+    source: str | os.PathLike[str],
+    tip: str | None,
+    stated: object,
+    base: str | None = None,
+    lock: Mapping[str, float] | None = None,
+    *,
+    stated_base: object = None,
+) -> Robot:
+    """`load_robot` with frames that are asked for, or else those that a file states, if the robot has them.
+
+    Args:
+        source: of the robot.
+        tip, base: frames that were asked for; None for those of the file.
+        stated, stated_base: the tool frame and the base that the file names, if they are text.
+        lock: see `load_robot`.
+    """
+    tips = [tip] if tip is not None or not isinstance(stated, str) else [stated, None]
+    bases = [base] if base is not None or not isinstance(stated_base, str) else [stated_base, None]
+    for frame in tips:
+        for foot in bases:
+            if (frame, foot) != (tip, base):
+                with suppress(IparamError):  # the robot's own, then
+                    return load_robot(source, tip=frame, base=foot, lock=lock)
+    return load_robot(source, tip=tip, base=base, lock=lock)
 
 
 def _installed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,19 +90,29 @@ def _check_sensor_run(recording: Recording, gravity: ArrayLike | None) -> Checke
     return CheckedRun(recording, agreed, tuple(remarks))
 
 
-def recorded_robot(recording: Recording, robot: str | None = None, tip: str | None = None) -> Robot:
-    """The arm of a recording, with its tool frame if it names one that the arm has.
+def recorded_robot(
+    recording: Recording,
+    robot: str | None = None,
+    tip: str | None = None,
+    base: str | None = None,
+    lock: Mapping[str, float] | None = None,
+) -> Robot:
+    """The arm of a recording, with its tool frame and base if it names some that the arm has.
 
     Args:
         recording: that may name both.
         robot: name, or path of a URDF, instead of the recording's.
-        tip: tool frame instead of the recording's.
+        tip, base: tool frame and base instead of the recording's.
+        lock: positions of joints that are not the arm's; see `load_robot`.
     """
     name = robot or recording.robot
     if not name:
         raise InputError("the recording does not say which robot it belongs to: name it (--robot)")
+    stated = recording.metadata
     try:  # `check_run` compares the frames
-        return load_stated_robot(name, tip, tool_frame(recording.metadata) or None)
+        return load_stated_robot(
+            name, tip, tool_frame(stated) or None, base, lock, stated_base=stated.get("base_frame")
+        )
     except IparamError as error:
         if robot:
             raise

@@ -107,7 +107,8 @@ _FRICTION = "--friction viscous,coulomb"  # to choose the terms takes seconds
 _TWIN = "--rtde-port 0 --dashboard-port 0 --script-ports 0 0 0 --duration 0.02"
 
 LINES = (
-    Line("robots", "@arm.urdf --tip tool0", quick=True),
+    Line("robots", "@arm.urdf --base base --tip tool0", quick=True),
+    Line("robots", "--from ."),
     Line("kinematics compute", "--robot @arm.urdf --q 0 0 0 0 0 0"),
     Line("kinematics batch", "--input @motion.json --robot @arm.urdf --output >states_out.csv", quick=True),
     Line("kinematics batch", "--input @states.csv --robot ur5e --output >states_out.json", quick=True),

@@ -16,6 +16,7 @@ from iparam.cli.main import main
 from iparam.errors import InputError
 
 READ = {
+    "robots": {"from_"},
     "kinematics batch": {"input"},
     "excite optimize": {"cell"},
     "excite random": {"cell"},

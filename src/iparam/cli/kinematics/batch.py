@@ -18,6 +18,7 @@ from iparam.cli.console.printing import note, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.kinematics.sample_files import SampleBlock, is_trajectory_file, read_table
 from iparam.cli.kinematics.state_files import StatesHeader, writer_type
+from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, note_other_arm, robot_of
 from iparam.errors import ContradictionError, InputError
 from iparam.files.atomic import atomic_file
@@ -30,7 +31,7 @@ MOST_STATES = 2_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Batch:
+class Batch(ArmOptions):
     """Pose, velocity and acceleration of the tool frame for every sample of a file.
 
     Input: a trajectory file, or a table with columns time, q0.., dq0.., ddq0..
@@ -48,7 +49,7 @@ class Batch:
     """File for the states: .json, .csv or .parquet. Replaced if it exists."""
     overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the trajectory's)")] = None
-    """A name from 'iparam robots', or the path of a URDF file. A table needs it."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, xacro, MJCF, SDF). A table needs it."""
     fps: Annotated[float | None, arg(metavar="HZ", help_behavior_hint="(default: the trajectory's)")] = None
     """Samples a second taken from a trajectory."""
     tip: Tip = None
@@ -79,7 +80,7 @@ class Batch:
         stated = self._stated_robot()
         if not (self.robot or stated):
             raise InputError(f"{self.input} does not say which robot it belongs to: add --robot")
-        robot = robot_of(self.robot or stated, self.tip)
+        robot = robot_of(self.robot or stated, self.tip, **self.cut())
 
         for remark in iparam.robot.check_same_arm(stated, robot, self.robot or stated, str(self.input)):
             note(remark)
@@ -112,7 +113,7 @@ class Batch:
             raise InputError(f"{self.input} does not say which robot it belongs to: add --robot")
         if fps is None:
             raise InputError(f"{self.input} does not say how often to sample it: add --fps")
-        robot = robot_of(name, self.tip, planned.tool_frame)
+        robot = robot_of(name, self.tip, planned.tool_frame, **self.cut())
         if planned.trajectory.num_joints != robot.num_joints:
             raise InputError(
                 f"{self.input} moves {planned.trajectory.num_joints} joints, {robot.name} has {robot.num_joints}"

@@ -11,6 +11,7 @@ from tyro.conf import arg
 
 import iparam
 from iparam.cli.console.printing import AsJson
+from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.drives import DriveOptions
 from iparam.cli.options.joint_state import Tip, exact_count, robot_of
 from iparam.cli.options.mounting import MountingOptions
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ControllerLogOptions(DriveOptions, RecordingFileOptions, MountingOptions):
+class ControllerLogOptions(ArmOptions, DriveOptions, RecordingFileOptions, MountingOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str, arg(metavar="ROBOT")]
-    """A name from 'iparam robots', or the path of a URDF file."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, xacro, MJCF, SDF)."""
     tip: Tip = None
     drive_gains: Annotated[tuple[float, ...], arg(metavar="K0 K1 ..", help_behavior_hint="(default: estimated)")] = ()
     """Torque that an ampere makes at each joint [N m/A]; negative where currents are counted the other way round."""
@@ -35,7 +36,7 @@ class ControllerLogOptions(DriveOptions, RecordingFileOptions, MountingOptions):
 
     def load_robot(self) -> Robot:
         """The robot."""
-        return robot_of(self.robot, self.tip)
+        return robot_of(self.robot, self.tip, **self.cut())
 
     def load_log(self, path: Path, robot: Robot) -> iparam.Recording:
         """One log, with notes on what is wrong with it."""

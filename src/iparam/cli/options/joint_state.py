@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -12,6 +12,7 @@ from tyro.conf import arg
 import iparam
 from iparam.arrays import FloatArray, as_float_array
 from iparam.cli.console.printing import AsJson, note
+from iparam.cli.options.arm import ArmOptions
 from iparam.errors import InputError
 from iparam.robot.loading import load_stated_robot
 from iparam.robot.model import JointKind, Robot
@@ -38,11 +39,11 @@ class JointState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointStateOptions:
+class JointStateOptions(ArmOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str, arg(metavar="ROBOT")]
-    """A name from 'iparam robots', or the path of a URDF file."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, xacro, MJCF, SDF)."""
     q: Annotated[tuple[float, ...], arg(metavar="Q0 Q1 ..")]
     """Joint positions, one number a joint [rad, or m for prismatic joints]."""
     dq: Annotated[tuple[float, ...], arg(metavar="DQ0 DQ1 ..", help_behavior_hint="(default: at rest)")] = ()
@@ -56,7 +57,7 @@ class JointStateOptions:
 
     def load_robot(self) -> Robot:
         """The robot, with a note about what its description leaves out."""
-        return robot_of(self.robot, self.tip)
+        return robot_of(self.robot, self.tip, **self.cut())
 
     def joint_state(self, robot: Robot) -> JointState:
         """The state, checked against the robot, with a note where it is beyond the robot's limits."""
@@ -85,15 +86,23 @@ class JointStateOptions:
             note(f"dq{joint} = {state.dq[joint]:.4g} is above the joint's speed limit {limits.velocity[joint]:.4g}")
 
 
-def robot_of(source: str, tip: str | None = None, stated: str | None = None) -> Robot:
+def robot_of(
+    source: str,
+    tip: str | None = None,
+    stated: str | None = None,
+    *,
+    base: str | None = None,
+    lock: Mapping[str, float] | None = None,
+) -> Robot:
     """The robot that an option names, with notes on its model.
 
     Args:
         source: its name, or the path of its file.
         tip: the frame that an option names as the tool; None if none does.
         stated: the one that a file names, taken if there is no ``tip`` and the robot has it.
+        base, lock: see `load_robot`.
     """
-    robot = load_stated_robot(source, tip, stated)
+    robot = load_stated_robot(source, tip, stated, base, lock)
     note_model(robot)
     return robot
 

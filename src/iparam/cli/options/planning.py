@@ -14,6 +14,7 @@ from tyro.conf import Positional, Suppress, arg
 
 import iparam
 from iparam.cli.console.printing import AsJson, note, print_line
+from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, exact_count, note_other_arm, robot_of
 from iparam.cli.options.mounting import MountingOptions
 from iparam.errors import InputError
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanningOptions(MountingOptions):
+class PlanningOptions(ArmOptions, MountingOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="")] = None
-    """A name from 'iparam robots', or the path of a URDF file."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, xacro, MJCF, SDF)."""
     tip: Tip = None
     preset: Annotated[Literal["reference"] | None, arg(help_behavior_hint="")] = None
     """A ready-made problem: 'reference' is that of document 000 (UR5e, spheres)."""
@@ -82,7 +83,7 @@ class PlanningOptions(MountingOptions):
             raise InputError("which robot? Add --robot, e.g. --robot ur5e ('iparam robots' lists the known ones)")
         if self.q0 and 0.0 < np.abs(self.q0).max() <= 2.0 * np.pi:
             note(f"--q0 is in degrees: {' '.join(f'{angle:g}' for angle in self.q0)} deg is all but the zero pose")
-        return robot_of(name, self.tip, frame)
+        return robot_of(name, self.tip, frame, **self.cut())
 
     def conditions(self, planned: PlanConditions | None = None) -> PlanConditions:
         """Payload, cell, clearance and limits: what the options say, else what a file says."""

@@ -11,10 +11,12 @@ from tyro.conf import arg
 
 import iparam
 from iparam.cli.console.printing import note
+from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import note_model
 from iparam.cli.options.mounting import MountingOptions
 from iparam.cli.options.recording_file import RecordingFileOptions
 from iparam.errors import InputError
+from iparam.robot.loading import load_robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -39,11 +41,11 @@ DelayText = Annotated[str | None, arg(metavar="S", help_behavior_hint="(default:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordedRunOptions(RecordingFileOptions, MountingOptions):
+class RecordedRunOptions(ArmOptions, RecordingFileOptions, MountingOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the recording's)")] = None
-    """A name from 'iparam robots', or the path of a URDF file."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, xacro, MJCF, SDF)."""
     tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the recording's)")] = None
     """The frame taken as the tool: a link of the URDF, or 'flange'."""
 
@@ -53,13 +55,16 @@ class RecordedRunOptions(RecordingFileOptions, MountingOptions):
 
     def load_recording(self, path: Path) -> iparam.Recording:
         """The recording, with notes on what is wrong with it, under the gravity of the options."""
-        return iparam.recording.with_gravity(self.read_file(path, self.robot, self.tip), self.given_gravity())
+        robot: Robot | str | None = self.robot
+        if self.robot is not None and (self.base is not None or self.lock):
+            robot = load_robot(self.robot, tip=self.tip, **self.cut())
+        return iparam.recording.with_gravity(self.read_file(path, robot, self.tip), self.given_gravity())
 
     def with_arm(self, recording: iparam.Recording, path: Path) -> tuple[iparam.Recording, Robot]:
         """The recording and its arm, which must not contradict each other, with notes on the model."""
         if not (self.robot or recording.robot):
             raise InputError(f"{path} does not say which robot it belongs to: add --robot")
-        robot = iparam.sensing.recorded_robot(recording, self.robot, self.tip)
+        robot = iparam.sensing.recorded_robot(recording, self.robot, self.tip, **self.cut())
         note_model(robot)
         told = iparam.sensing.with_told_frame(recording, robot, self.tip)
         note_further(told.warnings, recording)

@@ -13,6 +13,7 @@ from tyro.conf import arg
 import iparam
 from iparam.cli.console.printing import note, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import exact_count, robot_of
 from iparam.cli.options.mounting import MountingOptions
 from iparam.cli.options.payload import PayloadOptions
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UrSimulate(MountingOptions, PayloadOptions):
+class UrSimulate(ArmOptions, MountingOptions, PayloadOptions):
     r"""A simulated arm that programs take for a real UR controller.
 
     ur_rtde's receive, control and dashboard interfaces work with it.
@@ -44,7 +45,7 @@ class UrSimulate(MountingOptions, PayloadOptions):
     """
 
     robot: Annotated[str, arg(metavar="ROBOT")] = "ur5e"
-    """A name from 'iparam robots', or the path of a URDF file; six joints."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, xacro, MJCF, SDF); six joints."""
     tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
     """The frame taken as the flange: a link of the URDF, or 'flange'."""
     q: Annotated[tuple[float, ...], arg(metavar="Q0 Q1 ..", help_behavior_hint="(default: elbow up, flange down)")] = ()
@@ -80,7 +81,7 @@ class UrSimulate(MountingOptions, PayloadOptions):
         if self.duration is not None and not self.duration > 0.0:
             raise InputError(f"--duration must be positive, got {self.duration:g} s")
         gravity = self.given_gravity()
-        robot = robot_of(self.robot, self.tip)
+        robot = robot_of(self.robot, self.tip, **self.cut())
         start = exact_count(self.q, "--q", "one for each joint [rad]", 6) if self.q else iparam.bridges.ur.HOME
         check_angles(start, robot, "--q")
         if self.motors is not None and self.motors != robot.name:

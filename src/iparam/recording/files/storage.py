@@ -77,7 +77,7 @@ def load_recording(
             if reading.columns is not None:
                 raise InputError(f"{source} is a Parquet file, which names its columns; leave out columns=")
             table, document = read_parquet_table(stream, source, reading)
-            arm = _robot(robot, tip, document["metadata"].get("tool_frame") if document is not None else None)
+            arm = _robot(robot, tip, document["metadata"] if document is not None else None)
         else:
             _refuse_bags(head, source)
             arm = _robot(robot, tip)
@@ -226,12 +226,13 @@ def _unreadable(source: str, error: OSError | ValueError) -> FileFormatError:
     return FileFormatError(f"cannot read {source}: {reason}")
 
 
-def _robot(robot: Robot | str | None, tip: str | None, stated: object = None) -> Robot | None:
+def _robot(robot: Robot | str | None, tip: str | None, stated: Mapping[str, Any] | None = None) -> Robot | None:
     if robot is None or not isinstance(robot, str):
         return robot
     from iparam.robot.loading import load_stated_robot
 
-    return load_stated_robot(robot, tip, stated)
+    frames = stated or {}
+    return load_stated_robot(robot, tip, frames.get("tool_frame"), stated_base=frames.get("base_frame"))
 
 
 def _known_robot(name: str) -> Robot | None:

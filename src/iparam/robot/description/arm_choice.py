@@ -102,7 +102,9 @@ def _walk(tree: DescriptionTree, start: str, root: _Body) -> Iterator[ArmCandida
         base, body, stem, chosen = waiting.pop(0)
         while True:
             branches = _continuing(body) if len(stem) >= LEAST_ARM else body.branches
-            if not branches or (len(stem) >= LEAST_ARM and _is_hand([1 + child.height for _, child in branches])):
+            next_one = [branch for branch in branches if branch[1].link == _next_name(body.link)]
+            heights = [1 + child.height for _, child in branches]
+            if not branches or (len(stem) >= LEAST_ARM and not next_one and _is_hand(heights)):
                 grasping = [joint for joint, _ in body.branches]
                 if stem:
                     yield _candidate(tree, base, body, stem, grasping, chosen)
@@ -110,9 +112,10 @@ def _walk(tree: DescriptionTree, start: str, root: _Body) -> Iterator[ArmCandida
             long = [branch for branch in branches if 1 + branch[1].height >= LEAST_ARM]
             if len(branches) == 1:
                 following = branches
-            elif len(long) == 1 or len(stem) >= LEAST_ARM:
-                highest = max(1 + child.height for _, child in branches)
-                following = long if len(long) == 1 else [one for one in branches if 1 + one[1].height == highest]
+            elif len(long) == 1:
+                following = long
+            elif len(stem) >= LEAST_ARM:
+                following = next_one or [one for one in branches if 1 + one[1].height == max(heights)]
             else:
                 following = long
             if len(following) != 1:
@@ -220,7 +223,7 @@ def _before_hand(tree: DescriptionTree, body: _Body, carrier: str) -> str | None
 
 
 def _next_name(link: str) -> str:
-    """What a maker calls the flange behind the numbered link: panda_link8 behind panda_link7."""
+    """What comes behind a numbered link, be it the next one or the flange: panda_link8 behind panda_link7."""
     found = re.fullmatch(r"(.*?)(\d+)", link)
     return f"{found[1]}{int(found[2]) + 1}" if found else ""
 
