@@ -105,10 +105,11 @@ def _print_folder(folder: Path, as_json: bool) -> None:
             continue
         open_ends = ", ".join(kind for kind, limited in entry.limited.items() if not limited)
         options = f"--base {shlex.quote(robot.base_frame)} --tip {shlex.quote(robot.tool_frame)}"
-        facts = f"{robot.num_joints} joints, {number(_moving_mass(robot), 2)} kg"
+        joints = "1 joint" if robot.num_joints == 1 else f"{robot.num_joints} joints"
+        facts = f"{joints}, {number(_moving_mass(robot), 2)} kg"
         print_line(f"{file} {options}: {facts}" + (f", not all with limits of {open_ends}" if open_ends else ""))
     arms = sum(entry.robot is not None for entry in entries)
-    print_line(f"{arms} arms; {len(entries) - arms} descriptions without one that can be told")
+    print_line(f"arms: {arms}; descriptions in which none can be told: {len(entries) - arms}")
 
 
 def _entry(entry: FolderEntry) -> dict[str, object]:

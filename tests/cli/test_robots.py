@@ -1,0 +1,94 @@
+"""`iparam robots`: the catalogue, an arm of a robot with several, and a folder of descriptions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from iparam.cli.main import main
+
+EDGES = [
+    ("torso", "root", "chest"),
+    *((f"{side}{i}", f"{side}{i - 1}" if i > 1 else "chest", f"{side}{i}") for side in "lr" for i in range(1, 5)),
+]
+
+
+@pytest.fixture
+def two_arms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    links = dict.fromkeys(name for _, *ends in EDGES for name in ends)
+    joints = "".join(
+        f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/><origin xyz="0 0 0.3"/>'
+        f'<axis xyz="0 1 0"/><limit lower="-2" upper="2" velocity="1" effort="50"/></joint>'
+        for name, parent, child in EDGES
+    )
+    path = Path("two arms.urdf")
+    path.write_text(f'<robot name="two">{"".join(f"<link name={name!r}/>" for name in links)}{joints}</robot>', "utf-8")
+    return path
+
+
+def test_several_arms_are_offered_as_options(two_arms: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["robots", str(two_arms)]) == 1
+    message = capsys.readouterr().err
+    assert "--base chest --tip l4 (4 joints); --base chest --tip r4 (4 joints)" in " ".join(message.split())
+
+
+def test_one_arm_is_cut_out_with_the_rest_locked(two_arms: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--base", "chest", "--tip", "r4", "--lock", "torso=0.5", "l1=-1"]
+    assert main(["robots", str(two_arms), *options, "--json"]) == 0
+    captured = capsys.readouterr()
+    shown = json.loads(captured.out)
+    assert shown["joints"] == ["r1", "r2", "r3", "r4"]
+    assert shown["base_frame"] == "chest"
+    assert set(shown["frames"]) == {"root", "chest", *(f"{side}{i}" for side in "lr" for i in range(1, 5))}
+    assert "tilted by 29 deg" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("lock", "message"),
+    [
+        (["torso"], "--lock takes JOINT=Q"),
+        (["torso="], "--lock takes JOINT=Q"),
+        (["=1"], "--lock takes JOINT=Q"),
+        (["torso=nan"], "--lock takes JOINT=Q"),
+        (["torso=1", "torso=2"], "--lock names torso twice"),
+        (["r1=1"], "joint 'r1' moves the arm"),
+        (["elbow=1"], "unknown joint to lock 'elbow'"),
+    ],
+)
+def test_what_cannot_be_locked_is_refused(
+    lock: list[str], message: str, two_arms: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["robots", str(two_arms), "--base", "chest", "--tip", "r4", "--lock", *lock]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_folder_is_listed_with_what_to_paste(two_arms: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("broken.urdf").write_text("<robot", encoding="utf-8")
+    assert main(["robots", "--from", "."]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"'{two_arms}' --base chest --tip l4: 4 joints, 0.00 kg" in shown
+    assert "broken.urdf: is not well-formed" in shown
+    assert "arms: 2; descriptions in which none can be told: 1" in shown
+    assert main(["robots", "--from", ".", "--json"]) == 0
+    entries = json.loads(capsys.readouterr().out)["descriptions"]
+    assert [entry.get("tip") for entry in entries] == [None, "l4", "r4"]
+    assert entries[1]["limits"] == {"position": True, "velocity": True, "torque": True}
+
+
+def test_a_folder_and_a_robot_are_too_much(two_arms: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["robots", str(two_arms), "--from", "."]) == 2
+    assert "not both" in capsys.readouterr().err
+
+
+def test_arms_of_the_installed_package_are_listed(
+    capsys: pytest.CaptureFixture[str], example_robot_urdf: Callable[[str], Path]
+) -> None:
+    example_robot_urdf("panda")
+    assert main(["robots", "--json"]) == 0
+    assert "panda" in json.loads(capsys.readouterr().out)["from_example_robot_data"]
+    assert main(["robots", "Panda", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["tool_frame"] == "panda_link8"
