@@ -194,7 +194,7 @@ SPOILERS: dict[str, Callable[[bytes], Iterator[tuple[str, bytes]]]] = {
     ".npz": bad_npz,
     ".mat": bad_mat,
     ".bag": bad_ros1,
-    ".urdf": bad_urdf,
+    **dict.fromkeys((".urdf", ".xml", ".sdf"), bad_urdf),
     ".obj": bad_obj,
     ".stl": bad_stl,
     ".db3": bad_sqlite,

@@ -132,6 +132,7 @@ def bad_table(contents: bytes) -> Iterator[tuple[str, bytes]]:
 
 # --------------------------------------------------------------------------------------------------------- URDF
 def bad_urdf(contents: bytes) -> Iterator[tuple[str, bytes]]:
+    """What can be wrong in a URDF; most of it in any description in XML."""
     text = contents.decode()
     body = text.partition("?>")[2]
     laughs = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 10))
@@ -142,7 +143,8 @@ def bad_urdf(contents: bytes) -> Iterator[tuple[str, bytes]]:
         ("a definition from the network", '<!DOCTYPE robot SYSTEM "http://127.0.0.1:9/x.dtd">', ""),
         ("a long entity many times", f'<!DOCTYPE robot [<!ENTITY l "{"x" * 100_000}">]>', "&l;" * 10_000),
     ):
-        yield name, (doctype + body.replace("</robot>", f"{entity}</robot>")).encode()
+        start, _, end = body.strip().rpartition("</")
+        yield name, f"{doctype}{start}{entity}</{end}".encode()
     for encoding in ("utf-16", "no-such-encoding", "utf-7", "idna", "hex"):
         yield f"encoding {encoding}", f'<?xml version="1.0" encoding="{encoding}"?>{body}'.encode()
     for value in ("nan", "inf", "-1", "0", "1e308", "-1e308", "1e-320", "1e400", "", "1 2 3 4", "${x}", "١", "0x1"):

@@ -108,6 +108,8 @@ _TWIN = "--rtde-port 0 --dashboard-port 0 --script-ports 0 0 0 --duration 0.02"
 
 LINES = (
     Line("robots", "@arm.urdf --base base --tip tool0", quick=True),
+    Line("robots", "@arm.xml --tip flange", quick=True),
+    Line("robots", "@arm.sdf --tip flange --json", quick=True),
     Line("robots", "--from ."),
     Line("kinematics compute", "--robot @arm.urdf --q 0 0 0 0 0 0"),
     Line("kinematics batch", "--input @motion.json --robot @arm.urdf --output >states_out.csv", quick=True),

@@ -32,6 +32,8 @@ SAMPLES = {
     "truth.json": "truth",
     "cell.json": "cell",
     "arm.urdf": "urdf",
+    "arm.xml": "mjcf",
+    "arm.sdf": "sdf",
     "part.obj": "mesh",
     "part.stl": "mesh",
     "ascii.stl": "mesh",
@@ -48,6 +50,22 @@ SAMPLES = {
     "params.yaml": "parameters",
 }
 """Name of a sample -> its kind. Those of a kind are read by the same arguments of the same commands."""
+
+_MJCF = """<?xml version="1.0"?>
+<mujoco model="arm"><compiler angle="radian"/><default><joint armature="0.1" range="-2 2" axis="0 1 0"/></default>
+<worldbody><body name="a" pos="0 0 0.3"><inertial mass="2" pos="0 0 0.1" diaginertia="0.1 0.1 0.05"/><joint name="j1"/>
+<body name="b" pos="0 0 0.4"><inertial mass="1" pos="0 0 0.1" diaginertia="0.1 0.1 0.05"/>
+<joint name="j2" pos="0 0 0.1"/><site name="flange" pos="0 0 0.2"/></body></body></worldbody>
+<actuator><motor joint="j1" ctrlrange="-1 1" gear="50"/></actuator></mujoco>"""
+
+_LINK = """<link name="{0}"><pose relative_to="{1}">0 0 0.3 0 0 0</pose><inertial><mass>2</mass><inertia><ixx>0.1</ixx>
+<iyy>0.1</iyy><izz>0.1</izz></inertia></inertial></link><joint name="j_{0}" type="revolute"><parent>{1}</parent>
+<child>{0}</child><axis><xyz expressed_in="{0}">0 1 0</xyz><limit><lower>-2</lower><upper>2</upper></limit></axis>
+</joint>"""
+
+_SDF = f"""<?xml version="1.0"?>
+<sdf version="1.9"><model name="arm"><link name="base"/>{_LINK.format("a", "base")}{_LINK.format("b", "a")}
+<frame name="flange" attached_to="b"><pose>0 0 0.1 0 0 0</pose></frame></model></sdf>"""
 
 LOG_COLUMNS = "time,q,dq,current"
 
@@ -127,6 +145,8 @@ def _write_robot() -> None:
     from iparam.robot.urdf.writer import robot_to_urdf
 
     Path("arm.urdf").write_text(robot_to_urdf(load_robot("ur5e")), encoding="utf-8")
+    Path("arm.xml").write_text(_MJCF, encoding="utf-8")
+    Path("arm.sdf").write_text(_SDF, encoding="utf-8")
 
 
 def _write_meshes() -> None:

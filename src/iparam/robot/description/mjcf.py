@@ -7,6 +7,7 @@ what is read here is the compiled model.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -54,7 +55,7 @@ def read_mjcf(source: str | os.PathLike[str]) -> DescriptionTree:
 def _compiled(mujoco: Any, path: Path, whole: Place) -> Any:
     """The model; if its meshes are not there but no mass depends on them, the model without them."""
     try:
-        return _spec(mujoco, path).compile()
+        return _model(_spec(mujoco, path), whole)
     except ValueError as error:
         reason = _one_line(error)
     spec = _spec(mujoco, path)  # one that failed to compile answers no questions
@@ -70,7 +71,7 @@ def _compiled(mujoco: Any, path: Path, whole: Place) -> Any:
         for asset in list(assets):
             spec.delete(asset)
     try:
-        model = spec.compile()
+        model = _model(spec, whole)
     except ValueError:
         raise FileFormatError(f"{path}: MuJoCo cannot compile it: {reason}") from None
     whole.note(f"was read without its meshes: {reason}")
@@ -86,7 +87,17 @@ def _spec(mujoco: Any, path: Path) -> Any:
     return spec
 
 
-def _one_line(error: Exception) -> str:
+def _model(spec: Any, whole: Place) -> Any:
+    """What a specification compiles to, with a note of each warning."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = spec.compile()
+    for warning in caught:
+        whole.note(f"MuJoCo says: {_one_line(warning.message)}")
+    return model
+
+
+def _one_line(error: Exception | str) -> str:
     return " ".join(str(error).split()).removeprefix("Error: ") or type(error).__name__
 
 
