@@ -26,9 +26,9 @@ from iparam.robot.model import JointKind, Robot
 
 @dataclass(frozen=True, kw_only=True)
 class Robots(ArmOptions):
-    """The robots known by name; with a name or a description's file, that robot in detail.
+    """The robots known by name; with a name or a robot file, that robot in detail.
 
-    With --from, the arms that the descriptions in a folder hold (URDF, MJCF, SDF).
+    With --from, the arms that the robot files in a folder hold: URDF, MJCF, SDF.
 
     Example:
       iparam robots
@@ -67,7 +67,7 @@ def _print_catalogue(as_json: bool) -> None:
         )
         return
     print_table(
-        "Robots known by name; the path of a URDF, xacro, MJCF or SDF file works wherever a name does",
+        "Robots known by name; a robot file's path works wherever a name does",
         ["name", "joints", "moving mass [kg]", "max speed [rad/s]", "max torque [N m]"],
         [
             [
