@@ -34,7 +34,7 @@ JOBS = (
     Job("xarm7", "", "link_eef", 7, ("0.05", "0.05", "0.08"), 0.5),
     Job("panda", "panda_link8", "panda_link8", 7, ("0.05", "0.05", "0.08"), 0.5),
     Job("so101", "gripper_link", "gripper_link", 5, ("0.03", "0.03", "0.04"), 0.05),
-    Job("z1", "", "gripperMover", 7, ("0.04", "0.04", "0.04"), 0.3),
+    Job("z1", "", "link06", 6, ("0.04", "0.04", "0.04"), 0.3),
     Job("tiago", "arm_tool_link", "arm_tool_link", 8, ("0.05", "0.05", "0.06"), 0.4),
 )
 
