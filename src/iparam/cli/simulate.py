@@ -36,8 +36,7 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions):
 
     The payload's true inertia is written to --truth, never into the recording.
 
-    Without options about it, the payload is the one that the trajectory was planned
-    with; --payload none leaves it off.
+    The payload is the trajectory's, unless options say another or none.
 
     Example:
       iparam simulate --robot ur5e --payload box --mass 2 --size 0.1 0.15 0.2 \

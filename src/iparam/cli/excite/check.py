@@ -22,8 +22,7 @@ class Check(PlannedMotionOptions):
 
     The exit code is 0 only if all hold at 1000 samples a second, with no tolerance.
 
-    Payload, cell, clearance and limits are those that the file was planned with;
-    an option takes the place of its own one only.
+    Payload, cell, clearance and limits are the file's, but for options given.
 
     Example:
       iparam excite check t.json

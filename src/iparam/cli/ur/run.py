@@ -48,8 +48,7 @@ class Run(PlannedMotionOptions, HostOption):
 
     THE ARM MOVES: read docs/real-robot.md first.
 
-    Before, the motion and the way to its start pass what 'excite check' checks,
-    with the payload, cell, clearance and limits that the file was planned with.
+    First, motion and way to its start must pass 'excite check', as planned.
 
     It stops on safety stops, deviation, lost data, Ctrl-C and Ctrl-Z, and saves.
 
