@@ -32,7 +32,6 @@ from .estimation.torque.payload_from_torque import TorquePayloadEstimate as Torq
 from .estimation.torque.payload_from_torque import identify_payload_from_torque as identify_payload_from_torque
 from .estimation.torque.robot_identification import RobotEstimate as RobotEstimate
 from .estimation.torque.robot_identification import identify_robot as identify_robot
-from .excitation.constraints.geometry import PayloadBox as PayloadBox
 from .excitation.search.optimizer import OptimizationResult as OptimizationResult
 from .excitation.search.optimizer import optimize_excitation as optimize_excitation
 from .excitation.setup import planning_problem as planning_problem
@@ -48,6 +47,7 @@ from .robot.batching import get_num_threads as get_num_threads
 from .robot.batching import set_num_threads as set_num_threads
 from .robot.catalog import dh_table as dh_table
 from .robot.catalog import robot_names as robot_names
+from .robot.collision.shapes import PayloadBox as PayloadBox
 from .robot.dh import StandardDH as StandardDH
 from .robot.dynamics import InverseDynamicsDerivatives as InverseDynamicsDerivatives
 from .robot.dynamics import LinkMotion as LinkMotion

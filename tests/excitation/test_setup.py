@@ -12,11 +12,11 @@ import pytest
 
 import iparam
 from iparam.excitation.constraints.constraint import InfeasibleError
-from iparam.excitation.constraints.geometry import PayloadBox
 from iparam.excitation.search.optimizer import optimize_excitation
 from iparam.excitation.search.start_pose import default_start
 from iparam.excitation.setup import PlanningLimits, planning_problem
 from iparam.robot.cell import Box, Plane, WorkCell, load_cell
+from iparam.robot.collision.shapes import PayloadBox
 
 UR5E = iparam.load_robot("ur5e")
 SIZE = [0.10, 0.15, 0.20]

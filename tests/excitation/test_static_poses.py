@@ -13,12 +13,12 @@ import iparam
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.excitation.constraints.constraint import InfeasibleError, MotionArrays
-from iparam.excitation.constraints.geometry import PayloadBox
 from iparam.excitation.search.problem import ExcitationProblem
 from iparam.excitation.search.start_pose import default_start
 from iparam.excitation.setup import PlanningLimits, planning_problem
 from iparam.excitation.static_poses import SEPARATION, choose_poses, condition_number
 from iparam.robot.cell import Box, Plane, WorkCell
+from iparam.robot.collision.shapes import PayloadBox
 
 UR5E = iparam.load_robot("ur5e")
 PAYLOAD = PayloadBox.from_size([0.10, 0.15, 0.20])

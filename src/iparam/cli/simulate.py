@@ -14,7 +14,7 @@ import iparam
 from iparam.cli.console.printing import AsJson, note, number, numbers, print_json, print_line, progress_bar
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.arm import ArmOptions
-from iparam.cli.options.joint_state import Tip, note_other_arm, robot_of
+from iparam.cli.options.joint_state import Tip, note_other_arm, note_shape, robot_of
 from iparam.cli.options.mounting import MountingOptions, note_unstored
 from iparam.cli.options.payload import PayloadOptions
 from iparam.cli.options.planning import require_planned_frame
@@ -104,7 +104,11 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions):
             friction=None if drives is None else drives.friction,
             gravity=(x, y, z),
         )
-        scene = simulator.load(robot, payload, self._cell(planned))
+        note_shape(robot)
+        # The clearance of document 000 is one between its own spheres.
+        conditions = planned.conditions
+        clearance = 0.0 if conditions is None or conditions.preset else conditions.limits.clearance
+        scene = simulator.load(robot, payload, self._cell(planned), clearance)
         started = time.perf_counter()
         with progress_bar(f"{robot.name}, {planned.trajectory.duration:g} s") as progress:
             result = scene.run(planned.trajectory, progress)

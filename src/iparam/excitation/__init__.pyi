@@ -1,4 +1,4 @@
-from .constraints.geometry import PayloadBox as PayloadBox
+from .constraints.collision import DistanceConstraint as DistanceConstraint
 from .constraints.validation import motion_arrays as motion_arrays
 from .constraints.validation import validate as validate
 from .duration import shortest_duration as shortest_duration

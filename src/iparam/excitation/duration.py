@@ -21,11 +21,11 @@ from iparam.excitation.constraints.constraint import Constraint, InfeasibleError
 from iparam.excitation.constraints.validation import REST_TOLERANCE, validate
 from iparam.excitation.information.joint_noise import expected_processes
 from iparam.excitation.prediction import Prediction, Target, predict_precision
-from iparam.excitation.search.problem import VALIDATION_RATE
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
 from iparam.sensing.measurement_noise import MeasurementNoise
 from iparam.spatial.parameters import InertialParameters
+from iparam.trajectory.checks import VALIDATION_RATE
 from iparam.trajectory.trajectory import Trajectory
 
 FASTEST, SLOWEST = 0.1, 10.0

@@ -9,7 +9,6 @@ from iparam.arrays import FloatArray, as_bounded_array, as_float_array
 from iparam.errors import ContradictionError, InputError
 from iparam.excitation.constraints.collision import ToolDisplacementConstraint, capsule_collision, sphere_collision
 from iparam.excitation.constraints.constraint import FALLBACK_ACCELERATION, Constraint, JointLimitConstraint
-from iparam.excitation.constraints.geometry import PayloadBox
 from iparam.excitation.constraints.torque_limit import TorqueLimitConstraint
 from iparam.excitation.information.criteria import Criterion
 from iparam.excitation.information.information import Information, WrenchInformation
@@ -18,6 +17,7 @@ from iparam.excitation.search.start_pose import find_start
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
 from iparam.robot.catalog import catalog_robot
 from iparam.robot.cell import WorkCell
+from iparam.robot.collision.shapes import PayloadBox
 from iparam.robot.model import JointLimits, Robot
 from iparam.robot.plausibility import FAR
 from iparam.spatial.parameters import InertialParameters

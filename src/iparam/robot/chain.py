@@ -32,7 +32,7 @@ class Chain:
         tool: (1, 12) rotation and translation from the last body's frame to the tool's.
         phi: (n, 10) lumped inertial parameters of each body in its frame, about its origin.
         armature: (n,) rotor inertia at the joint.
-        link_turns: (n, 9) rotation from the body's frame to its link's frame, which has the same origin.
+        link_turns: (n, 9) rotation of the link's frame in the body's: x_body = R x_link. They have the same origin.
         link_phi: (n, 10) the same lumped parameters as phi, in the links' frames.
         frame_bodies: (F,) the body each frame is fixed to: 0 the base, i the body behind joint i.
         frame_offsets: (F, 12) rotation and translation from that body's frame to the frame.

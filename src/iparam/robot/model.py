@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import ContradictionError, InputError, RobotModelError, UnknownNameError
 from iparam.robot.chain import Chain, build_chain
+from iparam.robot.collision.geometry import LinkGeometry
 from iparam.spatial.parameters import InertialParameters
 from iparam.spatial.transforms import is_transform
 
@@ -68,10 +69,12 @@ class Link:
     Attributes:
         name: unique in the robot; also the name of its frame.
         inertial: mass, centre of mass and inertia in the link's frame, or None for a massless frame.
+        geometry: the pieces of its shape, for collision tests; none if the description has none.
     """
 
     name: str
     inertial: InertialParameters | None = None
+    geometry: tuple[LinkGeometry, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

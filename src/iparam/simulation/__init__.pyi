@@ -2,7 +2,6 @@ from .motors import JointFriction as JointFriction
 from .motors import Motors as Motors
 from .motors import motors as motors
 from .motors import with_motor_currents as with_motor_currents
-from .mujoco.collision import MujocoCollisionCheck as MujocoCollisionCheck
 from .mujoco.run import ComputedTorque as ComputedTorque
 from .mujoco.simulator import MujocoScene as MujocoScene
 from .mujoco.simulator import MujocoSimulator as MujocoSimulator

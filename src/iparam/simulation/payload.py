@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
-from iparam.simulation.shapes import Solid, SolidKind, SolidMesh, TriangleMesh, load_solid_mesh
+from iparam.robot.collision.shapes import PayloadBox
+from iparam.simulation.shapes import SHORTEST, Solid, SolidKind, SolidMesh, TriangleMesh, load_solid_mesh
 from iparam.spatial.consistency import check_consistency
 from iparam.spatial.parameters import InertialParameters
 from iparam.spatial.transforms import rotation_from_rpy, transform_from
@@ -139,6 +140,24 @@ class Payload:
     def from_parameters(cls, parameters: InertialParameters) -> Payload:
         """A body known by its inertial parameters in the tool frame alone; it has no shape and hits nothing."""
         return cls("body without a shape", (), parameters)
+
+    @property
+    def boxes(self) -> tuple[PayloadBox, ...]:
+        """The boxes that collisions are judged by: each piece's own box, or the one around it in tool0's axes.
+
+        Whatever box a plan was made with, if it is one in tool0's axes that contains the payload, it contains these.
+        """
+        boxes = []
+        for piece in self.shape:
+            if isinstance(piece, TriangleMesh):
+                lower, upper = piece.vertices.min(axis=0), piece.vertices.max(axis=0)
+                half, middle = 0.5 * (upper - lower), 0.5 * (lower + upper)
+                boxes.append(PayloadBox(np.maximum(half, SHORTEST), middle))
+            elif piece.kind is SolidKind.BOX:
+                boxes.append(PayloadBox(0.5 * np.array(piece.size), piece.pose[:3, 3], piece.pose[:3, :3]))
+            else:
+                boxes.append(PayloadBox(_half_extents(piece, piece.pose), piece.pose[:3, 3]))
+        return tuple(boxes)
 
     @property
     def farthest(self) -> float:

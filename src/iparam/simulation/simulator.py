@@ -35,14 +35,30 @@ class CollisionError(SimulationError):
 
     Attributes:
         bodies: the names of the two.
-        time: when, from the start of the trajectory; negative while the arm settles before it [s].
+        time: when, from the start of the trajectory [s].
+        depth: how far they reach into each other; negative if they are apart, but too close [m].
+        required: distance that they were to keep [m].
+        tracking_error: how far the arm was off its set points if those are clear [rad]; None if they are not.
     """
 
-    def __init__(self, bodies: tuple[str, str], time: float, depth: float) -> None:
-        self.bodies = bodies
-        self.time = time
-        when = f"at {time:.3f} s" if time >= 0.0 else "in the start pose"
-        super().__init__(f"collision {when}: {bodies[0]} hits {bodies[1]} ({1e3 * depth:.2g} mm deep)")
+    def __init__(
+        self,
+        bodies: tuple[str, str],
+        time: float,
+        depth: float,
+        *,
+        required: float = 0.0,
+        tracking_error: float | None = None,
+    ) -> None:
+        self.bodies, self.time, self.depth = bodies, time, depth
+        self.required, self.tracking_error = required, tracking_error
+        when = f"at {time:.3f} s" if time > 0.0 else "in the start pose"
+        what = f"{bodies[0]} hits {bodies[1]} ({1e3 * depth:.2g} mm deep)"
+        if depth < 0.0:
+            what = f"{bodies[0]} is {-1e3 * depth:.3g} mm from {bodies[1]}, {1e3 * required:g} mm are to be kept"
+        if tracking_error is not None:
+            what += f"; the trajectory is clear, but the arm is {tracking_error:.2g} rad off its set points"
+        super().__init__(f"collision {when}: {what}")
 
 
 FORMAT = "iparam-truth/1"
@@ -177,11 +193,18 @@ class Scene(Protocol):
 class Simulator(Protocol):
     """A simulator's settings; they do not change."""
 
-    def load(self, robot: Robot, payload: Payload | None = None, cell: WorkCell | None = None) -> Scene:
+    def load(
+        self,
+        robot: Robot,
+        payload: Payload | None = None,
+        cell: WorkCell | None = None,
+        clearance: float = 0.0,
+    ) -> Scene:
         """Build the scene.
 
         Args:
             robot: the arm.
             payload: rigidly on its tool frame; None for nothing.
             cell: its surroundings in its base frame; None for the ground at z = 0 alone.
+            clearance: least distance that a trajectory must keep, as `excite check` has it [m]; 0 refuses contact.
         """

@@ -22,6 +22,21 @@ TIME_SLACK = 1e-12
 """Part of the duration by which a time may lie outside it: room for the rounding of i / fps."""
 
 
+MAX_SAMPLES = 3_600_000
+"""An hour at 1 kHz: a check of so many still ends within a minute."""
+
+VALIDATION_RATE = 1000.0
+"""Samples a second on which a motion must keep every constraint, with no tolerance [Hz]."""
+
+
+def validation_times(duration: float, rate: float = VALIDATION_RATE) -> FloatArray:
+    """Times from 0 to the duration, both included, at least ``rate`` [Hz] a second [s]: where a motion is checked."""
+    count = int(np.ceil(duration * rate * (1.0 - TIME_SLACK))) + 1
+    if count > MAX_SAMPLES:
+        raise InputError(f"{duration:g} s at {rate:g} Hz are {count} samples, more than {MAX_SAMPLES}: lower the rate")
+    return np.linspace(0.0, duration, max(count, 2))
+
+
 def positive_number(value: ArrayLike, name: str, unit: str = "") -> float:
     """``value`` as a float between SMALLEST and LARGEST; ``unit`` is for the message."""
     array = as_float_array(value, name)

@@ -13,10 +13,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
-from iparam.trajectory.checks import TIME_SLACK, positive_number, times_within
-
-MAX_SAMPLES = 3_600_000
-"""An hour at 1 kHz: a check of so many still ends within a minute."""
+from iparam.trajectory.checks import MAX_SAMPLES, TIME_SLACK, positive_number, times_within
 
 
 @dataclass(frozen=True, eq=False)

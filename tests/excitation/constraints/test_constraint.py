@@ -14,8 +14,8 @@ from iparam.excitation.constraints.constraint import (
     MotionArrays,
     worst_margin,
 )
-from iparam.excitation.constraints.geometry import PayloadBox, PlacedBox
 from iparam.robot.cell import Box, Plane, WorkCell
+from iparam.robot.collision.shapes import PayloadBox, PlacedBox
 from iparam.spatial import exp_so3
 
 UR5E = iparam.load_robot("ur5e")
@@ -131,15 +131,17 @@ def test_capsule_distances_against_sampled_segments_and_boxes() -> None:
                 points = capsule.start + along[:, None] * (capsule.end - capsule.start)
                 return points @ pose[:3, :3].T + pose[:3, 3]
 
-            for column, (i, j) in enumerate(constraint.capsule_pairs):
-                a, b = constraint.capsules[i], constraint.capsules[j]
+            pairs = constraint.distances
+            required = constraint.clearances
+            for column, (i, j) in enumerate(pairs.capsule_pairs):
+                a, b = pairs.capsules[i], pairs.capsules[j]
                 gap = np.linalg.norm(segment(a)[:, None] - segment(b)[None], axis=2).min() - a.radius - b.radius
-                assert margins[k, column] == pytest.approx(gap - constraint.clearance, abs=2e-3)
-                assert margins[k, column] <= gap - constraint.clearance + 1e-9
-            first = len(constraint.capsule_pairs)
-            for column, (i, j) in enumerate(constraint.box_pairs):
-                capsule, box = constraint.capsules[i], constraint.boxes[j]
-                gap = box_distance(segment(capsule), box, bodies).min() - capsule.radius - constraint.clearance
+                assert margins[k, column] == pytest.approx(gap - required[column], abs=2e-3)
+                assert margins[k, column] <= gap - required[column] + 1e-9
+            first = len(pairs.capsule_pairs)
+            for column, (i, j) in enumerate(pairs.box_pairs):
+                capsule, box = pairs.capsules[i], pairs.boxes[j]
+                gap = box_distance(segment(capsule), box, bodies).min() - capsule.radius - required[first + column]
                 assert margins[k, first + column] == pytest.approx(gap, abs=2e-3)
 
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
+import iparam
 from iparam.errors import InputError
+from iparam.excitation.constraints.collision import capsule_collision
 from iparam.excitation.constraints.constraint import InfeasibleError, JointLimitConstraint
 from iparam.excitation.constraints.validation import validate
 from iparam.excitation.search.random_search import SearchProgress, random_search
+from iparam.robot.cell import Box, WorkCell
 
 NAMES = ("first", "second", "third")
 Q0 = np.array([0.3, -0.5, 1.0])
-
-
-@dataclass(frozen=True)
-class Contact:
-    bodies: tuple[str, str]
-    sample: int
 
 
 def test_found_at_once_where_nothing_is_in_the_way() -> None:
@@ -68,38 +63,34 @@ def test_the_amplitude_has_a_floor() -> None:
     assert [step.amplitude for step in seen[::20]] == pytest.approx([0.0011, 0.001, 0.001])
 
 
+UR5E = iparam.load_robot("ur5e")
+DOWN = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])
+TOOL = iparam.forward_kinematics(UR5E, DOWN)[:3, 3]
+
+
 def test_a_collision_is_refused_and_named() -> None:
-    calls = []
-
-    def collides(q: np.ndarray) -> Contact | None:
-        calls.append(q.shape)
-        # Twice for the start pose and 24 motions that fail at first sight; the last is looked at twice.
-        return Contact(("forearm", "table"), 7) if 2 < len(calls) < 27 else None
-
-    result = random_search(Q0, 10.0, (), collides, seed=3)
-    assert result.attempts == 25
-    assert result.amplitude == pytest.approx(0.16)
-    assert [str(refusal) for refusal in result.refusals] == ["24 x collision: forearm - table"]
-    assert calls[-1] == (10001, 3)
+    table = WorkCell(boxes=(Box(TOOL - np.array([0.0, 0.0, 0.25]), [0.5, 0.5, 0.1], name="table"),))
+    constraints = capsule_collision(UR5E, cell=table)
+    result = random_search(DOWN, 10.0, constraints, seed=3)
+    assert result.attempts > 1
+    assert validate(result.trajectory, constraints).satisfied
+    assert "robot-box collision: wrist_2_link - table" in {refusal.reason for refusal in result.refusals}
 
 
 def test_nothing_found_says_why() -> None:
-    def collides(q: np.ndarray) -> Contact | None:
-        return Contact(("payload", "the ground"), 3) if np.ptp(q) > np.ptp(Q0) else None
-
-    limit = JointLimitConstraint.symmetric(1, 0.4, NAMES)
-    with pytest.raises(InfeasibleError, match=r"none of 40 .*payload - the ground.*more attempts") as caught:
-        random_search(Q0, 10.0, (limit,), collides, max_attempts=40)
-    assert "joint velocity" in str(caught.value)
+    limit = JointLimitConstraint.symmetric(1, 1e-4, NAMES)
+    with pytest.raises(InfeasibleError, match=r"none of 40 .*40 x joint velocity.*more attempts"):
+        random_search(Q0, 10.0, (limit,), max_attempts=40)
 
 
 @pytest.mark.parametrize("what", ["limit", "contact"])
 def test_a_start_pose_that_cannot_be_ends_at_once(what: str) -> None:
-    limits = (JointLimitConstraint.symmetric(0, 0.9, NAMES),) if what == "limit" else ()
-    found = (lambda q: Contact(("a", "b"), 0)) if what == "contact" else None
+    limits = (JointLimitConstraint.symmetric(0, 0.9, UR5E.joint_names),)
+    if what == "contact":
+        limits = capsule_collision(UR5E, cell=WorkCell(boxes=(Box(TOOL, [0.1, 0.1, 0.1], name="table"),)))
     seen: list[SearchProgress] = []
     with pytest.raises(InfeasibleError, match="start pose q0 itself is refused"):
-        random_search(Q0, 10.0, limits, found, progress=seen.append)
+        random_search(DOWN, 10.0, limits, progress=seen.append)
     assert not seen
 
 

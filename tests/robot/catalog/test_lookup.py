@@ -9,8 +9,8 @@ import pytest
 
 import iparam
 from iparam.errors import UnknownNameError
-from iparam.robot.capsules import link_capsules
 from iparam.robot.catalog import CatalogArm, catalog_arm, catalog_robot, dh_table, lookup, robot_names
+from iparam.robot.collision.capsules import link_capsules
 from iparam.sensing import force_torque_sensor, force_torque_sensors
 from iparam.simulation.motors import motors
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import number, print_json, print_line, print_table
+from iparam.cli.console.printing import note, number, print_json, print_line, print_table
 from iparam.cli.options.planning import PlannedMotionOptions
 from iparam.errors import IparamError
 
@@ -43,6 +43,7 @@ class Check(PlannedMotionOptions):
         result = iparam.excitation.validate(
             planned.trajectory, constraints, self.rate, require_rest=not self.moving_ends
         )
+        untested = next((c.untested for c in constraints if isinstance(c, iparam.excitation.DistanceConstraint)), ())
         if self.json:
             print_json(
                 {
@@ -51,10 +52,14 @@ class Check(PlannedMotionOptions):
                     "duration": planned.trajectory.duration,
                     "conditions": conditions.to_config(),
                     **result.as_json(),
+                    "untested_pairs": [list(pair) for pair in untested],
                 }
             )
         else:
             _print(result)
+            if untested:
+                pairs = ", ".join(f"{one} - {other}" for one, other in untested)
+                note(f"not tested, because they always touch or never can: {pairs}; nor are links that share a joint")
         if not result.satisfied:
             raise IparamError(f"{self.trajectory} is not valid: {'; '.join(result.violations)}")
 

@@ -17,12 +17,11 @@ from iparam.files.kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.excitation.search.random_search import RandomSearchResult, SearchProgress
-    from iparam.robot.model import Robot
 
 
 @dataclass(frozen=True, kw_only=True)
 class Random(PlanningOptions):
-    r"""Draw random motions until one keeps every limit and hits nothing in MuJoCo.
+    r"""Draw random motions until one keeps every limit and hits nothing.
 
     They are Fourier series from rest to rest, smaller after every 20 refused ones.
     'iparam excite optimize' takes longer and finds motions that tell far more.
@@ -51,12 +50,11 @@ class Random(PlanningOptions):
         """Search and write."""
         robot = self.robot_model()
         problem = self.problem(robot, self.given_gravity())
-        with live_line("building the model") as show:
+        with live_line("preparing") as show:
             result = iparam.excitation.random_search(
                 problem.q0,
                 self.duration,
                 problem.constraints,
-                self._collides(robot),
                 seed=self.seed,
                 num_harmonics=self.harmonics,
                 amplitude=self.amplitude,
@@ -67,13 +65,6 @@ class Random(PlanningOptions):
         condition = float(np.sqrt(np.linalg.cond(gram)))
         self.write(self.output, problem, result.trajectory, condition if np.isfinite(condition) else None)
         self._report(result, condition)
-
-    def _collides(self, robot: Robot) -> iparam.simulation.MujocoCollisionCheck:
-        conditions, payload = self.conditions(), None
-        if conditions.payload is not None:
-            box = conditions.payload  # only its shape matters
-            payload = iparam.Payload.box(mass=box.mass or 1.0, size=box.size, offset=box.center)
-        return iparam.simulation.MujocoCollisionCheck(robot, payload, conditions.cell)
 
     def _report(self, result: RandomSearchResult, condition: float) -> None:
         if self.json:

@@ -117,6 +117,12 @@ def note_model(robot: Robot) -> None:
         note(remark)
 
 
+def note_shape(robot: Robot) -> None:
+    """Notes about what is missing of the shape of a robot's links, for the commands that look for collisions."""
+    for remark in iparam.robot.arm_shape(robot).notes:
+        note(remark)
+
+
 def note_other_arm(stated: str | None, robot: Robot, given: str | None, holder: str) -> None:
     """A note if a motion was planned for another arm than the one that an option names: it may be tried on that."""
     found = iparam.robot.compare_with_stated(stated or "", robot, given or "", holder)

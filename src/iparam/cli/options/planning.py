@@ -15,7 +15,7 @@ from tyro.conf import Positional, Suppress, arg
 import iparam
 from iparam.cli.console.printing import AsJson, note, print_line
 from iparam.cli.options.arm import ArmOptions
-from iparam.cli.options.joint_state import Tip, exact_count, note_other_arm, robot_of
+from iparam.cli.options.joint_state import Tip, exact_count, note_other_arm, note_shape, robot_of
 from iparam.cli.options.mounting import MountingOptions
 from iparam.errors import InputError
 from iparam.robot.batching import STANDARD_GRAVITY
@@ -123,6 +123,7 @@ class PlanningOptions(ArmOptions, MountingOptions):
             gravity: (3,) in base axes [m/s^2]; None for 9.81 downwards.
             conditions: payload, cell, clearance and limits; None for those of the options.
         """
+        note_shape(robot)
         start = np.radians(exact_count(self.q0, "--q0", "one a joint [deg]", robot.num_joints)) if self.q0 else None
         problem = iparam.planning_problem(
             robot,

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.errors import InputError
 from iparam.excitation.constraints.constraint import Constraint, MotionArrays, WorstMargin, worst_margin
-from iparam.excitation.search.problem import VALIDATION_RATE
-from iparam.trajectory.checks import positive_number
-from iparam.trajectory.trajectory import MAX_SAMPLES, Trajectory
+from iparam.trajectory.checks import VALIDATION_RATE, positive_number, validation_times
+from iparam.trajectory.trajectory import Trajectory
 
 REST_TOLERANCE = 1e-9
 """Velocity [rad/s] or acceleration [rad/s^2] up to which a joint is at rest: the rounding of an exact zero."""
@@ -105,7 +103,7 @@ def validate(
         rate: at least so many samples a second, both ends included [Hz].
         require_rest: whether it must start and end with velocity and acceleration 0.
     """
-    times = _grid(trajectory.duration, positive_number(rate, "rate", "Hz"))
+    times = validation_times(trajectory.duration, positive_number(rate, "rate", "Hz"))
     given = tuple(constraints)
     worst: list[WorstMargin | None] = [None] * len(given)
     for first in range(0, times.size, _BLOCK):
@@ -128,13 +126,6 @@ def motion_arrays(trajectory: Trajectory, times: FloatArray) -> MotionArrays:
     motion = trajectory.evaluate(times)
     # Writable copies: the kernels are compiled for them.
     return MotionArrays(*(np.array(values) for values in (motion.q, motion.dq, motion.ddq, motion.jerk)))
-
-
-def _grid(duration: float, rate: float) -> FloatArray:
-    count = int(np.ceil(duration * rate * (1.0 - 1e-12))) + 1
-    if count > MAX_SAMPLES:
-        raise InputError(f"{duration:g} s at {rate:g} Hz are {count} samples, more than {MAX_SAMPLES}: lower the rate")
-    return np.linspace(0.0, duration, max(count, 2))
 
 
 def _end(trajectory: Trajectory, time: float) -> EndMotion:

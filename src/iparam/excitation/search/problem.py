@@ -19,10 +19,8 @@ from iparam.excitation.constraints.constraint import (
 from iparam.excitation.information.criteria import Criterion, criterion_value, eigenvalues
 from iparam.excitation.information.information import Information
 from iparam.robot.model import Robot
+from iparam.trajectory.checks import VALIDATION_RATE
 from iparam.trajectory.fourier import WindowedFourierTrajectory
-
-VALIDATION_RATE = 1000.0
-"""Samples a second on which a motion must keep every constraint, with no tolerance [Hz]."""
 
 LEAST_REACH = 0.05
 """Joint motion below which a request is refused as too short: nothing could be identified from it [rad]."""

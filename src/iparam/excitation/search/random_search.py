@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.excitation.constraints.collision import DistanceConstraint
 from iparam.excitation.constraints.constraint import Constraint, InfeasibleError
-from iparam.excitation.constraints.validation import motion_arrays, validate
-from iparam.excitation.search.problem import VALIDATION_RATE
-from iparam.trajectory.checks import joint_vector, positive_number
+from iparam.excitation.constraints.validation import validate
+from iparam.trajectory.checks import VALIDATION_RATE, joint_vector, positive_number
 from iparam.trajectory.integrated_fourier import IntegratedFourierTrajectory
 
 AMPLITUDE = 0.2
@@ -35,29 +32,13 @@ COARSER = 20.0
 """How much coarser than the grid that counts the first look at a candidate is."""
 
 
-class Collision(Protocol):
-    """A contact along a sequence of poses."""
-
-    @property
-    def bodies(self) -> tuple[str, str]:
-        """Names of the two that touch."""
-
-    @property
-    def sample(self) -> int:
-        """Index of the pose."""
-
-
-CollisionTest = Callable[[FloatArray], Collision | None]
-"""From poses (T, n) [rad] to the first contact, or None; e.g. `iparam.simulation.mujoco.collision`."""
-
-
 @dataclass(frozen=True)
 class Refusal:
     """Why candidates were refused.
 
     Attributes:
-        reason: a constraint, with the pair of bodies if it is one on distances, or the pair of a contact: "joint
-            velocity", "robot-ground collision: forearm_link - ground", "collision: payload - the ground".
+        reason: a constraint, with the pair of bodies if it is one on distances: "joint velocity", "robot-ground
+            collision: forearm_link - ground".
         count: how many.
     """
 
@@ -94,7 +75,7 @@ class RandomSearchResult:
         attempts: candidates it took, this one included.
         amplitude: bound of its random coefficients [rad/s].
         refusals: why the others were refused, the commonest reason first. A candidate counts once: for the first
-            constraint that it violates, in their order, or else for its first contact.
+            constraint that it violates, in their order.
     """
 
     trajectory: IntegratedFourierTrajectory
@@ -107,7 +88,6 @@ def random_search(
     q0: ArrayLike,
     duration: float,
     constraints: Sequence[Constraint],
-    collides: CollisionTest | None = None,
     *,
     seed: int = 0,
     num_harmonics: int = 5,
@@ -116,13 +96,12 @@ def random_search(
     rate: float = VALIDATION_RATE,
     progress: Callable[[SearchProgress], None] | None = None,
 ) -> RandomSearchResult:
-    """Draw Fourier motions from rest in ``q0`` until one keeps every constraint and touches nothing.
+    """Draw Fourier motions from rest in ``q0`` until one keeps every constraint.
 
     Args:
         q0: (n,) pose at both ends [rad].
         duration: [s]; the base frequency is one over it.
         constraints: limits of the joints and whatever else it must keep.
-        collides: test for contacts; None for none but those among ``constraints``.
         seed: of the coefficients.
         num_harmonics: K >= 2.
         amplitude: the coefficients are uniform in +-amplitude at first [rad/s]; times 0.8 after every 20 failures.
@@ -137,7 +116,7 @@ def random_search(
     for name, value, least in (("max_attempts", max_attempts, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise InputError(f"{name} must be a whole number from {least}, got {value!r}")
-    check = _Check(tuple(constraints), collides, positive_number(rate, "rate", "Hz"))
+    check = _Check(tuple(constraints), positive_number(rate, "rate", "Hz"))
     still = np.zeros((pose.size, 2))
     reason = check.refusal(IntegratedFourierTrajectory(pose, still, still, 1.0 / check.rate))
     if reason is not None:
@@ -166,7 +145,6 @@ def random_search(
 @dataclass(frozen=True, eq=False)
 class _Check:
     constraints: tuple[Constraint, ...]
-    collides: CollisionTest | None
     rate: float
 
     def refusal(self, trajectory: IntegratedFourierTrajectory) -> str | None:
@@ -179,11 +157,6 @@ class _Check:
                 if not margin.margin >= 0.0:
                     pair = f": {margin.label}" if isinstance(constraint, DistanceConstraint) else ""
                     return f"{margin.constraint}{pair}"
-        if self.collides is not None:
-            times = np.linspace(0.0, trajectory.duration, int(np.ceil(trajectory.duration * rate)) + 1)
-            found = self.collides(motion_arrays(trajectory, times).q)
-            if found is not None:
-                return f"collision: {' - '.join(found.bodies)}"
         return None
 
 

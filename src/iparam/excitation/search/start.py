@@ -12,7 +12,8 @@ from iparam.arrays import FloatArray
 from iparam.excitation.constraints.constraint import InfeasibleError
 from iparam.excitation.search.barrier import BarrierFunction, Smoothing
 from iparam.excitation.search.newton import minimize_along_path
-from iparam.excitation.search.problem import VALIDATION_RATE, ExcitationProblem
+from iparam.excitation.search.problem import ExcitationProblem
+from iparam.trajectory.checks import VALIDATION_RATE
 
 AMPLITUDE = 0.3
 """Largest random coefficient of the first harmonic; the k-th has a k-th of it [rad]."""

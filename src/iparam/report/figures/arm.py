@@ -10,7 +10,7 @@ from iparam.arrays import FloatArray
 from iparam.report.figures.equivalent_body import EquivalentBody
 from iparam.report.figures.matplotlib_backend import BLUE, INK, ORANGE, PALE, VERMILLION, WIDTH, new_figure
 from iparam.report.figures.view import View, box_faces, stadium
-from iparam.robot.capsules import link_capsules
+from iparam.robot.collision.capsules import link_capsules
 from iparam.robot.kinematics import forward_kinematics, frame_poses
 from iparam.robot.model import Robot
 

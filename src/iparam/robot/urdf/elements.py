@@ -15,9 +15,9 @@ from iparam.arrays import LARGEST, FloatArray
 from iparam.errors import InputError
 from iparam.robot.description.tree import DescriptionTree, JointBounds, TreeJoint
 from iparam.robot.model import Joint, JointKind, Link
+from iparam.robot.urdf.geometry import geometry_of, origin_of
 from iparam.robot.urdf.xml import Place, attribute, child, number, read_urdf_root, vector
 from iparam.spatial.parameters import InertialParameters, inertia_entries
-from iparam.spatial.transforms import rotation_from_rpy, transform_from
 
 _KINDS = {
     "revolute": JointKind.REVOLUTE,
@@ -82,7 +82,7 @@ def joint_of(joint: UrdfJoint) -> Joint:
         if abs(np.linalg.norm(direction) - 1.0) > _NORMALISED:
             joint.place.note("its <axis> is no unit vector, and was normalised")
     return Joint(
-        joint.name, _KINDS[joint.type], joint.parent, joint.child, _origin(joint.element, joint.place), direction
+        joint.name, _KINDS[joint.type], joint.parent, joint.child, origin_of(joint.element, joint.place), direction
     )
 
 
@@ -125,22 +125,24 @@ def link_of(element: Element, whole: Place) -> Link:
     """A <link> of the file ``whole`` with its <inertial>, taken as it is: odd inertias are not refused here."""
     name = attribute(element, "name", whole.elsewhere("a <link>"))
     place = whole.elsewhere(f"link {name!r}")
+    geometry = geometry_of(element, place)
     inertial = child(element, "inertial", place)
     if inertial is None:
-        return Link(name)
+        return Link(name, None, geometry)
     mass_element, tensor = child(inertial, "mass", place), child(inertial, "inertia", place)
     if mass_element is None:
         place.note("<inertial> without <mass>; was read as massless")
-        return Link(name)
+        return Link(name, None, geometry)
     place = place.inside("inertial")
     mass = number(mass_element, "value", place.inside("mass"))
-    origin = _origin(inertial, place)
+    origin = origin_of(inertial, place)
     rotation = origin[:3, :3]
     try:
         inertia = rotation @ _tensor(tensor, place) @ rotation.T
         if mass == 0.0:  # the centre of a massless body means nothing, but an inertia given to it counts
-            return Link(name, InertialParameters.from_phi([0.0, 0.0, 0.0, 0.0, *inertia_entries(inertia)]))
-        return Link(name, InertialParameters(mass, origin[:3, 3], inertia))
+            massless = InertialParameters.from_phi([0.0, 0.0, 0.0, 0.0, *inertia_entries(inertia)])
+            return Link(name, massless, geometry)
+        return Link(name, InertialParameters(mass, origin[:3, 3], inertia), geometry)
     except InputError as error:
         raise place.error(str(error)) from None
 
@@ -156,18 +158,6 @@ def _tensor(element: Element | None, place: Place) -> FloatArray:
         inside.note("lacks products of inertia, which were read as 0 (Pinocchio reads all of such an inertia as 0)")
     xy, xz, yz = (number(element, key, inside, default=0.0) for key in ("ixy", "ixz", "iyz"))
     return np.array([[moments[0], xy, xz], [xy, moments[1], yz], [xz, yz, moments[2]]])
-
-
-def _origin(element: Element, place: Place) -> FloatArray:
-    """(4, 4) pose of an <origin>, the identity if there is none."""
-    origin = child(element, "origin", place)
-    if origin is None:
-        return np.eye(4)
-    place = place.inside("origin")
-    if origin.get("quat_xyzw") is not None:
-        raise place.error("attribute 'quat_xyzw' is not supported; write the rotation as rpy=")
-    rpy = vector(origin, "rpy", place, (0.0, 0.0, 0.0))
-    return transform_from(rotation_from_rpy(rpy), vector(origin, "xyz", place, (0.0, 0.0, 0.0)))
 
 
 def _bound(element: Element | None, name: str, place: Place) -> float:
@@ -208,7 +198,7 @@ def _tree_joint(joint: UrdfJoint) -> TreeJoint:
         is_fixed=joint.type == "fixed",
         place=joint.place,
         read=partial(joint_of, joint),
-        read_origin=partial(_origin, joint.element, joint.place),
+        read_origin=partial(origin_of, joint.element, joint.place),
         read_bounds=partial(limit_of, joint),
         refusal=f"type {joint.type!r} is not supported" if joint.type in _UNSUPPORTED else "",
         mimics=joint.element.find("mimic") is not None,

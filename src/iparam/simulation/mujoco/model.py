@@ -2,7 +2,8 @@
 
 Each moving body of the robot becomes a MuJoCo body whose z axis is its joint's axis. The payload is a body of its own,
 fixed to the last one, with its frame on the tool frame. The sensors sit on it: MuJoCo's force sensor reads what passes
-between a body and the one that carries it, which is here exactly what the arm exerts on the payload.
+between a body and the one that carries it, which is here exactly what the arm exerts on the payload. The model has no
+shapes: a run ends where two things touch, and `CollisionScene` says where that is, for the planner and here alike.
 """
 
 from __future__ import annotations
@@ -13,11 +14,9 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
-from iparam.robot.cell import WorkCell
 from iparam.robot.description.mujoco_backend import require_mujoco
 from iparam.robot.model import Robot
-from iparam.robot.plausibility import check_cell, check_payload_extent
-from iparam.simulation.mujoco.geometry import add_arm_geometry, add_cell_geometry, add_payload_geometry
+from iparam.robot.plausibility import check_payload_extent
 from iparam.simulation.payload import Payload
 from iparam.spatial.parameters import InertialParameters
 
@@ -31,7 +30,6 @@ _PLACEHOLDER = 1.0  # mass and inertia that the compiler accepts, where the true
 def build_model(
     robot: Robot,
     payload: Payload | None = None,
-    cell: WorkCell | None = None,
     *,
     timestep: float = 0.0005,
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
@@ -43,13 +41,10 @@ def build_model(
     Args:
         robot: the arm.
         payload: what it carries; None for nothing.
-        cell: its surroundings; None for the ground alone.
         timestep: of the physics [s].
         gravity: (3,) in base axes [m/s^2].
     """
     mujoco = require_mujoco()
-    cell = WorkCell() if cell is None else cell
-    check_cell(cell, robot)
     if payload is not None:
         check_payload_extent(payload.farthest, robot)
     spec = mujoco.MjSpec()
@@ -63,14 +58,10 @@ def build_model(
     for body, inertial in zip(bodies[1:], inertials, strict=True):
         _set_inertial(mujoco, body, inertial)
     _add_sensors(mujoco, spec, carried)
-    add_arm_geometry(mujoco, spec, bodies, robot)
-    if payload is not None:
-        add_payload_geometry(mujoco, spec, carried, payload)
-    add_cell_geometry(mujoco, spec, cell)
     try:
         model = spec.compile()
     except ValueError as error:
-        raise InputError(f"MuJoCo cannot build {robot.name!r} with this payload and cell: {error}") from error
+        raise InputError(f"MuJoCo cannot build {robot.name!r} with this payload: {error}") from error
     _state_exact_inertials(mujoco, model, [body.name for body in bodies[1:]], inertials)
     return model
 

@@ -16,7 +16,7 @@ from iparam.robot.dynamics import inverse_dynamics, mass_matrix
 from iparam.robot.model import Robot
 from iparam.simulation.motors import JointFriction
 from iparam.simulation.mujoco.model import SENSORS, TOOL_SITE
-from iparam.simulation.simulator import CollisionError, SimulationError
+from iparam.simulation.simulator import SimulationError
 from iparam.trajectory.checks import positive_number
 from iparam.trajectory.trajectory import TrajectorySamples
 
@@ -118,14 +118,14 @@ class MujocoRun:
 
     def follow(
         self, goal: TrajectorySamples, forward: FloatArray, weight: FloatArray, wanted: NDArray[np.bool_] | None
-    ) -> None:
-        """Follow set points, one a step.
+    ) -> FloatArray:
+        """Follow set points, one a step; the positions (T, n) that the joints had before each.
 
         Args:
             goal: the set points (T, n) and their times.
             forward: (T, n) feed-forward torques.
             weight: (T, n, n) that turns the feedback's accelerations into torques.
-            wanted: (T,) the steps to log; None before the trajectory begins, when nothing counts but collisions.
+            wanted: (T,) the steps to log; None before the trajectory begins, when nothing counts.
         """
         logging = [False] * len(forward) if wanted is None else wanted.tolist()
         asked, errors = self._drive(goal, forward, weight, logging)
@@ -133,6 +133,7 @@ class MujocoRun:
             self.saturated += (np.abs(asked) > self._robot.limits.torque).sum(axis=0)
             self.tracking_error = np.maximum(self.tracking_error, np.abs(errors).max(axis=0))
             self.steps += len(asked)
+        return goal.q - errors
 
     def _drive(
         self, goal: TrajectorySamples, forward: FloatArray, weight: FloatArray, logging: list[bool]
@@ -155,8 +156,6 @@ class MujocoRun:
             if logging[k]:
                 self.q[self._row], self.dq[self._row] = q, dq
             step(model, data)
-            if data.ncon:
-                self._report_contact(float(goal.time[k]))
             if not error.dot(error) < LOST**2:  # true for NaN as well
                 self._report_loss(float(goal.time[k]), error)
             if logging[k]:
@@ -169,15 +168,6 @@ class MujocoRun:
         self.tool_poses[row, :3, :3] = data.site_xmat[self._site].reshape(3, 3)
         self.tool_poses[row, :3, 3] = data.site_xpos[self._site]
         self._row += 1
-
-    def _report_contact(self, time: float) -> None:
-        contact = min(self._data.contact, key=lambda one: float(one.dist))
-        names = (self._name(int(contact.geom1)), self._name(int(contact.geom2)))
-        raise CollisionError(names, time, max(-float(contact.dist), 0.0))
-
-    def _name(self, geom: int) -> str:
-        """What a shape belongs to: a thing of the cell by its own name, a part of the arm by its body's."""
-        return str(self._model.geom(geom).name or self._model.body(self._model.geom_bodyid[geom]).name)
 
     def _report_loss(self, time: float, error: FloatArray) -> None:
         joint = int(np.argmax(np.abs(error)))

@@ -14,6 +14,7 @@ from iparam.errors import InputError
 from iparam.motion.motion import MotionEstimate
 from iparam.recording import Recording, Signal
 from iparam.robot.cell import WorkCell
+from iparam.robot.collision.scene import CollisionScene, collision_scene
 from iparam.robot.description.mujoco_backend import require_mujoco
 from iparam.robot.dynamics import mass_matrix
 from iparam.robot.model import Robot
@@ -22,9 +23,9 @@ from iparam.simulation.motors import JointFriction
 from iparam.simulation.mujoco.model import build_model, payload_name
 from iparam.simulation.mujoco.run import ComputedTorque, MujocoRun
 from iparam.simulation.payload import Payload
-from iparam.simulation.simulator import GroundTruth, Progress, SensorRates, SimulationResult
+from iparam.simulation.simulator import CollisionError, GroundTruth, Progress, SensorRates, SimulationResult
 from iparam.spatial.parameters import InertialParameters
-from iparam.trajectory.checks import TIME_SLACK, positive_number
+from iparam.trajectory.checks import MAX_SAMPLES, TIME_SLACK, VALIDATION_RATE, positive_number, validation_times
 from iparam.trajectory.trajectory import Trajectory, TrajectorySamples
 
 SAMPLES = 2000
@@ -36,6 +37,10 @@ REST = 1e-6
 
 LARGE_ERROR = 0.02
 """Tracking error worth a warning [rad]."""
+
+TRACKING_SLACK = 0.002
+"""How far two shapes may reach into each other while the arm follows a clear trajectory [m]: its tracking error is its
+own, not the plan's. With a clearance, the error has all of that besides."""
 
 BLOCK = 1000  # steps planned at a time: bounds memory, and how often progress is told
 MAX_STEPS = 50_000_000
@@ -119,13 +124,21 @@ class MujocoSimulator:
         object.__setattr__(self, "settle_time", float(settle))
         self.rates.steps(self.physics_rate, 0)  # refuses sensors that are faster than the physics
 
-    def load(self, robot: Robot, payload: Payload | None = None, cell: WorkCell | None = None) -> MujocoScene:
+    def load(
+        self,
+        robot: Robot,
+        payload: Payload | None = None,
+        cell: WorkCell | None = None,
+        clearance: float = 0.0,
+    ) -> MujocoScene:
         """Build the model, see `Simulator.load`."""
+        if not (np.isfinite(clearance) and clearance >= 0.0):
+            raise InputError(f"clearance must not be negative, got {clearance}")
         if self.friction is not None and self.friction.viscous.shape != (robot.num_joints,):
             raise InputError(f"friction is that of {self.friction.viscous.size} joints, {robot.name} has others")
-        scene = MujocoScene(self, robot, payload, cell if cell is not None else WorkCell())
+        scene = MujocoScene(self, robot, payload, cell if cell is not None else WorkCell(), clearance)
         check_movable(scene.loaded)
-        scene.model  # noqa: B018  built here, so that what cannot be built is refused at once
+        scene.model, scene.collision  # noqa: B018  built here, so that what cannot be built is refused at once
         return scene
 
 
@@ -138,19 +151,26 @@ class MujocoScene:
         robot: the arm.
         payload: on its tool frame, or None.
         cell: its surroundings.
+        clearance: least distance that a trajectory must keep [m].
     """
 
     simulator: MujocoSimulator
     robot: Robot
     payload: Payload | None
     cell: WorkCell
+    clearance: float = 0.0
 
     @cached_property
     def model(self) -> Any:
         """The ``mujoco.MjModel``, see `build_model`."""
         settings = self.simulator
         step = 1.0 / settings.physics_rate
-        return build_model(self.robot, self.payload, self.cell, timestep=step, gravity=settings.gravity)
+        return build_model(self.robot, self.payload, timestep=step, gravity=settings.gravity)
+
+    @cached_property
+    def collision(self) -> CollisionScene:
+        """What may not touch what: the scene that the planner and `excite check` judge by."""
+        return collision_scene(self.robot, self.payload.boxes if self.payload is not None else (), self.cell)
 
     @cached_property
     def loaded(self) -> Robot:
@@ -163,6 +183,7 @@ class MujocoScene:
         """Let the arm follow ``trajectory`` and record it, see `Scene.run`."""
         settings, rate = self.simulator, self.simulator.physics_rate
         check_followable(self.robot, trajectory)
+        self._check_clear(trajectory)
         last = int(np.floor(trajectory.duration * rate * (1.0 + TIME_SLACK)))
         if last >= MAX_STEPS:
             raise InputError(
@@ -180,7 +201,7 @@ class MujocoScene:
         for first in range(0, last + 1, BLOCK):
             steps = np.arange(first, min(first + BLOCK, last + 1))
             goal = trajectory.evaluate(np.minimum(steps / rate, trajectory.duration))
-            run.follow(goal, *self._plan(goal), wanted[steps])
+            self._check_followed(goal, run.follow(goal, *self._plan(goal), wanted[steps]))
             targets.append(np.stack([goal.q, goal.dq, goal.ddq])[:, wanted[steps]])
             if progress is not None:
                 progress(float((steps[-1] + 1) / (last + 1)))
@@ -192,6 +213,25 @@ class MujocoScene:
             rows={name: np.searchsorted(logged, steps) for name, steps in groups.items()},
             warnings=trajectory_warnings(self.robot, trajectory),
         )
+
+    def _check_clear(self, trajectory: Trajectory) -> None:
+        """Refuse a trajectory that `excite check` refuses: on the same grid, with the same shapes and pairs."""
+        rate = min(VALIDATION_RATE, (MAX_SAMPLES - 2) / trajectory.duration)  # of hours, what memory holds
+        times = validation_times(trajectory.duration, rate)
+        for part in np.array_split(times, -(-times.size // (10 * BLOCK))):
+            found = self.collision.first_contact(trajectory.evaluate(part).q, self.clearance)
+            if found is not None:
+                time = float(part[found.sample])
+                raise CollisionError(found.bodies, time, -found.distance, required=found.required)
+
+    def _check_followed(self, goal: TrajectorySamples, q: FloatArray) -> None:
+        """Refuse a motion q (T, n) in which the arm hits something that its set points are clear of."""
+        stride = max(1, int(self.simulator.physics_rate // VALIDATION_RATE))
+        found = self.collision.first_contact(q[::stride], -TRACKING_SLACK)
+        if found is not None:
+            row = stride * found.sample
+            off = float(np.abs(goal.q[row] - q[row]).max())
+            raise CollisionError(found.bodies, float(goal.time[row]), -found.distance, tracking_error=off)
 
     def _settle(self, run: MujocoRun, trajectory: Trajectory) -> None:
         """Put the arm into the trajectory's start pose and let the controller hold it there."""

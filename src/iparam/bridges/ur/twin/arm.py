@@ -15,7 +15,6 @@ from iparam.robot.description.mujoco_backend import require_mujoco
 from iparam.robot.dynamics import inverse_dynamics, mass_matrix
 from iparam.robot.model import Robot
 from iparam.simulation import ComputedTorque, Motors, MujocoSimulator, Payload
-from iparam.simulation.mujoco.collision import MujocoCollisionCheck
 from iparam.spatial.parameters import InertialParameters
 
 STEPS = 4
@@ -87,7 +86,8 @@ class TwinArm:
         self._mujoco = require_mujoco()
         simulator = MujocoSimulator(physics_rate=STEPS / PERIOD, gravity=gravity)
         scene = simulator.load(robot, payload)
-        found = MujocoCollisionCheck(robot, payload)(start[None, :])
+        self._collision = scene.collision
+        found = self._collision.first_contact(start[None, :])
         if found is not None:
             raise InputError(f"in the start pose {found.bodies[0]} touches {found.bodies[1]}; give another with --q")
         self.robot, self.gravity = robot, simulator.gravity
@@ -137,7 +137,8 @@ class TwinArm:
             self._mujoco.mj_step(self._model, data)
             if row == 0:
                 torque, sensors = data.actuator_force.copy(), data.sensordata.copy()
-        contact = self._contact() if data.ncon else ""
+        found = self._collision.first_contact(data.qpos[None, :])
+        contact = "" if found is None else f"{found.bodies[0]} and {found.bodies[1]}"
         return ArmSample(q, dq, torque, forward[0], sensors[:6], sensors[6:9], goals[0], contact)
 
     def _feed_forward(self, goals: list[SetPoint]) -> tuple[FloatArray, FloatArray]:
@@ -152,12 +153,3 @@ class TwinArm:
             forward = inverse_dynamics(self._known, self._goals[0], self._goals[1], self._goals[2], self.gravity)
             self._asked, self._forward = asked, (forward, mass_matrix(self._loaded, self._goals[0, 0]))
         return self._forward
-
-    def _contact(self) -> str:
-        deepest = min(self._data.contact, key=lambda one: float(one.dist))
-        model = self._model
-        names = [
-            str(model.geom(geom).name or model.body(model.geom_bodyid[geom]).name)
-            for geom in (int(deepest.geom1), int(deepest.geom2))
-        ]
-        return f"{names[0]} and {names[1]}"

@@ -1,8 +1,8 @@
-"""Shapes on the arm and around it, packed for the distance kernels."""
+"""Shapes on the arm and around it, placed on their bodies and packed for the distance kernels."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,10 @@ from iparam.arrays import FloatArray, as_bounded_array, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_payload_extent
+from iparam.spatial.transforms import is_rotation
+
+PAYLOAD, GROUND = "payload", "ground"
+"""What messages call them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +73,47 @@ class PlacedBox:
         return PlacedCapsule(self.name, self.body, center, center, float(np.linalg.norm(self.half_extents)))
 
 
+@dataclass(frozen=True, eq=False)
+class PlacedPoint:
+    """A ball fixed to a body, or a point if it has no radius, to be kept in front of planes.
+
+    Attributes:
+        name, body: as in `PlacedCapsule`.
+        position: (3,) in the body's frame of `Chain` [m].
+        radius: [m].
+    """
+
+    name: str
+    body: int
+    position: FloatArray
+    radius: float = 0.0
+
+    @property
+    def row(self) -> list[float]:
+        """What the kernels read: [body, position, radius]."""
+        return [float(self.body), *self.position, self.radius]
+
+
+@dataclass(frozen=True, eq=False)
+class HalfSpace:
+    """What is solid behind a plane: all x with normal . x < offset, in the base frame.
+
+    Attributes:
+        name: what messages call it.
+        normal: (3,) unit vector into the free space.
+        offset: [m].
+    """
+
+    name: str
+    normal: FloatArray
+    offset: float
+
+    @property
+    def row(self) -> list[float]:
+        """What the kernels read: [normal, offset]."""
+        return [*self.normal, self.offset]
+
+
 def frame_offset(robot: Robot, frame: str) -> tuple[int, FloatArray]:
     """The body that a frame is fixed to, and its pose (4, 4) in that body's frame of `Chain`."""
     index = robot.frames.index(frame)
@@ -80,15 +125,17 @@ def frame_offset(robot: Robot, frame: str) -> tuple[int, FloatArray]:
 
 @dataclass(frozen=True, eq=False)
 class PayloadBox:
-    """The box that encloses what the tool carries, for planning.
+    """A box that encloses what the tool carries, or a part of it.
 
     Attributes:
-        half_extents: (3,) half of its edge lengths along the tool's axes [m].
+        half_extents: (3,) half of its edge lengths along its axes [m].
         center: (3,) in the tool frame [m].
+        rotation: (3, 3) from its axes to the tool's; the tool's axes if not given.
     """
 
     half_extents: FloatArray
     center: FloatArray
+    rotation: FloatArray = field(default_factory=lambda: frozen(np.eye(3)))
 
     def __post_init__(self) -> None:
         for name in ("half_extents", "center"):
@@ -98,6 +145,10 @@ class PayloadBox:
             object.__setattr__(self, name, frozen(value))
         if (self.half_extents <= 0).any():
             raise InputError(f"payload half_extents must be positive, got {self.half_extents.tolist()}")
+        rotation = as_float_array(self.rotation, "payload rotation")
+        if rotation.shape != (3, 3) or not is_rotation(rotation):
+            raise InputError("payload rotation must be a 3x3 rotation matrix")
+        object.__setattr__(self, "rotation", frozen(rotation))
 
     @classmethod
     def from_size(cls, size: ArrayLike, center: ArrayLike | None = None) -> PayloadBox:
@@ -108,8 +159,10 @@ class PayloadBox:
 
     def placed(self, robot: Robot) -> PlacedBox:
         """The box on the robot's last body; refused if it is far too large for the arm."""
-        check_payload_extent(float(np.linalg.norm(np.abs(self.center) + self.half_extents)), robot)
         body, pose = frame_offset(robot, robot.tool_frame)
         offset = np.eye(4)
-        offset[:3, 3] = self.center
-        return PlacedBox("payload", body, pose @ offset, self.half_extents)
+        offset[:3, :3], offset[:3, 3] = self.rotation, self.center
+        box = PlacedBox(PAYLOAD, body, pose @ offset, self.half_extents)
+        corners = PlacedBox(PAYLOAD, body, offset, self.half_extents).corners
+        check_payload_extent(float(np.linalg.norm(corners, axis=1).max()), robot)
+        return box

@@ -1,4 +1,4 @@
-"""Distances between capsules on the arm, with their exact gradients by the joint positions.
+"""Distances between capsules, boxes, points and planes, with their exact gradients by the joint positions.
 
 Gradients are left out where the array for them has no columns.
 """
@@ -92,8 +92,8 @@ def closest_on_segments(p, q, r, s):
 
 
 @compiled
-def pair_distances(origins, prismatic, shapes, pairs, clearances, q, margins, gradients):
-    """Distance of each pair of capsules minus their radii and clearance (N, P), and its gradient by q (N, P, n).
+def pair_distances(origins, prismatic, shapes, pairs, q, distances, gradients):
+    """Distance of each pair of capsules minus their radii (N, P), and its gradient by q (N, P, n).
 
     A shape is [body, start (3), end (3), radius], the points in its body's frame; body 0 is the base, so fixed things
     are shapes too. Where the axes of two capsules touch, the gradient is taken along z.
@@ -113,7 +113,7 @@ def pair_distances(origins, prismatic, shapes, pairs, clearances, q, margins, gr
             d = (here[0] - there[0], here[1] - there[1], here[2] - there[2])
             distance = math.sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
             normal = (d[0] / distance, d[1] / distance, d[2] / distance) if distance > 1e-12 else (0.0, 0.0, 1.0)
-            margins[k, m] = distance - shapes[first, 7] - shapes[second, 7] - clearances[m]
+            distances[k, m] = distance - shapes[first, 7] - shapes[second, 7]
             if not gradients.shape[2]:
                 continue
             for i in range(n):
@@ -123,29 +123,27 @@ def pair_distances(origins, prismatic, shapes, pairs, clearances, q, margins, gr
 
 
 @compiled
-def plane_distances(origins, prismatic, points, planes, q, margins, gradients):
-    """Height of points over planes (N, M) and its gradient by q (N, M, n), column point * planes + plane.
+def plane_distances(origins, prismatic, points, planes, pairs, q, distances, gradients):
+    """Height of points (first of a pair) over planes (N, P) and its gradient by q (N, P, n).
 
-    A point is [body, position (3), radius], a plane [normal (3), offset, clearance]; the margin is what is left of
-    n.p - offset after radius and clearance.
+    A point is [body, position (3), radius], a plane [normal (3), offset]; the height is n.p - offset - radius.
     """
     n = q.shape[1]
-    count = planes.shape[0]
     poses, axes = np.empty((n + 1, 12)), np.empty((n, 6))
     for k in range(q.shape[0]):
         body_frames(origins, prismatic, q, k, poses, axes)
-        for m in range(points.shape[0]):
-            body = int(points[m, 0])
-            p = place(poses, body, points, m, 1)
-            for j in range(count):
-                normal = read_vector(planes, j, 0)
-                height = normal[0] * p[0] + normal[1] * p[1] + normal[2] * p[2]
-                margins[k, m * count + j] = height - planes[j, 3] - points[m, 4] - planes[j, 4]
-                if not gradients.shape[2]:
-                    continue
-                for i in range(n):
-                    gradients[k, m * count + j, i] = 0.0
-                add_point_gradient(prismatic, axes, body, p, normal, 1.0, gradients[k, m * count + j])
+        for m in range(pairs.shape[0]):
+            point, plane = pairs[m, 0], pairs[m, 1]
+            body = int(points[point, 0])
+            p = place(poses, body, points, point, 1)
+            normal = read_vector(planes, plane, 0)
+            height = normal[0] * p[0] + normal[1] * p[1] + normal[2] * p[2]
+            distances[k, m] = height - planes[plane, 3] - points[point, 4]
+            if not gradients.shape[2]:
+                continue
+            for i in range(n):
+                gradients[k, m, i] = 0.0
+            add_point_gradient(prismatic, axes, body, p, normal, 1.0, gradients[k, m])
 
 
 @compiled
@@ -201,8 +199,8 @@ def between(p, e, s):
 
 
 @compiled
-def box_distances(origins, prismatic, capsules, boxes, pairs, clearances, q, margins, gradients):
-    """Distance of capsules (first of a pair) from boxes minus radius and clearance (N, P), with gradients (N, P, n).
+def box_distances(origins, prismatic, capsules, boxes, pairs, q, distances, gradients):
+    """Distance of capsules (first of a pair) from boxes minus the radius (N, P), with gradients (N, P, n).
 
     The signed distance of a point to a box is convex, so along the segment it has one least value, found by golden
     section. By the envelope theorem the gradient is that of the closest points held fixed on their bodies.
@@ -250,10 +248,109 @@ def box_distances(origins, prismatic, capsules, boxes, pairs, clearances, q, mar
                 local[0] * x[2] + local[1] * y[2] + local[2] * z[2],
             )
             there = (here[0] - gap * normal[0], here[1] - gap * normal[1], here[2] - gap * normal[2])
-            margins[k, m] = gap - capsules[c, 7] - clearances[m]
+            distances[k, m] = gap - capsules[c, 7]
             if not gradients.shape[2]:
                 continue
             for i in range(n):
                 gradients[k, m, i] = 0.0
             add_point_gradient(prismatic, axes, body1, here, normal, 1.0, gradients[k, m])
             add_point_gradient(prismatic, axes, body2, there, normal, -1.0, gradients[k, m])
+
+
+@compiled
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@compiled
+def extreme(o, x, y, z, half, n, sign):
+    """The corner of a box that is farthest along sign * n; the middle of the face or edge where several are."""
+    u, v, w = sign * dot(x, n), sign * dot(y, n), sign * dot(z, n)
+    a = half[0] * (1.0 if u > 1e-12 else -1.0 if u < -1e-12 else 0.0)
+    b = half[1] * (1.0 if v > 1e-12 else -1.0 if v < -1e-12 else 0.0)
+    c = half[2] * (1.0 if w > 1e-12 else -1.0 if w < -1e-12 else 0.0)
+    return (
+        o[0] + a * x[0] + b * y[0] + c * z[0],
+        o[1] + a * x[1] + b * y[1] + c * z[1],
+        o[2] + a * x[2] + b * y[2] + c * z[2],
+    )
+
+
+@compiled
+def separation(t, n, x1, y1, z1, half1, x2, y2, z2, half2):
+    """Gap of two boxes, whose centres are t apart, along a unit vector either way."""
+    first = half1[0] * abs(dot(x1, n)) + half1[1] * abs(dot(y1, n)) + half1[2] * abs(dot(z1, n))
+    second = half2[0] * abs(dot(x2, n)) + half2[1] * abs(dot(y2, n)) + half2[2] * abs(dot(z2, n))
+    return abs(dot(t, n)) - first - second
+
+
+@compiled
+def box_box_distances(origins, prismatic, boxes, pairs, q, distances, gradients):
+    """Distance of two boxes (N, P) and its gradient by q (N, P, n).
+
+    It is the largest gap along the normals of their faces and the common normals of their edges: positive exactly if
+    they are apart, minus the depth if they are not, and where a corner is next to an edge or a corner less than the
+    distance, by a factor of at most the root of 3.
+    """
+    n = q.shape[1]
+    poses, axes = np.empty((n + 1, 12)), np.empty((n, 6))
+    for k in range(q.shape[0]):
+        body_frames(origins, prismatic, q, k, poses, axes)
+        for m in range(pairs.shape[0]):
+            a, b = pairs[m, 0], pairs[m, 1]
+            body1, body2 = int(boxes[a, 0]), int(boxes[b, 0])
+            o1, o2 = place(poses, body1, boxes, a, 10), place(poses, body2, boxes, b, 10)
+            half1 = (boxes[a, 13], boxes[a, 14], boxes[a, 15])
+            half2 = (boxes[b, 13], boxes[b, 14], boxes[b, 15])
+            x1 = axis_in_base(poses, body1, boxes, a, 0)
+            y1 = axis_in_base(poses, body1, boxes, a, 1)
+            z1 = axis_in_base(poses, body1, boxes, a, 2)
+            x2 = axis_in_base(poses, body2, boxes, b, 0)
+            y2 = axis_in_base(poses, body2, boxes, b, 1)
+            z2 = axis_in_base(poses, body2, boxes, b, 2)
+            t = (o2[0] - o1[0], o2[1] - o1[1], o2[2] - o1[2])
+            gap, best, edge1, edge2, kind = -1e300, (0.0, 0.0, 1.0), x1, x2, 0
+            for i in range(3):
+                d = x1 if i == 0 else y1 if i == 1 else z1
+                s = separation(t, d, x1, y1, z1, half1, x2, y2, z2, half2)
+                if s > gap:
+                    gap, best, kind = s, d, 0
+                e = x2 if i == 0 else y2 if i == 1 else z2
+                s = separation(t, e, x1, y1, z1, half1, x2, y2, z2, half2)
+                if s > gap:
+                    gap, best, kind = s, e, 1
+            for i in range(3):
+                d = x1 if i == 0 else y1 if i == 1 else z1
+                for j in range(3):
+                    e = x2 if j == 0 else y2 if j == 1 else z2
+                    c = cross(d[0], d[1], d[2], e[0], e[1], e[2])
+                    length = math.sqrt(dot(c, c))
+                    if length < 1e-6:  # parallel edges: the faces have the same normals
+                        continue
+                    c = (c[0] / length, c[1] / length, c[2] / length)
+                    s = separation(t, c, x1, y1, z1, half1, x2, y2, z2, half2)
+                    if s > gap + 1e-12:
+                        gap, best, edge1, edge2, kind = s, c, d, e, 2
+            distances[k, m] = gap
+            if not gradients.shape[2]:
+                continue
+            sign = 1.0 if dot(t, best) >= 0.0 else -1.0
+            normal = (sign * best[0], sign * best[1], sign * best[2])  # from the first box to the second
+            here = extreme(o1, x1, y1, z1, half1, normal, 1.0)
+            there = extreme(o2, x2, y2, z2, half2, normal, -1.0)
+            if kind == 0:  # what moves is the second box's corner over the first one's face
+                here = (there[0] - gap * normal[0], there[1] - gap * normal[1], there[2] - gap * normal[2])
+            elif kind == 1:
+                there = (here[0] + gap * normal[0], here[1] + gap * normal[1], here[2] + gap * normal[2])
+            else:  # the closest points of the two edges' lines
+                w = (here[0] - there[0], here[1] - there[1], here[2] - there[2])
+                mixed = dot(edge1, edge2)
+                scale = 1.0 - mixed * mixed
+                u = (mixed * dot(edge2, w) - dot(edge1, w)) / scale
+                v = (dot(edge2, w) - mixed * dot(edge1, w)) / scale
+                here = (here[0] + u * edge1[0], here[1] + u * edge1[1], here[2] + u * edge1[2])
+                there = (there[0] + v * edge2[0], there[1] + v * edge2[1], there[2] + v * edge2[2])
+            for i in range(n):
+                gradients[k, m, i] = 0.0
+            add_point_gradient(prismatic, axes, body1, here, normal, -1.0, gradients[k, m])
+            add_point_gradient(prismatic, axes, body2, there, normal, 1.0, gradients[k, m])

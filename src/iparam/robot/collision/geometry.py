@@ -1,0 +1,116 @@
+"""`LinkGeometry`: a piece of a link's shape as a robot description gives it, and its triangles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from iparam.arrays import FloatArray, as_bounded_array, frozen
+from iparam.errors import FileFormatError, RobotModelError
+from iparam.robot.collision.meshes import mesh_triangles
+from iparam.spatial.transforms import is_transform
+
+LARGEST_EXTENT = 10.0
+"""Longest side of a link's mesh that is believed to be in metres [m]."""
+
+_AROUND, _ON_SPHERE = 24, 120  # corners of what stands around a cylinder and a sphere
+
+
+class GeometryKind(StrEnum):
+    """What a piece is; the sizes are (), (edges x, y, z), (radius, length along z) and (radius,)."""
+
+    MESH = "mesh"
+    BOX = "box"
+    CYLINDER = "cylinder"
+    SPHERE = "sphere"
+
+
+_SIZES = {GeometryKind.MESH: 0, GeometryKind.BOX: 3, GeometryKind.CYLINDER: 2, GeometryKind.SPHERE: 1}
+
+
+@dataclass(frozen=True, eq=False)
+class LinkGeometry:
+    """A piece of a link.
+
+    Attributes:
+        kind: mesh, box, cylinder or sphere.
+        pose: (4, 4) from its own frame to the link's [m].
+        size: see `GeometryKind` [m].
+        reference: to a mesh's file, as the description has it.
+        file: that it leads to; None if it leads to none.
+        scale: (3,) of a mesh.
+    """
+
+    kind: GeometryKind
+    pose: FloatArray
+    size: tuple[float, ...] = ()
+    reference: str = ""
+    file: Path | None = None
+    scale: FloatArray = field(default_factory=lambda: frozen(np.ones(3)))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", GeometryKind(self.kind))
+        if not is_transform(self.pose):
+            raise RobotModelError(f"pose of a link's {self.kind} is not a rigid 4x4 transform")
+        size = as_bounded_array(self.size, f"size of a link's {self.kind}")
+        if size.shape != (_SIZES[self.kind],) or not (size > 0.0).all():
+            raise RobotModelError(
+                f"a link's {self.kind} needs {_SIZES[self.kind]} positive lengths [m], got {size.tolist()}"
+            )
+        object.__setattr__(self, "size", tuple(size.tolist()))
+        object.__setattr__(self, "pose", frozen(self.pose))
+        object.__setattr__(self, "scale", frozen(self.scale))
+
+    def triangles(self) -> FloatArray:
+        """(F, 3, 3) corners of triangles around it, in the link's frame [m]; those of a round piece enclose it.
+
+        Raises:
+            FileFormatError: its mesh is missing, cannot be read, or is no link's in metres.
+        """
+        if self.kind is GeometryKind.MESH:
+            if self.file is None:
+                raise FileFormatError(f"the mesh {self.reference!r} was not found")
+            local = mesh_triangles(self.file) * self.scale
+            extent = float(np.ptp(local.reshape(-1, 3), axis=0).max())
+            if extent > LARGEST_EXTENT:
+                raise FileFormatError(
+                    f"{self.file}: the mesh is {extent:.4g} m long: one in millimetres needs scale 0.001 in the file"
+                )
+        elif self.kind is GeometryKind.BOX:
+            local = _hull(_corners(np.array(self.size) / 2.0))
+        elif self.kind is GeometryKind.CYLINDER:
+            radius, length = self.size
+            angles = 2.0 * np.pi * np.arange(_AROUND) / _AROUND
+            ring = radius / np.cos(np.pi / _AROUND) * np.column_stack([np.cos(angles), np.sin(angles)])
+            heights = np.repeat([-length / 2.0, length / 2.0], _AROUND)
+            local = _hull(np.column_stack([np.tile(ring, (2, 1)), heights]))
+        else:
+            local = self.size[0] * _around_unit_sphere()
+        return local @ self.pose[:3, :3].T + self.pose[:3, 3]
+
+
+def _corners(half: FloatArray) -> FloatArray:
+    return np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)]) * half
+
+
+@cache
+def _around_unit_sphere() -> FloatArray:
+    """Triangles of a polyhedron that contains the sphere of radius 1, and reaches little beyond it."""
+    steps = np.arange(_ON_SPHERE) + 0.5
+    z, angle = 1.0 - 2.0 * steps / _ON_SPHERE, np.pi * (1.0 + 5.0**0.5) * steps
+    ring = np.sqrt(1.0 - z**2)
+    points = np.column_stack([ring * np.cos(angle), ring * np.sin(angle), z])
+    hull = ConvexHull(points)
+    return np.asarray(points[hull.simplices] / -hull.equations[:, 3].max(), dtype=np.float64)
+
+
+def _hull(points: FloatArray) -> FloatArray:
+    try:
+        return np.asarray(points[ConvexHull(points).simplices], dtype=np.float64)
+    except QhullError:  # thinner than rounding: every point on its own
+        return np.repeat(points[:, None], 3, axis=1)

@@ -1,0 +1,119 @@
+"""Mesh files are read as they are written, and found where a description refers to them."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from iparam.errors import FileFormatError
+from iparam.robot.collision.meshes import find_mesh, mesh_triangles
+
+CORNERS = np.array([[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0]], [[0.0, 0.0, 3.0], [1.0, 0.5, 0.0], [0, 2, 0]]])
+
+COLLADA = """<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+ <asset><unit name="millimeter" meter="0.001"/><up_axis>Y_UP</up_axis></asset>
+ <library_geometries><geometry id="g"><mesh>
+  <source id="p"><float_array id="a" count="12">0 0 0 1 0 0 1 1 0 0 1 0</float_array>
+   <technique_common><accessor source="#a" count="4" stride="3"/></technique_common></source>
+  <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+  {faces}
+ </mesh></geometry></library_geometries>
+ <library_visual_scenes><visual_scene id="s"><node>
+  <translate>10 0 0</translate><rotate>0 0 1 90</rotate><node><scale>2 2 2</scale><instance_geometry url="#g"/></node>
+ </node></visual_scene></library_visual_scenes>
+</COLLADA>"""
+POLYLIST = (
+    '<polylist count="1"><input semantic="VERTEX" source="#v" offset="0"/><input semantic="NORMAL" source="#n" '
+    'offset="1"/><vcount>4</vcount><p>0 9 1 9 2 9 3 9</p></polylist>'
+)
+TRIANGLES = '<triangles count="2"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2 0 2 3</p></triangles>'
+POLYGONS = '<polygons count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2 3</p></polygons>'
+
+
+def binary_stl(triangles: np.ndarray, header: bytes = b"part") -> bytes:
+    rows = b"".join(struct.pack("<12fH", 0, 0, 0, *triangle.ravel(), 0) for triangle in triangles)
+    return header.ljust(80, b" ") + struct.pack("<I", len(triangles)) + rows
+
+
+def ascii_stl(triangles: np.ndarray) -> bytes:
+    lines = ["solid part"]
+    for triangle in triangles:
+        lines += ["facet normal 0 0 1", "outer loop"]
+        lines += ["vertex " + " ".join(map(str, corner)) for corner in triangle.tolist()] + ["endloop", "endfacet"]
+    return "\n".join([*lines, "endsolid part"]).encode()
+
+
+@pytest.mark.parametrize(
+    "content", [binary_stl(CORNERS), binary_stl(CORNERS, b"solid but binary"), ascii_stl(CORNERS)], ids=len
+)
+def test_stl(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "part.STL"
+    path.write_bytes(content)
+    np.testing.assert_allclose(mesh_triangles(path), CORNERS, atol=1e-7)
+
+
+def test_obj_with_polygons_and_numbers_from_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "part.obj"
+    path.write_text("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1/1/1 2/2/2 3/3/3 4/4/4\nf -4 -3 -2\n", encoding="utf-8")
+    square = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=float)
+    np.testing.assert_array_equal(mesh_triangles(path), square[[[0, 1, 2], [0, 2, 3], [0, 1, 2]]])
+
+
+@pytest.mark.parametrize("faces", [POLYLIST, TRIANGLES, POLYGONS], ids=["polylist", "triangles", "polygons"])
+def test_collada_with_its_unit_and_its_scene(faces: str, tmp_path: Path) -> None:
+    path = tmp_path / "part.dae"
+    path.write_text(COLLADA.format(faces=faces), encoding="utf-8")
+    square = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=float)
+    turned = 2.0 * square @ np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]) + [10.0, 0.0, 0.0]
+    np.testing.assert_allclose(mesh_triangles(path), 1e-3 * turned[[[0, 1, 2], [0, 2, 3]]], atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("a.stl", b"", "no triangles"),
+        ("a.stl", binary_stl(np.full((1, 3, 3), np.nan)), "not finite"),
+        ("a.obj", b"v 0 0 0\nf 1 2 3\n", "vertex 3 of 1"),
+        ("a.obj", b"v zero 0 0\n", "cannot be read as a mesh"),
+        ("a.dae", b"<COLLADA", "cannot be read as a mesh"),
+        ("a.dae", b'<!DOCTYPE x [<!ENTITY a "b">]><COLLADA>&a;</COLLADA>', "cannot be read as a mesh"),
+        ("a.ply", b"ply", "must be one of .stl, .obj, .dae"),
+    ],
+)
+def test_what_is_no_mesh_is_refused(name: str, content: bytes, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match=problem):
+        mesh_triangles(path)
+
+
+def test_a_scene_that_contains_itself_ends(tmp_path: Path) -> None:
+    path = tmp_path / "loop.dae"
+    scene = '<visual_scene><node id="n"><instance_node url="#n"/></node></visual_scene>'
+    path.write_text(f"<COLLADA><library_visual_scenes>{scene}</library_visual_scenes></COLLADA>", encoding="utf-8")
+    with pytest.raises(FileFormatError, match="nodes deep"):
+        mesh_triangles(path)
+
+
+def test_where_references_lead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "ws" / "arm_description" / "urdf"
+    mesh = tmp_path / "ws" / "arm_description" / "meshes" / "a b.stl"
+    elsewhere = tmp_path / "install" / "share" / "gripper" / "g.stl"
+    for path in (folder / "arm.urdf", mesh, elsewhere):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x")
+    assert find_mesh("package://arm_description/meshes/a b.stl", folder) == mesh
+    assert find_mesh("../meshes/a b.stl", folder) == folder / "../meshes/a b.stl"
+    assert find_mesh(f"file://{mesh.parent}/a%20b.stl", folder) == mesh
+    assert find_mesh("package://gripper/g.stl", folder) is None
+    for variable, root in (("AMENT_PREFIX_PATH", tmp_path / "install"), ("ROS_PACKAGE_PATH", elsewhere.parent)):
+        with monkeypatch.context() as patch:
+            patch.setenv(variable, f"/nowhere:{root}")
+            assert find_mesh("package://gripper/g.stl", folder) == elsewhere
+    assert find_mesh("http://gripper/g.stl", folder) is None
+    assert find_mesh("package://arm_description/meshes", folder) is None  # a folder
+    assert find_mesh("a\0b.stl", folder) is None
