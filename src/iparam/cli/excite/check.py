@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import note, number, print_json, print_line, print_table
+from iparam.cli.console.printing import number, print_json, print_line, print_table
 from iparam.cli.options.planning import PlannedMotionOptions
 from iparam.errors import IparamError
 
@@ -59,7 +59,7 @@ class Check(PlannedMotionOptions):
             _print(result)
             if untested:
                 pairs = ", ".join(f"{one} - {other}" for one, other in untested)
-                note(f"not tested, because they always touch or never can: {pairs}; nor are links that share a joint")
+                print_line(f"{'untested':<8} always touching, or never: {pairs}; nor links that share a joint")
         if not result.satisfied:
             raise IparamError(f"{self.trajectory} is not valid: {'; '.join(result.violations)}")
 

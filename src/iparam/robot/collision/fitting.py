@@ -98,6 +98,12 @@ def hull_gaps(one: FloatArray, other: FloatArray, rotation: FloatArray, position
     return gaps
 
 
+def coarser_hull(corners: FloatArray, count: int = 200) -> tuple[FloatArray, float]:
+    """Those of the corners (V, 3) that are outermost in ``count`` directions, and how far the others reach out [m]."""
+    kept = corners[np.unique((corners @ _directions(count).T).argmax(axis=0))]
+    return kept, float((Hull.of(corners, 2000).support - Hull.of(kept, 2000).support).max())
+
+
 def _directions(count: int) -> FloatArray:
     """(count, 3) unit vectors, spread evenly."""
     steps = np.arange(count) + 0.5

@@ -18,7 +18,7 @@ from iparam.errors import InputError
 from iparam.robot.cell import WorkCell
 from iparam.robot.collision.capsules import ArmShape, arm_shape
 from iparam.robot.collision.distances import Distances
-from iparam.robot.collision.fitting import hull_gaps
+from iparam.robot.collision.fitting import coarser_hull, hull_gaps
 from iparam.robot.collision.shapes import (
     GROUND,
     PAYLOAD,
@@ -224,9 +224,9 @@ def _allowance(group: Distances, shape: ArmShape, columns: list[int]) -> float:
     one, other = (forward_kinematics(robot, q[order], frames[body]) for body in (first, second))
     turns = np.swapaxes(one[:, :3, :3], 1, 2)
     between = np.einsum("tij,tj->ti", turns, other[:, :3, 3] - one[:, :3, 3])
-    hulls = [shape.hulls[link] for link in pair]
+    (outer, reach), (inner, more) = (coarser_hull(shape.hulls[link]) for link in pair)
     for part in np.array_split(np.arange(len(order)), max(1, -(-len(order) // _GRID))):
-        meet = hull_gaps(hulls[0], hulls[1], turns[part] @ other[part, :3, :3], between[part]) <= 0.0
+        meet = hull_gaps(outer, inner, turns[part] @ other[part, :3, :3], between[part]) <= reach + more
         if meet.any():
             return max(float(depth[order[part[int(np.argmax(meet))]]]) - GUARD, 0.0)
     return math.inf
