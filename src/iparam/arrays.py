@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import hashlib
 import math
+import os
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
@@ -98,7 +99,7 @@ def remembered(function: Callable[Arguments, Result], most: int = 16) -> Callabl
 
     Meant for a function that depends on nothing else, whose result is small and cannot be changed, and which takes far
     longer than reading its arguments: it is then free to identify one recording by several methods. Arguments are
-    arrays, numbers, texts, and tuples, lists and frozen dataclasses of these.
+    arrays, numbers, texts, paths, and tuples, lists and frozen dataclasses of these.
 
     Args:
         function: to be called.
@@ -135,7 +136,7 @@ def _read_content(content: Any, value: object) -> None:
         content.update(f"{type(value).__module__}.{type(value).__qualname__};".encode())
         for spec in dataclasses.fields(value):
             _read_content(content, getattr(value, spec.name))
-    elif value is None or isinstance(value, bool | int | float | str | np.generic):
+    elif value is None or isinstance(value, bool | int | float | str | np.generic | os.PathLike):
         text = repr(value)
         content.update(f"{len(text)} {text};".encode())
     else:
