@@ -169,3 +169,17 @@ def test_bad_arguments(loaded: CollisionScene) -> None:
         collision_scene(UR5E, (PayloadBox.from_size([100.0, 150.0, 200.0]),))
     with pytest.raises(InputError, match="rotation"):
         PayloadBox([0.1, 0.1, 0.1], [0, 0, 0], np.ones((3, 3)))
+
+
+@pytest.mark.parametrize("cell", [WorkCell(ground_height=0.6), WorkCell(boxes=(Box([0, 0, 0.6], [2, 2, 0.5]),))])
+def test_a_cell_that_leaves_no_room_is_not_taken_for_a_mounting(cell: WorkCell) -> None:
+    """Links that are in it in almost all poses are tested all the same; only what the arm stands in is not."""
+    scene = collision_scene(UR5E, cell=cell)
+    assert {pair for pair in scene.touching if pair[1] in ("ground", "box")} <= {("shoulder_link", "box")}
+    assert scene.first_contact(np.radians([[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]])) is not None
+
+
+def test_a_payload_that_hits_the_arm_in_all_poses_is_not_taken_for_built_so() -> None:
+    scene = collision_scene(UR5E, [PayloadBox.from_size([2.0, 2.0, 2.0], [0.0, 0.0, 0.0])])
+    assert ("forearm_link", "payload") not in scene.touching
+    assert scene.first_contact(sampled_poses(UR5E, 5)) is not None

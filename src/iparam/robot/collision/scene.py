@@ -74,7 +74,8 @@ class CollisionScene:
     Attributes:
         robot: the arm.
         distances: the pairs, in groups.
-        room: for each group, for each of its pairs (P,), the distance that the two keep below in almost all poses [m].
+        room: for each group, for each of its pairs (P,), the distance that the two keep below in almost all poses [m];
+            infinite for two that are not built to be near each other.
         allowance: likewise, how far the two capsules may overlap because the links themselves do not [m].
         touching: pairs of names that touch by construction, and are not tested.
         apart: pairs of links two joints apart whose capsules overlap in some poses, and their convex hulls in none; not
@@ -125,7 +126,9 @@ def collision_scene(robot: Robot, payload: Sequence[PayloadBox] = (), cell: Work
 
     Not tested are: links that share a joint; the payload and what it is mounted on; a thing of the cell and a body that
     no joint moves towards it (the base, and the first link before a plane that it turns parallel to); and pairs that
-    touch by construction, in almost all of the sampled poses.
+    touch by construction, in almost all of the sampled poses: links among each other, the payload and the two links
+    before the one that carries it, the first link and what the arm stands in, and the ground of the cell by default,
+    which is a guess for an arm on a torso. Nothing else is left out, however little room a cell or a payload leaves.
 
     Args:
         robot: the arm; its shape is that of `arm_shape`.
@@ -133,6 +136,7 @@ def collision_scene(robot: Robot, payload: Sequence[PayloadBox] = (), cell: Work
         cell: ground, walls and boxes; by default the ground at z = 0.
     """
     cell = WorkCell() if cell is None else cell
+    ground_assumed = cell.ground_height == 0.0 and not cell.boxes and not cell.planes
     check_cell(cell, robot)
     arm = []
     shape = arm_shape(robot)
@@ -145,17 +149,20 @@ def collision_scene(robot: Robot, payload: Sequence[PayloadBox] = (), cell: Work
         planes.append(HalfSpace(GROUND, np.array([0.0, 0.0, 1.0]), cell.ground_height))
     boxes = [PlacedBox(box.name, 0, _pose(box.rotation, box.center), box.half_extents) for box in cell.boxes]
     carried = [box.placed(robot) for box in payload]
-    groups = [
-        _before_planes(robot, arm, planes),
-        _among_links(robot, arm),
-        _arm_and_boxes(robot, arm, boxes),
-        _payload_before_planes(robot, carried, planes),
-        _payload_and_arm(robot, carried, arm),
-        _payload_and_boxes(robot, carried, boxes),
+    everything = {name for capsule in arm for name in (capsule.name, PAYLOAD)}
+    at_base = {capsule.name for capsule in arm if capsule.body <= 1}
+    at_tool = {capsule.name for capsule in arm if capsule.body >= robot.num_joints - 2}
+    groups = [  # with what may be left out of each
+        (*_before_planes(robot, arm, planes), everything if ground_assumed else at_base),
+        (*_among_links(robot, arm), everything),
+        (*_arm_and_boxes(robot, arm, boxes), at_base),
+        (*_payload_before_planes(robot, carried, planes), set[str]()),
+        (*_payload_and_arm(robot, carried, arm), at_tool),
+        (*_payload_and_boxes(robot, carried, boxes), set[str]()),
     ]
     poses = sampled_poses(robot)
     kept, rooms, allowances, touching, apart = [], [], [], [], []
-    for group, columns in groups:
+    for group, columns, may_touch in groups:
         gaps = group.at(poses).values
         room, allowed, keep = np.empty(len(columns)), np.zeros(len(columns)), np.ones(len(columns), dtype=bool)
         for thing in dict.fromkeys(columns):
@@ -169,6 +176,8 @@ def collision_scene(robot: Robot, payload: Sequence[PayloadBox] = (), cell: Work
             if np.isinf(allowed[of_pair[0]]):
                 apart.append(pair)
                 keep[of_pair] = False
+            elif may_touch.isdisjoint(pair):
+                room[of_pair] = np.inf
             elif room[of_pair[0]] < 0.0:
                 touching.append(pair)
                 keep[of_pair] = False
