@@ -28,6 +28,9 @@ hypothesis.settings.register_profile("search", derandomize=False, deadline=None,
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+# Not the user's: a fresh clone computes all it needs, once for all processes of a run.
+os.environ.setdefault("IPARAM_CACHE", str(REPOSITORY / ".pytest_cache" / "iparam"))
 MAKER_PARTS = ("shoulder", "upper_arm", "forearm", "wrist_1", "wrist_2", "wrist_3")
 MAKER_JOINTS = (
     "shoulder_pan_joint",

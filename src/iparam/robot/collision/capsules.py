@@ -17,6 +17,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import FileFormatError, InputError
+from iparam.files.kept import kept
 from iparam.robot.catalog import catalog_arm, robot_names
 from iparam.robot.collision.fitting import MOST_CAPSULES, FittedCapsule, Hull, enclosing_capsules, hull_points
 from iparam.robot.collision.geometry import LinkGeometry
@@ -30,6 +31,9 @@ THINNEST, THICKEST = 0.02, 0.12
 
 MOST_LINKS = 4
 """Links of one body that have capsules of their own; the shapes of more, as on a mobile base, are taken as one."""
+
+FIT_METHOD = "capsules-1"
+"""Name of the way capsules are fitted, in the cache of fits: another way is another number."""
 
 _PARALLEL = 0.999  # cosine of the angle between joint axes that count as parallel
 _MOST_NAMED = 3
@@ -192,9 +196,28 @@ def _fit(pieces: tuple[_Piece, ...], most: int) -> _Fit:
         return _Fit((), np.empty((0, 3)), 0.0, tuple(failures))
     triangles = np.concatenate(parts)
     corners = hull_points(triangles.reshape(-1, 3))
-    capsules = enclosing_capsules(triangles, most, corners)
+    points = triangles.reshape(-1, 3)
+
+    def fitted() -> FloatArray:
+        found = enclosing_capsules(triangles, most, corners)
+        return np.array([[*capsule.start, *capsule.end, capsule.radius] for capsule in found])
+
+    rows = kept(FIT_METHOD, (triangles, np.array([float(most)])), fitted, lambda known: _encloses(known, points, most))
+    capsules = tuple(FittedCapsule(row[:3], row[3:6], float(row[6])) for row in rows)
     hull = Hull.of(corners, 2000)
     return _Fit(capsules, frozen(corners), max(hull.overhang(capsule) for capsule in capsules), tuple(failures))
+
+
+def _encloses(rows: FloatArray, points: FloatArray, most: int) -> bool:
+    """Whether rows (K, 7) are at most so many capsules, with every point (P, 3) in one of them."""
+    if rows.ndim != 2 or rows.shape[1] != 7 or not 0 < len(rows) <= most or not np.isfinite(rows).all():
+        return False
+    inside = np.zeros(len(points), dtype=bool)
+    for row in rows:
+        start, way = row[:3], row[3:6] - row[:3]
+        along = np.clip((points - start) @ way / max(float(way @ way), 1e-300), 0.0, 1.0)
+        inside |= np.linalg.norm(points - start - along[:, None] * way, axis=1) <= row[6]
+    return bool(inside.all())
 
 
 def _along_joints(robot: Robot, body: int, frame: str) -> list[Capsule]:

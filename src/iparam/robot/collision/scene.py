@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
+from iparam.files.kept import kept
 from iparam.robot.cell import WorkCell
 from iparam.robot.collision.capsules import ArmShape, arm_shape
 from iparam.robot.collision.distances import Distances
@@ -233,11 +234,29 @@ def _allowance(group: Distances, shape: ArmShape, columns: list[int]) -> float:
     one, other = (forward_kinematics(robot, q[order], frames[body]) for body in (first, second))
     turns = np.swapaxes(one[:, :3, :3], 1, 2)
     between = np.einsum("tij,tj->ti", turns, other[:, :3, 3] - one[:, :3, 3])
-    (outer, reach), (inner, more) = (coarser_hull(shape.hulls[link]) for link in pair)
-    for part in np.array_split(np.arange(len(order)), max(1, -(-len(order) // _GRID))):
-        meet = hull_gaps(outer, inner, turns[part] @ other[part, :3, :3], between[part]) <= reach + more
+    relative = turns @ other[:, :3, :3]
+    hull, opposite = (shape.hulls[link] for link in pair)
+
+    def searched() -> FloatArray:
+        return np.array([_least_meeting(hull, opposite, relative, between, depth[order])])
+
+    known = kept("allowance-1", (hull, opposite, relative, between, depth[order]), searched, _is_allowance)
+    return float(known[0])
+
+
+def _is_allowance(found: FloatArray) -> bool:
+    return found.shape == (1,) and bool(found[0] >= 0.0)
+
+
+def _least_meeting(
+    one: FloatArray, other: FloatArray, turns: FloatArray, between: FloatArray, depth: FloatArray
+) -> float:
+    """The overlap (T,) of the first pose in which no plane separates hulls, less `GUARD`; infinite if there is none."""
+    (outer, reach), (inner, more) = (coarser_hull(corners) for corners in (one, other))
+    for part in np.array_split(np.arange(len(depth)), max(1, -(-len(depth) // _GRID))):
+        meet = hull_gaps(outer, inner, turns[part], between[part]) <= reach + more
         if meet.any():
-            return max(float(depth[order[part[int(np.argmax(meet))]]]) - GUARD, 0.0)
+            return max(float(depth[part[int(np.argmax(meet))]]) - GUARD, 0.0)
     return math.inf
 
 
