@@ -69,8 +69,8 @@ def test_degrees_beside_a_time_in_ms(tmp_path: Path) -> None:
     odd.with_signal("dq", time=time, values=0.01 * recording.signal("dq").values).save(tmp_path / "odd.csv")
     with pytest.raises(ContradictionError, match="the time is in ms"):
         Recording.load(tmp_path / "odd.csv")
-    with pytest.raises(ContradictionError, match=r"dq is 0\.01745 times .*: q is in degrees and dq in rad; convert q"):
-        Recording.load(tmp_path / "odd.csv", time_unit="ms")
+    (note,) = Recording.load(tmp_path / "odd.csv", time_unit="ms").warnings
+    assert re.fullmatch(r"dq is 0\.01745 times .*: q is in degrees beside dq in rad, and was converted", note)
 
 
 @pytest.mark.parametrize(("key", "unit"), [("rate", "ms"), ("sample_rate_hz", "us"), ("sampling_rate", "min")])
@@ -127,14 +127,19 @@ def test_without_velocities_an_odd_rate_is_told_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("factor", [180 / np.pi, np.pi / 180])
-def test_velocities_in_degrees_are_refused(tmp_path: Path, factor: float) -> None:
+def test_velocities_or_angles_alone_in_degrees_are_converted(tmp_path: Path, factor: float) -> None:
     recording = Recording.load(saved(tmp_path / "run.csv"))
     time, dq = recording.signal("dq").time, recording.signal("dq").values
-    recording.with_signal("dq", time=time, values=factor * dq).save(tmp_path / "odd.csv")
-    turned, other = ("dq", "q") if factor > 1 else ("q", "dq")
-    with pytest.raises(ContradictionError, match=f"{turned} is in degrees and {other} in rad; convert {turned} to rad"):
-        Recording.load(tmp_path / "odd.csv")
-    assert f"{turned} is in degrees" in Recording.load(tmp_path / "odd.csv", angles="radians").warnings[0]
+    names = ("dq", "q") if factor > 1 else ("q", "dq")
+    alone = recording.signal(names[0]).values
+    recording.with_signal(names[0], time=time, values=np.degrees(alone)).save(tmp_path / "odd.csv")
+    for robot in (None, "ur5e"):
+        found = Recording.load(tmp_path / "odd.csv", robot=robot)
+        for name in names:
+            np.testing.assert_allclose(found.signal(name).values, recording.signal(name).values, rtol=1e-12)
+        (note,) = found.warnings
+        assert note.endswith(f"{names[0]} is in degrees beside {names[1]} in rad, and was converted")
+    assert f"{names[0]} is in degrees" in Recording.load(tmp_path / "odd.csv", angles="radians").warnings[0]
     recording.with_signal("dq", time=time, values=3.0 * dq).save(tmp_path / "odd.csv")
     assert Recording.load(tmp_path / "odd.csv").warnings == (
         "dq is 3 times the slope of q over time: are all three in SI units?",

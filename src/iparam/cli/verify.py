@@ -12,6 +12,7 @@ import iparam
 from iparam.cli.console.printing import AsJson, number, numbers, print_json, print_line, print_table
 from iparam.cli.options.recorded_run import DelayText, RecordedRunOptions, given_delay, note_further
 from iparam.errors import IparamError
+from iparam.rounding import NORMAL_95
 
 if TYPE_CHECKING:
     from iparam.estimation.assessment.verification import Verification
@@ -79,7 +80,7 @@ class Verify(RecordedRunOptions):
         offset = f"{' '.join(numbers(found.offset[:3], 3))} N, {' '.join(numbers(found.offset[3:], 4))} N m"
         print_line(f"noise     {found.noise_source}")
         print_line(f"offset    {offset} ({'fitted' if found.offset_fitted else 'of the result'})")
-        scale = f"{number(found.best_scale, 4)} +- {number(found.scale_deviation, 4)}"
+        scale = f"{number(found.best_scale, 4)} +- {number(NORMAL_95 * found.scale_deviation, 4)} (95 %)"
         print_line(f"scale     {scale} times the predicted wrench of the load would fit best")
         if found.passed:
             print_line(f"passed    {found.sentence}")

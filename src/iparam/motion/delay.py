@@ -23,6 +23,7 @@ from iparam.recording.signal import Signal
 from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
+from iparam.rounding import NORMAL_95
 
 MAX_DELAY = 0.1
 """The largest that is looked for [s]."""
@@ -118,19 +119,21 @@ def align_motion(motion: MotionEstimate, wrench: Signal, robot: Robot, gravity: 
     except InputError:  # too short, too still, or no delay fits: then there is none to compensate
         return AlignedMotion(motion)
     late, early = ("wrench", "motion") if found.seconds > 0.0 else ("motion", "wrench")
+    half = 1e3 * NORMAL_95 * found.standard_deviation
     said = (
-        f"The {late} lags behind the {early} by {1e3 * abs(found.seconds):.2f} +- {1e3 * found.standard_deviation:.2f} "
-        f"ms, which was compensated (delay={found.seconds:.5f})."
+        f"The {late} lags behind the {early} by {1e3 * abs(found.seconds):.2f} +- {half:.2f} ms (95 %), which was "
+        f"compensated (delay={found.seconds:.5f})."
     )
     return AlignedMotion(motion, found.seconds, found.standard_deviation, (said,))
 
 
 def _without_low_pass(motion: MotionEstimate, lag: Delay) -> AlignedMotion:
     q, dq, ddq = _Curves(motion).unfiltered(motion.time, -lag.seconds)
+    half = 1e3 * NORMAL_95 * lag.standard_deviation
     said = (
-        f"The joint angles lag behind the wrench by {1e3 * lag.seconds:.2f} +- {1e3 * lag.standard_deviation:.2f} ms, "
-        f"as behind a low-pass filter with a corner of {1.0 / (2.0 * np.pi * lag.seconds):.3g} Hz, which was "
-        f"compensated (about delay={-lag.seconds:.5f})."
+        f"The joint angles lag behind the wrench by {1e3 * lag.seconds:.2f} +- {half:.2f} ms (95 %), as behind a "
+        f"low-pass filter with a corner of {1.0 / (2.0 * np.pi * lag.seconds):.3g} Hz, which was compensated (about "
+        f"delay={-lag.seconds:.5f})."
     )
     inverted = dataclasses.replace(motion, q=q, dq=dq, ddq=ddq, warnings=(*motion.warnings, said))
     return AlignedMotion(inverted, 0.0, lag.standard_deviation)

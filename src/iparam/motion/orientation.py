@@ -25,7 +25,7 @@ from iparam.recording.noise_level import white_noise_level
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.recording.statements import are_poses, recorded_gravity
-from iparam.recording.units import STANDARD_G
+from iparam.recording.units import STANDARD_G, degrees_in_scale
 from iparam.robot.gravity import agreed_gravity
 from iparam.robot.model import Robot
 from iparam.spatial.transforms import exp_so3, log_so3
@@ -36,6 +36,12 @@ LARGEST_TURN = 1.0
 NOT_A_ROTATION = 0.02
 """Error of a quaternion's norm, or of an entry of R'R, from which on it is no orientation; rounding stays below."""
 
+CLEAR_TURNING = 0.05
+"""Root mean square of an angular velocity from which on a gyro has to show it [rad/s]."""
+
+ALIKE, UNLIKE = 0.9, 0.5
+"""Correlation of two angular velocities from which on they are the same motion, and below which they are not."""
+
 CLEAR_GRAVITY = 3.0
 """Difference between the gravity that two columns show from which on one of them is not what it seems [m/s^2]."""
 
@@ -45,6 +51,10 @@ SOURCES = ("orientation", "rotation", "gravity_in_sensor")
 UNKNOWN_ACCELERATION = (
     "The linear acceleration of the sensor was not recorded (columns ax, ay, az) and was taken to be zero, as in a "
     "slow motion: what it adds to the wrench counts as noise, and no inertia is claimed."
+)
+GYRO_ALONE = (
+    "The gyro (wx, wy, wz) counts for the forces and torques that turning takes, and no further: without an "
+    "accelerometer it shows no inertia."
 )
 YAW_UNSEEN = "Gravity in the sensor's axes does not show turns about the vertical: they were taken to be none."
 
@@ -75,7 +85,13 @@ class OrientationMotion:
             warnings.append(YAW_UNSEEN)
         found = _smoothed(turns)
         if recording.has("gyro"):
-            found = _with_gyro(found, recording.signal("gyro"), oriented)
+            gyro = recording.signal("gyro")
+            if oriented and gyro.num_samples >= LEAST_SAMPLES:
+                gyro, told = _in_one_unit(found, gyro)
+                warnings += told
+            found = _with_gyro(found, gyro, oriented)
+            if not recording.has("accelerometer"):
+                warnings.append(GYRO_ALONE)
         if recording.has("angular_acceleration"):
             found = _with_angular_acceleration(found, recording)
         if recording.has("accelerometer"):
@@ -218,6 +234,43 @@ def _smoothed(turns: SensorTurns) -> MotionEstimate:
         )
     smooth = kalman_smooth(turns.time, turns.angle)
     return dataclasses.replace(smooth, orientation=turns.orientation @ exp_so3(smooth.q - turns.angle))
+
+
+def _in_one_unit(found: MotionEstimate, gyro: Signal) -> tuple[Signal, list[str]]:
+    """A gyro in rad/s, by what the orientation turns with; and a sentence if it was in deg/s.
+
+    Args:
+        found: from the orientation.
+        gyro: its signal.
+
+    Raises:
+        ContradictionError: it shows another motion than the orientation.
+    """
+    measured = np.column_stack([np.interp(found.time, gyro.time, column) for column in gyro.values.T])
+    measured -= measured.mean(axis=0)  # a gyro is off by a constant
+    turned = found.dq - found.dq.mean(axis=0)
+    if np.sqrt(np.mean(np.sum(turned**2, axis=1))) < CLEAR_TURNING:
+        return gyro, []
+
+    def alike(other: FloatArray) -> float:
+        return float(np.sum(turned * other) / max(np.sqrt(np.sum(turned**2) * np.sum(other**2)), 1e-300))
+
+    if alike(measured) > ALIKE:
+        scale = float(np.sum(turned * measured) / np.sum(turned**2))
+        if degrees_in_scale(scale) != "higher":
+            return gyro, []
+        said = (
+            f"The gyro (wx, wy, wz) is {scale:.4g} times the turning of the orientation: in deg/s, and was converted."
+        )
+        return Signal(gyro.time, np.radians(gyro.values), gyro.unit, gyro.frame), [said]
+    if alike(measured) < UNLIKE and found.orientation is not None:
+        in_sensor = np.einsum("tji,tj->ti", found.orientation, measured)
+        where = "in the world's axes" if alike(in_sensor - in_sensor.mean(axis=0)) > ALIKE else "of another motion"
+        raise ContradictionError(
+            f"the gyro (wx, wy, wz) and the turning of the orientation have a correlation of {alike(measured):.2f}: it "
+            f"seems to be {where}. Turn it into the sensor's axes, or leave its columns out"
+        )
+    return gyro, []
 
 
 def _with_gyro(found: MotionEstimate, gyro: Signal, oriented: bool) -> MotionEstimate:

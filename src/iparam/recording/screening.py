@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import combinations
+from collections.abc import Container, Mapping
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError
 from iparam.recording.channels import ANGLES
 from iparam.recording.signal import Signal
+from iparam.recording.units import ORDERS, degrees_in_scale, odd_scales, scale_of_derivative
 
 if TYPE_CHECKING:
     from iparam.robot.model import Robot
@@ -41,10 +42,43 @@ def check_clocks(signals: Mapping[str, Signal], source: str) -> None:
             )
 
 
-def check_angles(signals: Mapping[str, Signal], robot: Robot | None, source: str) -> list[str]:
+def angles_in_one_unit(signals: Mapping[str, Signal], robot: Robot | None) -> tuple[dict[str, Signal], list[str]]:
+    """The signals in rad where positions or velocities of joints alone were in degrees; and what was done.
+
+    A velocity that is 57.3 times the slope of the position over time, or 57.3 times less, has no other cause; which of
+    the two is in degrees, the factor says.
+
+    Args:
+        signals: of a recording.
+        robot: the arm, whose sliding joints are left as they are; None if unknown.
+    """
+    found, notes = dict(signals), []
+    for pair in (pair for names in ORDERS for pair in pairwise(names)):
+        for higher, lower, scale in odd_scales({name: found[name] for name in pair if name in found}):
+            which = degrees_in_scale(scale)
+            name, other = (higher, lower) if which == "higher" else (lower, higher)
+            if which is None or name not in (higher, "q", "target_q"):
+                continue  # that velocities alone are in degrees, the pair before has told
+            found |= to_radians({name: found[name]}, robot)
+            notes.append(
+                f"{higher} is {scale:.4g} times the slope of {lower} over time: {name} is in degrees beside {other} in "
+                "rad, and was converted"
+            )
+    return found, notes
+
+
+def check_angles(
+    signals: Mapping[str, Signal], robot: Robot | None, source: str, stated: Container[str] = ()
+) -> list[str]:
     """Refuse angles that look like degrees, by the limits of the arm; warn where the arm is not known.
 
     A few samples far out are no degrees, whatever they are: they are told.
+
+    Args:
+        signals: of a recording.
+        robot: the arm, None if unknown.
+        source: of the signals, for messages.
+        stated: signals whose unit a header states.
     """
     if robot is None:
         worst = max((_usual_size(signals[name]) for name in ("q", "target_q") if name in signals), default=0.0)
@@ -65,12 +99,21 @@ def check_angles(signals: Mapping[str, Signal], robot: Robot | None, source: str
             limit = bound[joint] / (3.0 if name == "dq" else 1.1)
             told = f"{name}{joint} reaches {largest[joint]:.4g} where the limit of {robot.name} is {limit:.4g}"
             if beyond > max(1.0, FEW_SAMPLES * len(values)):
-                raise FileFormatError(
-                    f"{source}: {told}: it looks like degrees. Convert it with angles='degrees', or take it as it is "
-                    "with angles='radians'"
-                )
+                raise FileFormatError(f"{source}: {told}: {_way_out(name, signals, stated)}")
             notes.append(f"{told}, in {beyond} of {len(values)} samples")
     return notes
+
+
+def _way_out(name: str, signals: Mapping[str, Signal], stated: Container[str]) -> str:
+    """What to do about angles far beyond the limits of the arm."""
+    as_it_is = "or take it as it is with angles='radians'"
+    if name in stated:
+        return f"it looks like degrees, and the header says otherwise. Correct the header, {as_it_is}"
+    if name == "dq" and "q" in signals:
+        scale = scale_of_derivative(signals["q"], signals["dq"])
+        if scale is None or not 0.9 < scale < 1.1:  # degrees that q is not in
+            return f"it looks like deg/s, and q is in rad. Convert its columns to rad/s or remove them, {as_it_is}"
+    return f"it looks like degrees. Convert it with angles='degrees', {as_it_is}"
 
 
 def _usual_size(signal: Signal) -> float:

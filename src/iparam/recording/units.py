@@ -154,7 +154,8 @@ _ALIKE = 0.9  # correlation from which a derivative is one, but for its scale
 _RELATED = 0.5  # the same, where the scale is about that of a finer unit: a noisy velocity still tells a thousand
 _ABOUT = 0.3  # share by which it may then miss that
 _CLOSE = 0.02  # share by which a scale may miss that of a unit; minutes and degrees are 0.05 apart
-_ORDERS = (("q", "dq", "ddq"), ("target_q", "target_dq", "target_ddq"))
+ORDERS = (("q", "dq", "ddq"), ("target_q", "target_dq", "target_ddq"))
+"""Signals of which each is the derivative of the one before."""
 
 
 def dates_in_seconds(signals: Mapping[str, Signal]) -> tuple[dict[str, Signal], list[str]]:
@@ -213,11 +214,11 @@ def check_time(
                     f"seconds: {_conversion(unit)}",
                     sure_of_time,
                 )
-    for higher, lower, scale in _odd_scales(signals):
+    for higher, lower, scale in odd_scales(signals):
         told = f"{higher} is {scale:.4g} times the slope of {lower} over time"
         if (found := _unit_of_scale(scale)) is not None:
             object_to(f"{told}: the time is in {found}, not in seconds; {_conversion(found)}", sure_of_time)
-        elif (which := _degrees_in_scale(scale)) is not None:
+        elif (which := degrees_in_scale(scale)) is not None:
             turned, other = (higher, lower) if which == "higher" else (lower, higher)
             object_to(f"{told}: {turned} is in degrees and {other} in rad; convert {turned} to rad", sure_of_angles)
         else:
@@ -290,23 +291,24 @@ def _finer_unit(scale: float) -> str | None:
     return next((unit for unit, factor in _FINER.items() if abs(scale / factor - 1.0) < _ABOUT), None)
 
 
-def _degrees_in_scale(scale: float) -> str | None:
+def degrees_in_scale(scale: float) -> str | None:
+    """Which of the two is in degrees if a derivative is ``scale`` times too large: "higher", "lower", or neither."""
     return next((which for which, factor in _DEGREES.items() if abs(scale / factor - 1.0) < _CLOSE), None)
 
 
-def _odd_scales(signals: Mapping[str, Signal]) -> list[tuple[str, str, float]]:
+def odd_scales(signals: Mapping[str, Signal]) -> list[tuple[str, str, float]]:
     """Derivative, what it is the derivative of, and how many times too large it is, where it is not the slope."""
     odd = []
-    for lower, higher in (pair for names in _ORDERS for pair in pairwise(names)):
+    for lower, higher in (pair for names in ORDERS for pair in pairwise(names)):
         if lower not in signals or higher not in signals or signals[lower].width != signals[higher].width:
             continue
-        scale = _scale_of_derivative(signals[lower], signals[higher])
+        scale = scale_of_derivative(signals[lower], signals[higher])
         if scale is not None and not 0.9 < scale < 1.1:
             odd.append((higher, lower, scale))
     return odd
 
 
-def _scale_of_derivative(position: Signal, velocity: Signal) -> float | None:
+def scale_of_derivative(position: Signal, velocity: Signal) -> float | None:
     """How many times too large the velocity is for the position and the time; None if they do not tell.
 
     What velocities add up to is compared with what positions change by, joint by joint; the joints have one vote each,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextvars
 import dataclasses
 import re
@@ -10,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import iparam
+from iparam.cli.console.option_names import ARGUMENTS as TABLE
 from iparam.cli.console.option_names import in_options, speak_for
 from iparam.cli.identify.payload import IdentifyPayload
 from iparam.cli.main import main
@@ -36,6 +39,9 @@ def told(command: type, text: str) -> str:
         ("map='q=pos_*' matches no column", "--map 'q=pos_*' matches no column"),
         ('Say columns="time,q,dq"; a group', "Say --columns time,q,dq; a group"),
         ("leave out columns=", "leave out --columns"),
+        ("interpolated? motion='butterworth' smooths more", "interpolated? --motion butterworth smooths more"),
+        ("was compensated (delay=0.01573).", "was compensated (--delay 0.01573)."),
+        ("compensated (about delay=-0.00960).", "compensated (about --delay -0.00960)."),
         ("its gravity = [0, 0, 3] and a_tip=3, /tip=4", "its gravity = [0, 0, 3] and a_tip=3, /tip=4"),
         ("make it type='continuous'", "make it type='continuous'"),  # no option of the command
         ("scale=0.001 for millimetres", "scale=0.001 for millimetres"),
@@ -60,7 +66,46 @@ def test_without_a_command_nothing_changes() -> None:
     assert contextvars.Context().run(in_options, "angles='degrees'") == "angles='degrees'"
 
 
-ARGUMENTS = re.compile(r"(?<![\w-])(angles|tip|columns|map|rows|time_unit|time_range|drive_gains|robot)=")
+NO_ARGUMENTS = {
+    "bridges/bag": {"force", "torque", "gyro", "acceleration"},  # values of --units
+    "cli/bag.py": {"force"},  # the same
+    "excitation/duration.py": {"mass"},  # values of --targets
+    "excitation/prediction.py": {"name"},  # the same
+    "excitation/setup.py": {"conditions"},  # the planner in a program
+    "recording/signal.py": {"unit", "frame"},  # how a Signal shows itself
+    "robot/plausibility.py": {"type"},  # attributes of a URDF
+    "robot/urdf/elements.py": {"link"},
+    "robot/urdf/geometry.py": {"rpy"},
+}
+"""What looks like an argument in a sentence and is none of the library's, by folder or file."""
+
+
+def sentences(path: Path) -> list[str]:
+    """The texts of a module that people may read: neither docstrings, nor markup, nor single words."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent
+    ]
+    return [text for text in texts if " " in text and '="' not in text.replace('columns="', "") and "<" not in text]
+
+
+def test_every_argument_that_a_sentence_names_can_become_an_option() -> None:
+    """One that the table lacks would be told to those who typed a command."""
+    source = Path(iparam.__file__).parent
+    unknown = []
+    for path in sorted(source.rglob("*.py")):
+        place = path.relative_to(source).as_posix()
+        others = {name for key, names in NO_ARGUMENTS.items() if place.startswith(key) for name in names}
+        for text in sentences(path):
+            named = re.findall(r"(?<![^\s(])([a-z][a-z_]*)=", text)
+            unknown += [(place, name) for name in named if name not in TABLE and name not in others]
+    assert not unknown
+
+
+ARGUMENTS = re.compile(r"(?<![\w-])(angles|tip|columns|map|rows|time_unit|time_range|drive_gains|robot|motion|delay)=")
 
 
 @pytest.mark.parametrize(
@@ -76,6 +121,7 @@ ARGUMENTS = re.compile(r"(?<![\w-])(angles|tip|columns|map|rows|time_unit|time_r
         ("identify payload ms.csv --robot ur5e --time-unit ms --rows 9000:", "--rows 9000: has none of the 400 rows"),
         ("identify payload ms.csv --robot ur5e --time-unit ms --time-range 3 1", "--time-range needs a start"),
         ("identify payload ms.csv --robot tree.urdf", "say with --tip"),
+        ("identify payload units.csv --robot ur5e", "--map 'time=stamp [s]'"),
     ],
 )
 def test_commands_name_their_options(
@@ -89,6 +135,7 @@ def test_commands_name_their_options(
     text = Path("degrees.csv").read_text()
     Path("bare.csv").write_text(text.partition("\n")[2])
     Path("other.csv").write_text(text.replace("time", "stamp", 1))
+    Path("units.csv").write_text(text.replace("time", "stamp [s]", 1))
     slow = Recording().with_signal("q", time=1e3 * time, values=q)
     slow.with_signal("dq", time=1e3 * time, values=np.gradient(q, time, axis=0)).save("ms.csv")
     joints = "".join(

@@ -63,10 +63,16 @@ def test_names_of_others_are_mapped(path: Path) -> None:
     np.testing.assert_allclose(found.signal("q").time, TIME[10:20], rtol=1e-15)
     with pytest.raises(InputError, match=r"map='tau=f_\*' matches no column of .*; its columns: t, positions, e_1"):
         Recording.load(path, map="time=t,tau=f_*")
-    with pytest.raises(FileFormatError, match=r"has no array 'time'; its arrays: t .*positions \(200, 6\).*map='time="):
+    np.testing.assert_array_equal(Recording.load(path, time_unit="ms").signal("positions").values, Q)  # t is the time
+    write(path, positions=Q, stamps=TIME)
+    said = r"has no array 'time'; its arrays: positions \(200, 6\), stamps .*map='time=stamps'"
+    with pytest.raises(FileFormatError, match=said):
+        Recording.load(path)
+    write(path, positions=Q, table=Q)
+    with pytest.raises(FileFormatError, match=r"no array 'time'.*\. None of them is a vector, as a time is"):
         Recording.load(path)
     with pytest.raises(FileFormatError, match=r"positions is of shape \(200, 6\); a time is a vector"):
-        Recording.load(path, map="time=positions,q=e_1")
+        Recording.load(path, map="time=positions,q=table")
 
 
 def test_what_does_not_fit_is_named(path: Path) -> None:
@@ -102,6 +108,23 @@ def test_structs_are_known_by_their_fields(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match=r"no usable samples.*left\.q.*right\.q"):
         Recording.load(path)
     np.testing.assert_array_equal(Recording.load(path, map="q=right.q").signal("q").values, 2 * Q)
+
+
+def test_cells_and_arrays_of_structs_are_offered_by_their_paths(tmp_path: Path) -> None:
+    run, other = {"t": TIME, "q": Q, "wrench": WRENCH}, {"t": TIME, "q": 2 * Q, "wrench": WRENCH}
+    path = write(tmp_path / "log.mat", logs=np.array([run], dtype=object))
+    np.testing.assert_array_equal(Recording.load(path).signal("wrench").values, WRENCH)  # one cell needs no path
+    kind = [("t", object), ("q", object), ("wrench", object)]
+    structs = np.array([tuple(one.values()) for one in (run, other)], dtype=kind)
+    for arrays, first in ((np.array([run, other], dtype=object), "logs{1}"), (structs, "logs(1)")):
+        write(path, logs=arrays)
+        with pytest.raises(FileFormatError, match="If it holds several runs, say which: map=") as error:
+            Recording.load(path)
+        advice = f"time={first}.t,q={first}.q,wrench={first}.wrench"
+        assert str(error.value).endswith(f"map='{advice}'")
+        np.testing.assert_array_equal(Recording.load(path, map=advice).signal("q").values, Q)
+        second = Recording.load(path, map=advice.replace("1", "2")).signal("q")
+        np.testing.assert_array_equal(second.values, 2 * Q)
 
 
 def test_numpys_own_files_and_structured_arrays(tmp_path: Path) -> None:

@@ -34,8 +34,12 @@ def rows(count: int) -> list[str]:
         (b"", "is empty"),
         (b" \n\n", "is empty"),
         (b"\x00\x01\x02\xff" * 100, "not text"),
-        (b"\xff\xfet\x00i\x00m\x00e\x00", "not text"),
-        (b"\xff\xfe\xfd\n1,2\n", "not a table"),
+        (b"t\x00i\x00m\x00e\x00", "not text"),
+        (b"\xff\xfet\x00i\x00m\x00e\x00", "no samples"),
+        (b"\xff\xfe\x00\xd8\x00\xd8", "begins as text in UTF-16"),
+        (b"\xff\xfet", "begins as text in UTF-16"),
+        (b"\xfe\xfd\n1,2\n", "not a table"),
+        (b"\x1f\x8b\x08\x00", r"is packed: unpack it first, by: gunzip .*run\.csv"),
         (b"time,q0\n", "no samples"),
         (b"a,b\n1,2\n", "no column 'time'"),
         (b"1,2,3\n4,5,6\n", "has no header.*columns="),
@@ -228,7 +232,10 @@ def test_velocities_give_degrees_away_too(tmp_path: Path) -> None:
     made = moving(scale=0.01)
     fast = Signal(made.signal("dq").time, 5000 * made.signal("dq").values, "rad/s", "joint")
     made.with_signal("dq", fast).save(tmp_path / "run.csv")
-    with pytest.raises(FileFormatError, match=r"dq0 reaches .*looks like degrees"):
+    with pytest.raises(FileFormatError, match=r"dq0 reaches .*looks like deg/s, and q is in rad\. Convert its columns"):
+        Recording.load(tmp_path / "run.csv", robot="ur5e")
+    made.without_signal("q").with_signal("dq", fast).save(tmp_path / "run.csv")
+    with pytest.raises(FileFormatError, match=r"dq0 reaches .*looks like degrees\. Convert it with angles='degrees'"):
         Recording.load(tmp_path / "run.csv", robot="ur5e")
 
 

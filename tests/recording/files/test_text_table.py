@@ -1,4 +1,4 @@
-"""Headerless logs of controllers: synthetic ones, and real ones where they are at hand."""
+"""Tables in text as programs write them; headerless logs of controllers, and real ones where they are at hand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iparam.errors import ContradictionError, InputError
+from iparam.errors import ContradictionError, FileFormatError, InputError
 from iparam.recording import Recording
 
 COLUMNS = "time,q,dq,current,target_current,target_torque"
@@ -75,6 +75,71 @@ def test_column_lists_are_checked_against_the_file(tmp_path: Path) -> None:
     Recording().with_signal("q", time=[0.0], values=[[1.0]]).save(tmp_path / "a.parquet")
     with pytest.raises(InputError, match="leave out columns"):
         Recording.load(tmp_path / "a.parquet", columns="time,q")
+
+
+NUMBERS = np.round(np.column_stack([np.arange(60) / 10, np.random.default_rng(5).normal(size=(60, 2))]), 6)
+
+
+def rows_of(delimiter: str, point: str = ".") -> str:
+    return "".join(delimiter.join(f"{value:.6f}" for value in row).replace(".", point) + "\n" for row in NUMBERS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "time,q0,q1\n" + rows_of(","),
+        "time, q0, q1\n" + rows_of(", "),
+        "time,\tq0,\tq1\n" + rows_of(",\t"),
+        "time;q0;q1\n" + rows_of(";"),
+        "time\tq0\tq1\n" + rows_of("\t"),
+        "time q0 q1\n" + rows_of(" "),
+        "  time   q0   q1  \r\n" + rows_of("  \t ").replace("\n", " \r\n"),
+        "time;q0;q1\n" + rows_of(";", ","),
+        "time; q0; q1\n" + rows_of("; ", ","),
+        "time\tq0\tq1\n" + rows_of("\t", ","),
+        "time q0 q1\n" + rows_of(" ", ","),
+        "# made by a program, in 2024\n\n# with a comment\ntime,q0,q1\n" + rows_of(","),
+        "% of MATLAB\ntime q0 q1\n" + rows_of(" "),
+        "// and of C\ntime;q0;q1\n" + rows_of(";", ","),
+        "# time q0 q1\n" + rows_of(" "),  # numpy.savetxt
+        "# a program\n#time,q0,q1\n" + rows_of(","),
+        "# time;q0;q1\n" + rows_of(";", ","),
+        "Time,Q0,Q1\n" + rows_of(","),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_tables_as_programs_write_them(text: str, encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes(text.encode(encoding))
+    found = Recording.load(path)
+    assert np.array_equal(found.signal("q").time, NUMBERS[:, 0])
+    assert np.array_equal(found.signal("q").values, NUMBERS[:, 1:])
+    comma = "the numbers have decimal commas, which were read as points"
+    assert found.warnings == ((comma,) if "0.1" not in text else ())
+    part = Recording.load(path, rows="1:3")
+    assert np.array_equal(part.signal("q").values, NUMBERS[1:3, 1:])
+
+
+@pytest.mark.parametrize(("delimiter", "point"), [(" ", "."), (";", ","), (" ", ",")])
+def test_logs_without_header_may_have_blanks_and_decimal_commas(delimiter: str, point: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    path.write_text("# no header\n" + rows_of(delimiter, point))
+    with pytest.raises(FileFormatError, match="has no header: its first line holds 3 numbers"):
+        Recording.load(path)
+    found = Recording.load(path, columns="time,q")
+    assert np.array_equal(found.signal("q").values, NUMBERS[:, 1:])
+    path.write_text("# no header\n" + rows_of(delimiter, point) + "6" + point)
+    (*_, cut) = sorted(Recording.load(path, columns="time,q").warnings, key=lambda note: "ends in the middle" in note)
+    assert cut == "the file ends in the middle of a row: line 62 was left out"
+
+
+def test_a_comma_beside_points_is_no_decimal_comma(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("time;q0\n0.5;1,234\n1.5;1,234\n2.5;1.5\n")
+    with pytest.raises(FileFormatError, match=r"'1,234'"):
+        Recording.load(path)
+    path.write_text("time,note,q0\n0.5,2024-01-01 12:00,1\n1.5,2024-01-01 12:01,2\n")
+    assert Recording.load(path).signal("q").values.tolist() == [[1.0], [2.0]]
 
 
 def test_real_logs_are_read_whole(shared_data: Path) -> None:

@@ -16,6 +16,7 @@ from tyro.conf import arg
 
 from iparam.cli.console.option_names import in_options
 from iparam.printable import printable
+from iparam.rounding import NORMAL_95
 
 if TYPE_CHECKING:
     from iparam.estimation.estimate import Estimate, Wrench
@@ -124,23 +125,25 @@ def progress_bar(title: str) -> Iterator[Callable[[float], None] | None]:
 
 
 def print_estimate(estimate: Estimate, output: Path | None) -> None:
-    """The ten parameters with their standard deviations, and what they rest on."""
+    """The ten parameters with their 95 % intervals, and what they rest on."""
     standard_deviation = estimate.standard_deviation
     if np.isnan(estimate.mass):
         print_line("mass            -")
     else:
-        print_line(f"mass            {number(estimate.mass, 4)} +- {number(standard_deviation.mass, 4)} kg")
+        print_line(f"mass            {number(estimate.mass, 4)} +- {number(NORMAL_95 * standard_deviation.mass, 4)} kg")
     for axis, value, deviation in zip("xyz", estimate.center_of_mass, standard_deviation.center_of_mass, strict=True):
         if np.isnan(value):
             print_line(f"centre of mass {axis} -")
             continue
-        print_line(f"centre of mass {axis} {1e3 * value:.3f} +- {1e3 * deviation:.3f} mm")
+        print_line(f"centre of mass {axis} {1e3 * value:.3f} +- {1e3 * NORMAL_95 * deviation:.3f} mm")
     for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
         entry, deviation = estimate.inertia_about_com[i, j], standard_deviation.inertia_about_com[i, j]
         if np.isnan(entry):
             print_line(f"inertia {'xyz'[i]}{'xyz'[j]}      -")
             continue
-        print_line(f"inertia {'xyz'[i]}{'xyz'[j]}      {number(entry)} +- {number(deviation)} kg m^2 about it")
+        half = number(NORMAL_95 * deviation)
+        print_line(f"inertia {'xyz'[i]}{'xyz'[j]}      {number(entry)} +- {half} kg m^2 about it")
+    print_line("+-              95 % interval, 1.96 standard deviations")
     if estimate.sensor_bias is not None:
         print_line(f"sensor bias     {wrench_text(estimate.sensor_bias)}")
     if estimate.residual_rms.force.any() or estimate.residual_rms.torque.any():

@@ -28,6 +28,7 @@ from iparam.cli.options.payload import read_load
 from iparam.cli.options.recorded_run import Motion, RecordedRunOptions, given_delay, motion_source, note_further
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
+from iparam.rounding import NORMAL_95
 
 if TYPE_CHECKING:
     from iparam.recording.recording import Recording
@@ -208,14 +209,14 @@ class IdentifyPayload(RecordedRunOptions):
             rows.append(
                 [
                     name,
-                    *numbers([estimate.mass, standard_deviation.mass], 4),
+                    *numbers([estimate.mass, NORMAL_95 * standard_deviation.mass], 4),
                     " ".join(numbers(1e3 * estimate.center_of_mass, 1)),
-                    number(1e3 * float(np.max(standard_deviation.center_of_mass)), 2),
+                    number(1e3 * NORMAL_95 * float(np.max(standard_deviation.center_of_mass)), 2),
                     " ".join(numbers(1e3 * moments, 2)),
                     "yes" if estimate.physically_consistent else "no",
                 ]
             )
-        header = ["method", "mass kg", "+-", "CoM mm", "+-", "moments g m^2", "consistent"]
+        header = ["method", "mass kg", "+-95 %", "CoM mm", "+-95 %", "moments g m^2", "consistent"]
         print_table(f"{self.recording}: all methods", header, rows)
         for name, failure in found.failures.items():
             note(f"{name}: {failure}")

@@ -18,6 +18,7 @@ from iparam.cli.options.drives import print_drives
 from iparam.cli.options.recorded_run import note_further
 from iparam.errors import ContradictionError, InputError
 from iparam.files.kind import FileKind
+from iparam.rounding import NORMAL_95
 
 if TYPE_CHECKING:
     from iparam.estimation.torque.robot_identification import RobotEstimate
@@ -115,9 +116,9 @@ class IdentifyRobot(ControllerLogOptions):
     def _report(self, found: RobotEstimate, predictions: dict[str, TorquePrediction]) -> None:
         print_table(
             f"{found.robot.name}: {len(found.base_names)} parameters that the torques determine [kg, m, N, rad, s]",
-            ["parameter", "estimate", "std. dev.", "consistent"],
+            ["parameter", "estimate", "+-95 %", "consistent"],
             [
-                [name, *numbers([value, standard_deviation, consistent], 4)]
+                [name, *numbers([value, NORMAL_95 * standard_deviation, consistent], 4)]
                 for name, value, standard_deviation, consistent in zip(
                     found.base_names, found.base_values, found.base_deviation, found.consistent_values, strict=True
                 )

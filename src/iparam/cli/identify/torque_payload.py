@@ -16,6 +16,7 @@ from iparam.cli.options.controller_logs import ControllerLogOptions
 from iparam.cli.options.drives import print_drives
 from iparam.cli.options.recorded_run import note_further
 from iparam.files.kind import FileKind
+from iparam.rounding import NORMAL_95
 
 if TYPE_CHECKING:
     from iparam.estimation.torque.payload_from_torque import TorquePayloadEstimate
@@ -67,9 +68,9 @@ class IdentifyTorquePayload(ControllerLogOptions):
         estimate, standard_deviation = found.estimate, found.estimate.standard_deviation
         low, high = found.mass_interval
         moments = np.linalg.eigvalsh(estimate.inertia_about_com)
-        center, scatter = 1e3 * estimate.center_of_mass, 1e3 * standard_deviation.center_of_mass
+        center, scatter = 1e3 * estimate.center_of_mass, 1e3 * NORMAL_95 * standard_deviation.center_of_mass
         print_line(f"mass           {number(estimate.mass, 4)} kg, 95 % within {number(low, 3)}..{number(high, 3)}")
-        print_line(f"centre of mass {' '.join(numbers(center, 1))} mm +- {' '.join(numbers(scatter, 1))}")
+        print_line(f"centre of mass {' '.join(numbers(center, 1))} mm +- {' '.join(numbers(scatter, 1))} (95 %)")
         print_line(f"inertia        {' '.join(numbers(moments, 4))} kg m^2, principal moments about the centre of mass")
         print_line(f"consistent     {'yes' if estimate.physically_consistent else 'no'}")
         print_drives(found.friction_terms, found.coupled_drives, 15)

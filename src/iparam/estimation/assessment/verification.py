@@ -17,6 +17,7 @@ from iparam.estimation.estimate import Estimate
 from iparam.motion.motion import MotionEstimate
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
+from iparam.rounding import NORMAL_95
 from iparam.sensing.measurement_noise import MeasurementNoise
 from iparam.sensing.noise import noise_preset, noise_presets
 
@@ -99,7 +100,7 @@ class Verification:
             return f"The estimate predicts this run: at worst, {found} ({self.threshold:g} allowed)."
         beyond = int(np.count_nonzero(self.by_noise > self.threshold))
         if not beyond:
-            scale = f"{self.best_scale:.3f} +- {self.scale_deviation:.3f}"
+            scale = f"{self.best_scale:.3f} +- {NORMAL_95 * self.scale_deviation:.3f} (95 %)"
             return f"The estimate does not predict this run: {scale} times the load would fit best."
         return f"The estimate does not predict this run: {found}, and {beyond} of 6 axes exceed {self.threshold:g}."
 

@@ -32,6 +32,7 @@ from iparam.estimation.payload.weighted_fit import (
 )
 from iparam.recording.units import USUAL_RATES, time_hint
 from iparam.regressor.identifiability import PARAMETER_NAMES
+from iparam.rounding import NORMAL_95
 from iparam.spatial.derived import mass_com_inertia_jacobian
 from iparam.spatial.parameters import InertialParameters
 from iparam.spatial.phi import inertia_entries
@@ -139,8 +140,8 @@ def assemble_partial(
     deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     if known[0] and phi[0] < -SURE * deviation[0]:
         raise IdentificationError(
-            f"the mass comes out as {phi[0]:.4g} +- {deviation[0]:.2g} kg: does the sensor report what the load exerts "
-            "on it, the opposite of what is expected here (--measures reaction)?"
+            f"the mass comes out as {phi[0]:.4g} +- {NORMAL_95 * deviation[0]:.2g} kg (95 %): does the sensor report "
+            "what the load exerts on it, the opposite of what is expected here (--measures reaction)?"
         )
     known = known & ~np.isin(PARAMETER_NAMES, problem.hidden)
     known[0] = known[0] and phi[0] > LEAST_MASS * deviation[0]

@@ -279,7 +279,9 @@ def _fit(rests: tuple[Rest, ...], regressors: FloatArray, num_poses: int, notes:
             if mass < -factor * deviations[0]
             else "which is not above zero: there is no load that this sensor can see"
         )
-        raise IdentificationError(f"the mass comes out as {mass:.4g} +- {deviations[0]:.2g} kg, {cause}")
+        raise IdentificationError(
+            f"the mass comes out as {mass:.4g} +- {factor * deviations[0]:.2g} kg (95 %), {cause}"
+        )
     center = values[1:4] / mass
     by_phi = np.column_stack([-center, np.eye(3)]) / mass
     center_covariance = by_phi @ covariance[:4, :4] @ by_phi.T

@@ -37,6 +37,7 @@ from iparam.recording.recording import Recording
 from iparam.recording.statements import with_gravity
 from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.robot.model import Robot
+from iparam.rounding import NORMAL_95
 from iparam.spatial.consistency import is_physically_consistent
 
 METHOD = "torque-payload"
@@ -45,9 +46,6 @@ WARMING_TERMS = ("viscous", "coulomb")
 
 LEAST_BLOCKS = 24
 """Time blocks, of about a second, below which their scatter says little."""
-
-NORMAL_95 = 1.959964
-"""Standard deviations to either side that hold 95 % of a normal distribution."""
 
 
 @dataclass(frozen=True, eq=False)

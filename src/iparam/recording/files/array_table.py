@@ -104,7 +104,7 @@ def _named_columns(arrays: Arrays, source: str, reading: Reading) -> tuple[dict[
     """The columns of a recording, and the arrays that do not fit beside its time."""
     headers = list(arrays)
     assigned = {} if reading.names is None else reading.names.assign(headers, source)
-    time_name = headers[assigned["time"][0]] if "time" in assigned else "time"
+    time_name = headers[assigned["time"][0]] if "time" in assigned else _time_name(headers)
     columns: dict[str, NDArray[Any]] = {}
     if time_name in arrays:
         columns["time"] = arrays[time_name].reshape(-1)
@@ -139,11 +139,31 @@ def _named_columns(arrays: Arrays, source: str, reading: Reading) -> tuple[dict[
         for column, numbers in zip(_columns_of(name, part.shape[1]), part.T, strict=True):
             columns.setdefault(column, numbers)
     if "time" not in columns and not tells_poses(list(columns)):
-        raise FileFormatError(
-            f"{source} has no array 'time'; its arrays: {_shapes(arrays)}. If one of them is the time, say so: "
-            "map='time=name'"
-        )
+        raise FileFormatError(f"{source} has no array 'time'; its arrays: {_shapes(arrays)}{_way_out(arrays)}")
     return columns, odd
+
+
+def _time_name(names: Sequence[str]) -> str:
+    """The array that is the time by its name: time or t, in any case where only one is."""
+    for word in ("time", "t"):
+        found = [name for name in names if name.lower() == word]
+        if word in names or len(found) == 1:
+            return word if word in names else found[0]
+    return "time"
+
+
+def _way_out(arrays: Arrays) -> str:
+    """How to say which array is the time, with one that can be: of several runs in a file, one of the first."""
+    vectors = [name for name, array in arrays.items() if array.size > 1 and array.size == max(array.shape)]
+    if not vectors:
+        return ". None of them is a vector, as a time is" if arrays else ""
+    likely = next((name for name in vectors if _time_name([name.rpartition(".")[2]]) in name.split(".")), vectors[0])
+    run, dot, _ = likely.rpartition(".")
+    beside = [name for name in arrays if dot and name.rpartition(".")[0] == run and name != likely]
+    known = [f"{last}={name}" for name in beside if (last := name.rpartition(".")[2]) in CHANNELS]
+    if any(name.rpartition(".")[0] not in ("", run) for name in arrays) and known:
+        return f". If it holds several runs, say which: map='{','.join([f'time={likely}', *known])}'"
+    return f". If one of them is the time, say so: map='time={likely}'"
 
 
 def _num_poses(wrench: NDArray[Any]) -> int:
@@ -237,12 +257,21 @@ def _mat_arrays(stream: BinaryIO, source: str) -> Arrays:
 
 
 def _add_fields(arrays: Arrays, path: str, value: Any, depth: int) -> None:
-    """An array, or the fields of a struct of one element by their paths; what is neither is kept to be named."""
+    """An array, the fields of structs and the cells of a cell array by their paths, as MATLAB writes them; what is
+    neither is kept to be named.
+    """
     if not isinstance(value, np.ndarray):
         value = np.asarray(value)
-    if value.dtype.names is not None and value.size == 1 and depth < _DEEPEST:
-        for name in value.dtype.names:
-            _add_fields(arrays, f"{path}.{name}", value.reshape(-1)[0][name], depth + 1)
+    if len(arrays) > _MOST_ARRAYS:
+        raise FileFormatError(f"it has more than {_MOST_ARRAYS} arrays")
+    places = [""] if value.size == 1 else [str(place) for place in range(1, value.size + 1)]
+    if value.dtype.names is not None and value.size <= _MOST_ARRAYS and depth < _DEEPEST:
+        for place, element in zip(places, value.reshape(-1, order="F"), strict=True):
+            for name in value.dtype.names:
+                _add_fields(arrays, f"{path}{place and f'({place})'}.{name}", element[name], depth + 1)
+    elif value.dtype.kind == "O" and 0 < value.size <= _MOST_ARRAYS and depth < _DEEPEST:
+        for place, element in zip(places, value.reshape(-1, order="F"), strict=True):
+            _add_fields(arrays, f"{path}{place and f'{{{place}}}'}", element, depth + 1)
     else:
         arrays[path] = value
 

@@ -8,6 +8,7 @@ import contextlib
 import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -165,7 +166,8 @@ def read_parquet_table(stream: BinaryIO, source: str, reading: Reading) -> tuple
         with _errors(source):
             schema, rows = file.schema_arrow, max(0, file.metadata.num_rows)
             headers = list(schema.names)
-            names = headers if reading.names is None else reading.names.renamed(headers, source)
+            understood = reading.headers(headers, source)
+            names = list(understood.names)
             document = _document(schema.metadata or {}, source) or foreign_document(schema, source, names)
             numeric = [i for i, field in enumerate(schema) if _holds_numbers(field.type)]
             others = [f"{field.name} ({field.type})" for field in schema if not _holds_numbers(field.type)]
@@ -183,7 +185,7 @@ def read_parquet_table(stream: BinaryIO, source: str, reading: Reading) -> tuple
             builder.add(np.arange(row, row + count), values, empty)
             row += count
     notes = (f"columns that hold no numbers were left out: {', '.join(others)}",) if others else ()
-    table = builder.table(notes)
+    table = replace(builder.table(notes), units=understood.units)
     return table if "time" in names else numbered_poses(table), document
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 
 from iparam.errors import InputError, UnknownNameError
 from iparam.recording.channels import CHANNELS, IGNORED, check_name, column_names, signal_of_column
+from iparam.recording.files.headers import Headers, bare_header, read_headers, unit_of_header
 from iparam.recording.units import UNITS
 
 TimeUnit = Literal["s", "ms", "us", "ns", "min"]
@@ -84,15 +85,20 @@ class ColumnMap:
                 found[name] += places
         return found
 
-    def renamed(self, headers: Sequence[str], source: str) -> list[str]:
+    def renamed(self, headers: Sequence[str], source: str) -> Headers:
         """The columns of a table by the names that a recording has for them; those that are replaced are ignored."""
         assigned = self.assign(headers, source)
-        names = [IGNORED if self.replaces(header) else header for header in headers]
+        taken = {place for places in assigned.values() for place in places}
+        own = read_headers([IGNORED if place in taken else header for place, header in enumerate(headers)], source)
+        names = [IGNORED if self.replaces(name) else name for name in own.names]
+        units = {name: unit for name, unit in own.units.items() if not self.replaces(name)}
         for name, places in assigned.items():
             columns = mapped_columns(name, len(places), [headers[place] for place in places])
             for place, column in zip(places, columns, strict=True):
                 names[place] = column
-        return names
+                if unit := unit_of_header(column, headers[place], source):
+                    units[column] = unit
+        return Headers(tuple(names), units)
 
     def replaces(self, header: str) -> bool:
         """Whether the map says where to find what a header of that name would mean."""
@@ -163,6 +169,10 @@ class Reading:
         """A unit of the time [s]."""
         return UNITS["time"][self.time_unit or "s"]
 
+    def headers(self, headers: Sequence[str], source: str) -> Headers:
+        """What the headers of a table mean, by themselves or by what its reader says."""
+        return read_headers(headers, source) if self.names is None else self.names.renamed(headers, source)
+
 
 def _row_slice(rows: str | slice) -> slice:
     """``"A:B"``, ``"A:"``, ``":B"``, ``"A:B:STEP"``, or a slice, as Python counts: from 0, without B."""
@@ -204,13 +214,20 @@ def _pairs(text: str) -> list[tuple[str, list[str]]]:
 
 
 def _matches(pattern: str, headers: Sequence[str]) -> list[int]:
-    """The places of the headers that a pattern matches, in natural order; brackets stand for themselves."""
-    exact = [place for place, header in enumerate(headers) if header == pattern]
-    if exact:
-        return exact
+    """The places of the headers that a pattern matches, in natural order: one that is the pattern, letter by letter,
+    before others, and a whole header before one without its unit.
+    """
     form = re.compile(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."), re.DOTALL)
-    found = [place for place, header in enumerate(headers) if form.fullmatch(header)]
-    return sorted(found, key=lambda place: _natural(headers[place]))
+    bare = [bare_header(header)[0] for header in headers]
+    for names in (headers, bare):
+        exact = [place for place, name in enumerate(names) if name == pattern]
+        if exact:
+            return exact
+    for names in (headers, bare):
+        found = [place for place, name in enumerate(names) if form.fullmatch(name)]
+        if found:
+            return sorted(found, key=lambda place: _natural(headers[place]))
+    return []
 
 
 def _natural(text: str) -> list[tuple[int, str]]:

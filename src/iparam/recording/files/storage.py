@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from iparam.errors import ContradictionError, FileFormatError, InputError, UnknownNameError
 from iparam.files.atomic import write_atomically
 from iparam.files.reading_limit import check_size, reading_limit
-from iparam.recording.channels import default_frame
+from iparam.recording.channels import ANGLES, default_frame, signal_of_column
 from iparam.recording.files.array_table import MAGICS as ARRAYS
 from iparam.recording.files.array_table import read_array_table
+from iparam.recording.files.headers import column_size
 from iparam.recording.files.parquet_table import MAGIC, parquet_of_recording, read_parquet_table
 from iparam.recording.files.reading import Reading
 from iparam.recording.files.table import Table, signals_of_table
 from iparam.recording.files.text_table import read_text_table, text_of_signals
 from iparam.recording.recording import Recording
-from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians
+from iparam.recording.screening import angles_in_one_unit, check_angles, check_clocks, find_faults, to_radians
 from iparam.recording.signal import Signal
 from iparam.recording.statements import POSES, ROWS, stated_rate, tool_frame
 from iparam.recording.units import UNITS, check_time, dates_in_seconds, in_channel_unit
@@ -37,6 +38,9 @@ SUFFIXES = (".parquet", ".csv")
 
 BAG_MAGICS = (b"#ROSBAG", b"\x89MCAP0", b"SQLite format 3\0")
 """How the files of ROS's bags begin."""
+
+PACKED_MAGICS = {b"\x1f\x8b": "gunzip", b"BZh": "bunzip2", b"\xfd7zXZ\0": "unxz", b"\x28\xb5\x2f\xfd": "unzstd"}
+"""How packed files begin, and what unpacks them."""
 
 _HEAD = 64
 
@@ -80,15 +84,18 @@ def load_recording(
             arm = _robot(robot, tip, document["metadata"] if document is not None else None)
         else:
             _refuse_bags(head, source)
+            _refuse_packed(head, source)
             arm = _robot(robot, tip)
             read = read_array_table if head.startswith(ARRAYS) else read_text_table
             table = read(stream, source, reading, arm.num_joints if arm is not None else None)
     if table.poses:
         _refuse_times(reading, source)
     else:
-        _to_seconds(table, reading, (document or {}).get("time_unit", "s"), source)
+        _to_seconds(table, reading, table.units.get("time", (document or {}).get("time_unit", "s")), source)
     labels = None if document is None else {k: (v["unit"], v["frame"]) for k, v in document["signals"].items()}
+    by_header = _to_si(table, labels or {})
     signals, notes = signals_of_table(table, source, labels)
+    notes += by_header
     if reading.time_unit is None:
         signals, dated = dates_in_seconds(signals)
         notes += dated
@@ -106,10 +113,15 @@ def load_recording(
     else:
         notes += check_same_arm(stated, arm, robot if isinstance(robot, str) else "", source)
     _check_joints(signals, arm, source)
+    stated_angles = {place[0] for column in table.units if (place := signal_of_column(column)) and place[0] in ANGLES}
+    if angles is not None:
+        _check_angle_units(table.units, angles, source)
     if angles == "degrees":
-        signals = to_radians(signals, arm)
+        turned = {name: signal for name, signal in signals.items() if name not in stated_angles}
+        signals |= to_radians(turned, arm)
     elif angles is None:
-        notes += check_angles(signals, arm, source)
+        signals, turned_notes = angles_in_one_unit(signals, arm)
+        notes += [*turned_notes, *check_angles(signals, arm, source, stated_angles)]
     check_clocks(signals, source)
     metadata = {} if document is None else document["metadata"]
     if table.poses:
@@ -184,18 +196,61 @@ def _refuse_bags(head: bytes, source: str) -> None:
             )
 
 
+def _refuse_packed(head: bytes, source: str) -> None:
+    for magic, program in PACKED_MAGICS.items():
+        if head.startswith(magic):
+            raise FileFormatError(f"{source} is packed: unpack it first, by: {program} {source}")
+
+
 def _to_seconds(table: Table, reading: Reading, stated: str, source: str) -> None:
-    """Convert the time of a table, in place, by the unit that its reader or its own metadata give."""
-    if reading.time_unit not in (None, stated) and stated != "s":
+    """Convert the time of a table, in place, by the unit that its reader, its header or its own metadata give."""
+    where = "header" if "time" in table.units else "metadata"
+    if reading.time_unit not in (None, stated) and (stated != "s" or "time" in table.units):
         raise ContradictionError(
-            f"{source}: the time is in {stated} by the file's metadata and in {reading.time_unit} by time_unit=: leave "
-            "that out, or correct the metadata"
+            f"{source}: the time is in {stated} by the file's {where} and in {reading.time_unit} by time_unit=: leave "
+            f"that out, or correct the {where}"
         )
     seconds = UNITS["time"][reading.time_unit or stated]
     if seconds < 1.0:
         table.values["time"] /= round(1.0 / seconds)  # a whole number: the quotient is rounded once
     elif seconds > 1.0:
         table.values["time"] *= seconds
+
+
+def _to_si(table: Table, labels: Mapping[str, tuple[str, str]]) -> list[str]:
+    """Convert the columns of a table, in place, by the units that its header states; and a sentence about it.
+
+    Args:
+        table: whose time is in seconds already.
+        labels: of signals whose unit its metadata state, which counts.
+    """
+    told: dict[str, list[str]] = {}
+    for column, unit in table.units.items():
+        place = signal_of_column(column)
+        size = column_size(column, unit)
+        if size == 1.0 or (place is not None and place[0] in labels):
+            continue
+        units = told.setdefault(column if place is None else place[0], [])
+        if unit not in units:
+            units.append(unit)
+        if place is not None and column in table.values:
+            table.values[column] *= size
+    if not told:
+        return []
+    listed = ", ".join(f"{name} from {' and '.join(units)}" for name, units in told.items())
+    return [f"converted to SI units, by what the header says: {listed}"]
+
+
+def _check_angle_units(units: Mapping[str, str], angles: str, source: str) -> None:
+    """Refuse a unit of angles that the header of a file contradicts."""
+    expected = {"degrees": "deg", "radians": "rad"}[angles]
+    for column, unit in units.items():
+        place = signal_of_column(column)
+        if place is not None and place[0] in ANGLES and unit[:3] in ("deg", "rad", "rpm") and unit[:3] != expected:
+            raise ContradictionError(
+                f"{source}: {column} is in {unit} by the header and in {angles} by angles=: leave that out, or correct "
+                "the header"
+            )
 
 
 def _refuse_times(reading: Reading, source: str) -> None:

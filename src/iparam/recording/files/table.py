@@ -134,6 +134,7 @@ class Table:
         row_word: what the numbers in ``lines`` are called, "line" or "row".
         notes: what reading it found wrong.
         poses: whether each row is a pose at rest, and its time the number of the row.
+        units: that the headers state, by column; the values are in them.
     """
 
     names: tuple[str, ...]
@@ -143,6 +144,7 @@ class Table:
     row_word: str = "line"
     notes: tuple[str, ...] = field(default=())
     poses: bool = False
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def only(self, kept: NDArray[np.bool_]) -> Table:
         """The rows for which ``kept`` (R,) is true; the values are taken out of this table one by one."""
@@ -253,8 +255,14 @@ def check_names(names: Sequence[str], source: str) -> None:
     if "time" not in names and not tells_poses(names):
         raise FileFormatError(
             f"{source} has no column 'time'; its columns: {_some(names)}. If one of them is the time, say so: "
-            f"map='time={names[0] if names else 'stamp'}'"
+            f"map='time={_likely_time(names)}'"
         )
+
+
+def _likely_time(names: Sequence[str]) -> str:
+    """The column that a message proposes as the time."""
+    named = (name for name in names if any(word in name.lower() for word in ("time", "stamp", "clock")))
+    return next(named, names[0] if names else "stamp")
 
 
 def tells_poses(names: Sequence[str]) -> bool:
