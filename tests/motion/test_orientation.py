@@ -53,6 +53,31 @@ def test_velocity_and_acceleration_are_those_of_the_sensor_in_its_own_axes() -> 
     assert "no inertia is claimed" in found.warnings[0]
 
 
+def test_a_gyro_is_held_against_the_orientation() -> None:
+    turned, omega, _ = tumbling(TIME)
+    plain = OrientationMotion().motion(recorded(turned).with_signal("gyro", time=TIME, values=omega + 0.02))
+    assert "shows no inertia" in plain.warnings[0]
+    degrees = recorded(turned).with_signal("gyro", time=TIME, values=np.degrees(omega + 0.02))
+    found = OrientationMotion().motion(degrees)
+    np.testing.assert_allclose(found.dq, plain.dq, atol=1e-9)
+    assert "57.3 times the turning of the orientation: in deg/s, and was converted" in found.warnings[0]
+    for values, what in (
+        (np.einsum("tij,tj->ti", turned, omega), "in the world's axes"),
+        (-omega, "of another motion"),
+    ):
+        with pytest.raises(ContradictionError, match=f"it seems to be {what}"):
+            OrientationMotion().motion(recorded(turned).with_signal("gyro", time=TIME, values=values))
+    part = recorded(turned).with_signal("gyro", time=TIME, values=omega * [1.0, 1.0, 0.0])
+    assert "are both of one sensor, in its axes?" in OrientationMotion().motion(part).warnings[0]
+
+
+def test_a_gyro_at_rest_is_not_asked() -> None:
+    still = np.broadcast_to(np.eye(3), (TIME.size, 3, 3))
+    noise = np.random.default_rng(0).normal(0.0, 0.01, (TIME.size, 3))
+    found = OrientationMotion().motion(recorded(still).with_signal("gyro", time=TIME, values=noise))
+    assert not any("deg/s" in warning for warning in found.warnings)
+
+
 def test_it_is_known_between_the_samples_too() -> None:
     found = OrientationMotion().motion(recorded(tumbling(TIME)[0]))
     times = TIME[100:-100] + 0.002

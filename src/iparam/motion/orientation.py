@@ -237,7 +237,7 @@ def _smoothed(turns: SensorTurns) -> MotionEstimate:
 
 
 def _in_one_unit(found: MotionEstimate, gyro: Signal) -> tuple[Signal, list[str]]:
-    """A gyro in rad/s, by what the orientation turns with; and a sentence if it was in deg/s.
+    """A gyro in rad/s, by what the orientation turns with; and a sentence if it was in deg/s or is not much like it.
 
     Args:
         found: from the orientation.
@@ -263,14 +263,15 @@ def _in_one_unit(found: MotionEstimate, gyro: Signal) -> tuple[Signal, list[str]
             f"The gyro (wx, wy, wz) is {scale:.4g} times the turning of the orientation: in deg/s, and was converted."
         )
         return Signal(gyro.time, np.radians(gyro.values), gyro.unit, gyro.frame), [said]
-    if alike(measured) < UNLIKE and found.orientation is not None:
-        in_sensor = np.einsum("tji,tj->ti", found.orientation, measured)
-        where = "in the world's axes" if alike(in_sensor - in_sensor.mean(axis=0)) > ALIKE else "of another motion"
+    told = f"the gyro (wx, wy, wz) and the turning of the orientation have a correlation of {alike(measured):.2f}"
+    in_sensor = np.einsum("tji,tj->ti", np.asarray(found.orientation), measured)
+    in_world = alike(in_sensor - in_sensor.mean(axis=0)) > ALIKE
+    where = "in the world's axes" if in_world else "of another motion"
+    if in_world or alike(measured) < UNLIKE:
         raise ContradictionError(
-            f"the gyro (wx, wy, wz) and the turning of the orientation have a correlation of {alike(measured):.2f}: it "
-            f"seems to be {where}. Turn it into the sensor's axes, or leave its columns out"
+            f"{told}: it seems to be {where}. Turn it into the sensor's axes, or leave its columns out"
         )
-    return gyro, []
+    return gyro, [f"T{told[1:]}: are both of one sensor, in its axes?"]
 
 
 def _with_gyro(found: MotionEstimate, gyro: Signal, oriented: bool) -> MotionEstimate:

@@ -56,6 +56,11 @@ def test_an_option_may_have_another_name() -> None:
     assert told(Simulate, "scale=0.001 for millimetres") == "--mesh-scale 0.001 for millimetres"
 
 
+def test_a_command_without_the_option_says_which_has_it() -> None:
+    expected = "--motion butterworth of 'iparam identify payload' smooths more"
+    assert told(Simulate, "motion='butterworth' smooths more") == expected
+
+
 def test_a_value_that_looks_like_an_argument_is_left_alone() -> None:
     text = "give at least one target, e.g. mass=0.5%"
     assert "mass" in {field.name for field in dataclasses.fields(Simulate)}

@@ -45,6 +45,16 @@ def test_a_result_is_printed_and_written(folder: Path, capsys: pytest.CaptureFix
     np.testing.assert_allclose(estimate.sensor_bias.force, BIAS[:3], atol=0.2)
 
 
+def test_what_stands_behind_the_sign_is_95_per_cent(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["identify", "payload", "run.parquet", "--json"]) == 0
+    deviation = json.loads(capsys.readouterr().out)["standard_deviation"]
+    assert main(["identify", "payload", "run.parquet"]) == 0
+    out = capsys.readouterr().out
+    assert f"+- {1.96 * deviation['mass']:.4f} kg" in out
+    assert f"+- {1960 * deviation['center_of_mass'][2]:.3f} mm" in out
+    assert "95 % interval" in out
+
+
 def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["identify", "payload", "run.parquet", "--method", "rtls", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)

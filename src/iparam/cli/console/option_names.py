@@ -18,6 +18,9 @@ ARGUMENTS = {
 """Arguments of the library that its messages name, and the options that they are. Only these: what looks alike may be
 part of a value, as mass=0.5% is of a list of targets."""
 
+_ELSEWHERE = dict.fromkeys(("motion", "delay"), "iparam identify payload")
+"""Options that a command which lacks them can only refer to, and the command that has them."""
+
 _ARGUMENT = re.compile(r"(?<![^\s(])([a-z][a-z_]*)=('[^']*'|\"[^\"]*\"|\.\.\.|[\w.+-]*\w)?")
 
 _options: ContextVar[frozenset[str]] = ContextVar("options", default=frozenset())
@@ -38,10 +41,11 @@ def in_options(text: str) -> str:
 
 
 def _option(match: re.Match[str]) -> str:
-    name = ARGUMENTS.get(match[1], "")
-    if name not in _options.get():
+    name, options = ARGUMENTS.get(match[1], ""), _options.get()
+    if name not in options and not (options and name in _ELSEWHERE):
         return match[0]
     value = match[2] or ""
     if value[:1] in ("'", '"'):
         value = shlex.quote(value[1:-1])
-    return f"--{name.replace('_', '-')} {value}".rstrip()
+    option = f"--{name.replace('_', '-')} {value}".rstrip()
+    return option if name in options else f"{option} of '{_ELSEWHERE[name]}'"
