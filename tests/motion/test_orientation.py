@@ -67,7 +67,7 @@ def test_a_gyro_is_held_against_the_orientation() -> None:
     ):
         with pytest.raises(ContradictionError, match=f"it seems to be {what}"):
             OrientationMotion().motion(recorded(turned).with_signal("gyro", time=TIME, values=values))
-    part = recorded(turned).with_signal("gyro", time=TIME, values=omega * [1.0, 1.0, 0.0])
+    part = recorded(turned).with_signal("gyro", time=TIME, values=omega * [0.0, 1.0, 0.0])
     assert "are both of one sensor, in its axes?" in OrientationMotion().motion(part).warnings[0]
 
 

@@ -246,8 +246,8 @@ def _in_one_unit(found: MotionEstimate, gyro: Signal) -> tuple[Signal, list[str]
     Raises:
         ContradictionError: it shows another motion than the orientation.
     """
-    measured = np.column_stack([np.interp(found.time, gyro.time, column) for column in gyro.values.T])
-    measured -= measured.mean(axis=0)  # a gyro is off by a constant
+    raw = np.column_stack([np.interp(found.time, gyro.time, column) for column in gyro.values.T])
+    measured = raw - raw.mean(axis=0)  # a gyro is off by a constant
     turned = found.dq - found.dq.mean(axis=0)
     if np.sqrt(np.mean(np.sum(turned**2, axis=1))) < CLEAR_TURNING:
         return gyro, []
@@ -264,7 +264,7 @@ def _in_one_unit(found: MotionEstimate, gyro: Signal) -> tuple[Signal, list[str]
         )
         return Signal(gyro.time, np.radians(gyro.values), gyro.unit, gyro.frame), [said]
     told = f"the gyro (wx, wy, wz) and the turning of the orientation have a correlation of {alike(measured):.2f}"
-    in_sensor = np.einsum("tji,tj->ti", np.asarray(found.orientation), measured)
+    in_sensor = np.einsum("tji,tj->ti", np.asarray(found.orientation), raw)
     in_world = alike(in_sensor - in_sensor.mean(axis=0)) > ALIKE
     where = "in the world's axes" if in_world else "of another motion"
     if in_world or alike(measured) < UNLIKE:
