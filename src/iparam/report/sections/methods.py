@@ -91,7 +91,7 @@ def _card(
 
 def _method_table(context: ReportContext, estimates: Any) -> Table:
     truth = context.true_values
-    header = ["method", "mass [kg]", "centre of mass [mm]", "± [mm]", "moments [g m²]", "consistent"]
+    header = ["method", "mass [kg] ± 95 %", "centre of mass [mm]", "± 95 % [mm]", "moments [g m²]", "consistent"]
     if truth is not None:
         header += ["mass error [%]", "CoM error [mm]", "inertia error [%]", "inside 95 %"]
     rows = []
