@@ -34,13 +34,14 @@ _HARMLESS = tuple(
         r"the force follows gravity as a weight that pulls at the sensor: .*",
         r"the raw wrench is not in newtons \(it reads up to \S+\), so the TCP force is used instead",
         r"\d+ of \d+ rows repeat the joint angles of the row before while the arm moves, and were left out of .*",
+        r"The angles of joints? .* are fresh in some rows only, each in its own, and repeat in the others .*",
         r"The time stamps scatter by \S+ ms about an even clock, on which the joint angles are smoother: .*",
         r"dq is \S+ times the slope of q over time: dq is in degrees beside q in rad, and was converted",
         r"The gyro \(wx, wy, wz\) is \S+ times the turning of the orientation: in deg/s, and was converted\.",
         # Of the identification: compensated, or in the standard deviations.
         r"The data determine only .* of the load\. To see the rest, .*",  # the rest is null
         r"The (wrench|motion) lags behind the (wrench|motion) by \S+ \+- \S+ ms( \(95 %\))?, which was compensated .*",
-        r"The joint angles lag behind the wrench by \S+ \+- \S+ ms( \(95 %\))?, as behind a low-pass filter .*",
+        r"The (joint angles lag behind the wrench|wrench lags behind the motion) by \S+ \+- \S+ ms( \(95 %\))?, as be.*",
         r"The wrench lags behind the joint angles by \S+ ms, which was compensated\.",
         r"The sensor's bias drifts by about .* in a second, which was estimated along; the bias given is its mean\.",
         r"The residuals are correlated in time, which the standard deviations account for \(.*",

@@ -24,6 +24,10 @@ PROVEN = 1.5
 LEAST_STEP = 1e-6
 """Resolution that any sensor of an angle has [rad or m]: an arm that moves less in a row may as well stand still."""
 
+HELD = 0.25
+"""Share of the rows in which a joint moves that must repeat its angle for it to have a slower sensor of its own: noise
+of a few steps of the resolution repeats an angle by chance, in less than a fifth of them."""
+
 UNEVEN = 0.01
 """Scatter of the stamps about an even clock, as a share of the period, below which nobody needs to ask."""
 
@@ -41,6 +45,7 @@ _BANDWIDTHS = (3.0, 6.0, 12.0)  # Hz
 _ORDER = 4
 _JOINTS = 3  # those that move most
 _FOLLOW = 0.05  # share of a stamp's error that a clock takes over
+_LEAST = 16  # samples that a joint must have of its own
 _WHOLE = 0.01  # of a step by which values may be off whole steps
 _ENOUGH = 20_000  # samples that show a resolution
 _MOST_LEVELS = 1e9  # steps from the lowest to the highest value: more is arithmetic, not a sensor
@@ -61,11 +66,19 @@ def resolution(values: FloatArray) -> FloatArray:
 
 
 def fresh_samples(angles: Signal) -> tuple[Signal, tuple[str, ...]]:
-    """The angles without rows that repeat the one before while the arm moves, and a sentence that counts them.
+    """The angles without those that repeat the row before while the arm moves, and sentences that count them.
 
     Only what is proven goes: where all that an arm moved since the row before may have been lost in rounding, the row
-    stays.
+    stays. Where joints are refreshed one after the other, as over a bus, each is read off its own fresh samples at rows
+    that are so far apart that all have had one in between.
     """
+    whole, said = _fresh_rows(angles)
+    each, more = _fresh_joints(whole)
+    return each, (*said, *more)
+
+
+def _fresh_rows(angles: Signal) -> tuple[Signal, tuple[str, ...]]:
+    """The angles without rows in which all joints repeat the row before, and a sentence that counts them."""
     values = angles.values
     same = (values[1:] == values[:-1]).all(axis=1)
     if not same.any():
@@ -87,6 +100,62 @@ def fresh_samples(angles: Signal) -> tuple[Signal, tuple[str, ...]]:
         "moves, and were left out of the motion: the angles come from a slower sensor than the log"
     )
     return dataclasses.replace(angles, time=angles.time[kept], values=values[kept]), (said,)
+
+
+def _fresh_joints(angles: Signal) -> tuple[Signal, tuple[str, ...]]:
+    """The angles at rows between which every joint was sampled anew, and a sentence where that is not every row.
+
+    Each joint is interpolated between its own fresh samples, about as many as there are rows: their errors stay what
+    they were, next to independent of each other.
+    """
+    from scipy.interpolate import make_interp_spline
+
+    values, count = angles.values, angles.num_samples
+    if not (values[1:] == values[:-1]).any():
+        return angles, ()
+    own = [_own_samples(column, step) for column, step in zip(values.T, resolution(values), strict=True)]
+    held = [str(joint) for joint, rows in enumerate(own, start=1) if rows.size < count]
+    first, last = max(int(rows[0]) for rows in own), min(int(rows[-1]) for rows in own)
+    if not held or min(rows.size for rows in own) < _LEAST or last - first < _LEAST:
+        return angles, ()
+    following = np.zeros(count, dtype=np.int64)  # the row by which all joints were sampled again
+    for rows in own:
+        following = np.maximum(following, np.append(rows, count)[np.searchsorted(rows, np.arange(count), "right")])
+    steps, row = following.tolist(), first
+    kept = []
+    while row <= last:
+        kept.append(row)
+        row = steps[row]
+    if len(kept) < _LEAST:
+        return angles, ()
+    at = angles.time[kept]
+    found = np.column_stack(
+        [
+            column[kept] if rows.size == count else make_interp_spline(angles.time[rows], column[rows], k=5)(at)
+            for column, rows in zip(values.T, own, strict=True)
+        ]
+    )
+    said = (
+        f"The angles of joint{'s'[: len(held) - 1]} {', '.join(held)} are fresh in some rows only, each in its own, "
+        f"and repeat in the others while the arm moves: {len(kept)} of {count} rows were used, with each joint "
+        "interpolated between its fresh angles"
+    )
+    return dataclasses.replace(angles, time=at, values=found), (said,)
+
+
+def _own_samples(angle: FloatArray, step: float) -> NDArray[np.int64]:
+    """The rows in which one joint's angles (T,), with that resolution, count as fresh: all, or some if proven."""
+    rows = np.flatnonzero(np.concatenate([[True], np.diff(angle) != 0.0]))
+    lasted = np.diff(rows)
+    moving = np.abs(np.diff(angle[rows])) > PROVEN * max(step, LEAST_STEP) * lasted
+    held = moving & (lasted > 1)
+    if not held.any() or (lasted[held] - 1).sum() < HELD * lasted[moving].sum():
+        return np.arange(angle.size)
+    left = angle.size - int(rows[-1])
+    stale = np.repeat(np.append(held, 1 < left <= int(lasted[held].max())), np.append(lasted, left))
+    stale[rows] = False
+    stale[0] = moving[0]  # since when the first angle is held, nobody knows
+    return np.flatnonzero(~stale)
 
 
 def evenly_stamped(recording: Recording) -> tuple[Recording, tuple[str, ...]]:

@@ -1,7 +1,8 @@
 """The delay between joint angles and wrench: estimated on request, and told from the wrench where it is clear.
 
 A controller's low-pass on the angles is a delay, too, and the time constant of one of first order can be inverted
-exactly: q = f + T df/dt. What the load's wrench says decides between the two.
+exactly: q = f + T df/dt. To invert a sensor's low-pass on the wrench would raise its noise, but the model is linear:
+the same filter is applied to the regressor. What the load's wrench says decides between delay and filter.
 """
 
 from __future__ import annotations
@@ -38,6 +39,13 @@ _MOST_SAMPLES = 10_000
 _QUICK_SAMPLES = 2_500
 _COARSE_SAMPLES = 1_000
 _COARSE_STEP = 0.004  # s; far below the shortest period in the motion of an arm
+_LAGS, _SHARES = np.polynomial.laguerre.laggauss(6)
+"""A low-pass of first order as a mean over earlier times, in time constants: exact for a motion that is a polynomial of
+degree 11 over the filter's memory."""
+
+SETTLED = 5.0
+"""Time constants after which a low-pass has forgotten what was before the recording."""
+
 _BLOCKS = 50  # of time, whose scatter tells how well a delay is known where errors last
 
 
@@ -62,13 +70,32 @@ class AlignedMotion:
         motion: with a low-pass of the angles inverted where they have one.
         delay: of the wrench behind this motion [s].
         standard_deviation: of the delay or of the time constant [s]; 0 where there is neither.
+        filtered: whether the wrench is behind a low-pass of first order, whose time constant the delay then is.
         warnings: what was compensated.
     """
 
     motion: MotionEstimate
     delay: float = 0.0
     standard_deviation: float = 0.0
+    filtered: bool = False
     warnings: tuple[str, ...] = ()
+
+    @property
+    def settling(self) -> float:
+        """Time from the start of the motion on in which it does not tell the wrench yet [s]."""
+        return SETTLED * self.delay if self.filtered else 0.0
+
+    def regressor(self, times: FloatArray, robot: Robot | None, gravity: ArrayLike) -> FloatArray:
+        """The regressors (N, 6, 10) of the wrench as it was recorded at ``times`` (N,) [s].
+
+        Args:
+            times: stamps of the wrench.
+            robot: the arm; None where the orientation of a sensor is known instead.
+            gravity: (3,) in base axes, or those of the world [m/s^2].
+        """
+        if not self.filtered:
+            return self.motion.at(times - self.delay).regressor(robot, gravity)
+        return _low_passed(lambda at: self.motion.at(at).regressor(robot, gravity), times, self.delay)
 
 
 def estimate_delay(
@@ -92,7 +119,7 @@ def estimate_delay(
     angles = recording.signal("q")
     motion = kalman_smooth(angles.time, angles.values)
     fits = _Fits(motion, recording.signal("wrench"), robot, gravity, max_delay, _MOST_SAMPLES)
-    return fits.delay(fits.curves.shifted)[0]
+    return fits.delay(fits.shifted)[0]
 
 
 def align_motion(motion: MotionEstimate, wrench: Signal, robot: Robot, gravity: ArrayLike) -> AlignedMotion:
@@ -109,37 +136,59 @@ def align_motion(motion: MotionEstimate, wrench: Signal, robot: Robot, gravity: 
         if abs(quick.seconds) <= max(CLEAR * quick.standard_deviation, LEAST_DELAY):
             return AlignedMotion(motion)
         fits = _Fits(motion, wrench, robot, gravity, MAX_DELAY, _MOST_SAMPLES)
-        found, misfit = fits.delay(fits.curves.shifted)
+        found, misfit = fits.delay(fits.shifted)
         if abs(found.seconds) <= CLEAR * found.standard_deviation:
             return AlignedMotion(motion)
-        if found.seconds < 0.0 and motion.linear_acceleration_minus_gravity is None:
-            filtered, other = fits.delay(fits.curves.unfiltered, near=found.seconds)
-            if other < misfit and filtered.seconds < 0.0:
-                return _without_low_pass(motion, Delay(-filtered.seconds, filtered.standard_deviation))
+        if motion.linear_acceleration_minus_gravity is None:
+            late = found.seconds > 0.0
+            filtered, other = fits.delay(fits.filtered if late else fits.unfiltered, near=found.seconds)
+            if other < misfit and (filtered.seconds > 0.0) == late:
+                return (_low_passed_wrench if late else _without_low_pass)(motion, filtered)
     except InputError:  # too short, too still, or no delay fits: then there is none to compensate
         return AlignedMotion(motion)
-    late, early = ("wrench", "motion") if found.seconds > 0.0 else ("motion", "wrench")
+    behind, ahead = ("wrench", "motion") if found.seconds > 0.0 else ("motion", "wrench")
     half = 1e3 * NORMAL_95 * found.standard_deviation
     said = (
-        f"The {late} lags behind the {early} by {1e3 * abs(found.seconds):.2f} +- {half:.2f} ms (95 %), which was "
+        f"The {behind} lags behind the {ahead} by {1e3 * abs(found.seconds):.2f} +- {half:.2f} ms (95 %), which was "
         f"compensated (delay={found.seconds:.5f})."
     )
-    return AlignedMotion(motion, found.seconds, found.standard_deviation, (said,))
+    return AlignedMotion(motion, found.seconds, found.standard_deviation, warnings=(said,))
 
 
-def _without_low_pass(motion: MotionEstimate, lag: Delay) -> AlignedMotion:
-    q, dq, ddq = _Curves(motion).unfiltered(motion.time, -lag.seconds)
-    half = 1e3 * NORMAL_95 * lag.standard_deviation
-    said = (
-        f"The joint angles lag behind the wrench by {1e3 * lag.seconds:.2f} +- {half:.2f} ms (95 %), as behind a "
-        f"low-pass filter with a corner of {1.0 / (2.0 * np.pi * lag.seconds):.3g} Hz, which was compensated (about "
-        f"delay={-lag.seconds:.5f})."
-    )
+def _without_low_pass(motion: MotionEstimate, found: Delay) -> AlignedMotion:
+    q, dq, ddq = _Curves(motion).unfiltered(motion.time, found.seconds)
+    said = _filter_sentence("joint angles lag behind the wrench", found)
     inverted = dataclasses.replace(motion, q=q, dq=dq, ddq=ddq, warnings=(*motion.warnings, said))
-    return AlignedMotion(inverted, 0.0, lag.standard_deviation)
+    return AlignedMotion(inverted, 0.0, found.standard_deviation)
 
 
-_Moved = Callable[[FloatArray, float], list[FloatArray]]
+def _low_passed_wrench(motion: MotionEstimate, found: Delay) -> AlignedMotion:
+    said = _filter_sentence("wrench lags behind the motion", found)
+    return AlignedMotion(motion, found.seconds, found.standard_deviation, filtered=True, warnings=(said,))
+
+
+def _filter_sentence(what: str, found: Delay) -> str:
+    lag, half = abs(found.seconds), 1e3 * NORMAL_95 * found.standard_deviation
+    return (
+        f"The {what} by {1e3 * lag:.2f} +- {half:.2f} ms (95 %), as behind a low-pass filter with a corner of "
+        f"{1.0 / (2.0 * np.pi * lag):.3g} Hz, which was compensated (about delay={found.seconds:.5f})."
+    )
+
+
+def _low_passed(rows: Callable[[FloatArray], FloatArray], times: FloatArray, lag: float) -> FloatArray:
+    """What ``rows`` are at ``times`` behind a low-pass of first order with the time constant ``lag`` [s].
+
+    The filter is the mean over all earlier times t - lag u with weights exp(-u), here by Gauss-Laguerre quadrature: at
+    any stamps, without a state to carry along.
+    """
+    total = _SHARES[0] * rows(times - _LAGS[0] * lag)
+    for node, share in zip(_LAGS[1:], _SHARES[1:], strict=True):
+        total += share * rows(times - node * lag)
+    return np.asarray(total)
+
+
+_Rows = Callable[[FloatArray, float], FloatArray]
+"""The regressors (N, 6, 10) of a wrench at times (N,) that is late by a delay [s]."""
 
 
 class _Curves:
@@ -148,16 +197,18 @@ class _Curves:
     def __init__(self, motion: MotionEstimate) -> None:
         from scipy.interpolate import CubicHermiteSpline
 
-        self._jerk = np.gradient(motion.ddq, motion.time, axis=0)
-        pairs = ((motion.q, motion.dq), (motion.dq, motion.ddq), (motion.ddq, self._jerk))
+        jerk = np.gradient(motion.ddq, motion.time, axis=0)
+        pairs = ((motion.q, motion.dq), (motion.dq, motion.ddq), (motion.ddq, jerk))
+        self._first, self._last = motion.time[[0, -1]].tolist()
         self._curves = [CubicHermiteSpline(motion.time, value, slope) for value, slope in pairs]
 
-    def shifted(self, times: FloatArray, delay: float) -> list[FloatArray]:
-        """(q, dq, ddq) that belong to the wrench at ``times``, which is late by ``delay``."""
-        return [curve(times - delay) for curve in self._curves]
+    def at(self, times: FloatArray) -> list[FloatArray]:
+        """(q, dq, ddq) at times, or at its ends beyond it."""
+        inside = np.clip(times, self._first, self._last)
+        return [curve(inside) for curve in self._curves]
 
     def unfiltered(self, times: FloatArray, delay: float) -> list[FloatArray]:
-        """The same before a low-pass of first order with the time constant -``delay``."""
+        """The same at times within it, before a low-pass of first order with the time constant -``delay``."""
         return [curve(times) - delay * curve(times, 1) for curve in self._curves]
 
 
@@ -181,8 +232,20 @@ class _Fits:
         self._times, self._observed = wrench.time[rows], wrench.values[rows]
 
     @cached_property
-    def curves(self) -> _Curves:
+    def _curves(self) -> _Curves:
         return _Curves(self._motion)
+
+    def shifted(self, times: FloatArray, delay: float) -> FloatArray:
+        """The regressors (N, 6, 10) of a wrench that is late."""
+        return wrench_regressor(self._robot, *self._curves.at(times - delay), self._gravity)
+
+    def unfiltered(self, times: FloatArray, delay: float) -> FloatArray:
+        """Those of angles behind a low-pass with the time constant -``delay``, which is inverted."""
+        return wrench_regressor(self._robot, *self._curves.unfiltered(times, delay), self._gravity)
+
+    def filtered(self, times: FloatArray, delay: float) -> FloatArray:
+        """Those of a wrench behind a low-pass with the time constant ``delay``."""
+        return _low_passed(lambda at: self.shifted(at, 0.0), times, delay)
 
     def step(self) -> Delay:
         """One Gauss-Newton step from no delay: what costs a few milliseconds tells whether a search is worth it."""
@@ -207,42 +270,41 @@ class _Fits:
         blocks = np.add.reduceat(each, edges[:-1])
         return Delay(float(solution[16]), float(np.sqrt(max(np.sum(each**2), np.sum(blocks**2)))))
 
-    def delay(self, moved: _Moved, near: float | None = None) -> tuple[Delay, float]:
+    def delay(self, rows_of: _Rows, near: float | None = None) -> tuple[Delay, float]:
         """The best delay, and how badly it still fits: the logarithms of the residuals. ``near`` saves a search."""
         deviation = np.maximum(self._observed.std(axis=0), 1e-9)
         if near is None:
             stride = max(1, self._times.size // _COARSE_SAMPLES)
-            near = _scan(partial(self._loss, moved, 1.0 / deviation, stride=stride), self._max_delay)
+            near = _scan(partial(self._loss, rows_of, 1.0 / deviation, stride=stride), self._max_delay)
         delay = near
         for _ in range(2):  # the second round weighs by the noise that the first one left
-            deviation = np.maximum(self._squares(moved, delay, 1.0 / deviation)[1], 1e-9)
+            deviation = np.maximum(self._squares(rows_of, delay, 1.0 / deviation)[1], 1e-9)
             weights = 1.0 / deviation
-            delay = _refine(partial(self._loss, moved, weights), delay)
+            delay = _refine(partial(self._loss, rows_of, weights), delay)
         step = _COARSE_STEP / 4.0
-        lower, middle, upper = (self._squares(moved, delay + shift, weights)[0] for shift in (-step, 0.0, step))
+        lower, middle, upper = (self._squares(rows_of, delay + shift, weights)[0] for shift in (-step, 0.0, step))
         curvature = (lower - 2.0 * middle + upper) / step**2
         if curvature <= 0.0:
             raise InputError(
                 "the wrench does not depend on the delay: the recording holds too little motion to tell it"
             )
         variance = middle / max(self._observed.size - 17, 1)
-        deviations = self._squares(moved, delay, weights)[1]
+        deviations = self._squares(rows_of, delay, weights)[1]
         return Delay(delay, float(np.sqrt(2.0 * variance / curvature))), float(np.sum(np.log(deviations)))
 
-    def _loss(self, moved: _Moved, weights: FloatArray, delay: float, stride: int = 1) -> float:
-        return self._squares(moved, delay, weights, stride)[0]
+    def _loss(self, rows_of: _Rows, weights: FloatArray, delay: float, stride: int = 1) -> float:
+        return self._squares(rows_of, delay, weights, stride)[0]
 
     def _squares(
         self,
-        moved: _Moved,
+        rows_of: _Rows,
         delay: float,
         weights: FloatArray,
         stride: int = 1,
     ) -> tuple[float, FloatArray]:
         """Weighted squares, and the standard deviation (6,) of the residuals, of every ``stride``-th sample."""
-        q, dq, ddq = moved(self._times[::stride], delay)
-        matrices = wrench_regressor(self._robot, q, dq, ddq, self._gravity)
-        rows = np.concatenate([matrices, np.broadcast_to(np.eye(6), (len(q), 6, 6))], axis=2)
+        matrices = rows_of(self._times[::stride], delay)
+        rows = np.concatenate([matrices, np.broadcast_to(np.eye(6), (len(matrices), 6, 6))], axis=2)
         residual = self._observed[::stride] - rows @ _least_squares(rows, self._observed[::stride], weights)
         return float(np.sum((residual * weights) ** 2)), residual.std(axis=0)
 

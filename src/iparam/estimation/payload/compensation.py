@@ -61,11 +61,10 @@ def compensate_wrench(
     else:
         aligned = AlignedMotion(moved, delay)
     whole, late = aligned.motion, aligned.delay
-    rows, left_out = within_motion(whole, measured.time - late)
+    rows, left_out = within_motion(whole, measured.time - late, aligned.settling)
     if not rows.any():
         raise IdentificationError("no wrench sample lies within the recorded motion")
-    at = whole.at(measured.time[rows] - late)
-    matrices = at.regressor(robot, checked.gravity)
+    matrices = aligned.regressor(measured.time[rows], robot, checked.gravity)
     if zeroed:
         matrices = offset_compensated_regressor(matrices, resting_regressor(robot, whole.q[0], checked.gravity))
     values = measured.values[rows] - matrices @ estimate.phi

@@ -21,11 +21,13 @@ from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import (
     MOSTLY_NOISE,
     ROUNDS,
+    SMOOTH_MORE,
     NoiseWeights,
     channel_floor,
     check_wrench,
     constant_weights,
     first_weights,
+    hidden_by_motion_errors,
     residual_weights,
     residuals,
     triangular_factor,
@@ -287,7 +289,10 @@ def _matrix(six: FloatArray) -> FloatArray:
 
 
 def _advice(problem: PayloadProblem, derived: NDArray[np.bool_]) -> str:
-    """Which motion would show the rest."""
+    """What would show the rest: another motion, or knowing this one better."""
+    if not problem.hidden and hidden_by_motion_errors(problem):
+        wanted = SMOOTH_MORE[0].lower() + SMOOTH_MORE[1:]
+        return f"To see the rest, {wanted}: this motion would show it, but the errors of its accelerations hide it."
     advice = []
     if not derived[:4].all():
         axes = [axis for axis, seen in zip("xyz", derived[1:4], strict=True) if not seen]

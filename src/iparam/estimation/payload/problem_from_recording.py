@@ -81,7 +81,7 @@ def problem_from_recording(
             weight shows.
         bias: what to do about the sensor's bias.
         delay: by how much the wrench lags behind the joint angles [s]; None compensates what the wrench shows clearly,
-            a delay or a low-pass of the angles (see `align_motion`); without an arm, nothing.
+            a delay, or a low-pass of the angles or of the wrench (see `align_motion`); without an arm, nothing.
         wrench_covariance: (6, 6) of the noise of a wrench sample; None estimates it.
         zero_pose: (n,) where the sensor was zeroed, with ``bias="zeroed"``; the first pose if not given [rad].
         instruments: add regressors from the set points for instrumental variables, or, where the motion is that of the
@@ -123,7 +123,7 @@ def problem_from_recording(
     else:
         aligned = AlignedMotion(whole, delay or 0.0)
     whole, delay = aligned.motion, aligned.delay
-    inside, left_out = within_motion(whole, measured.time - delay)
+    inside, left_out = within_motion(whole, measured.time - delay, aligned.settling)
     found = int(np.count_nonzero(inside))
     if found < LEAST_SAMPLES:
         raise IdentificationError(
@@ -144,7 +144,7 @@ def problem_from_recording(
         means, each = np.empty((count, 6, NUM_PARAMETERS)), max(1, _PART // size)
         for start in range(0, count, each):
             part = times[start : start + each]
-            matrices = of.at(part.ravel() - delay).regressor(robot, checked.gravity)
+            matrices = dataclasses.replace(aligned, motion=of).regressor(part.ravel(), robot, checked.gravity)
             means[start : start + each] = block_means(matrices, size)
         found = means if offset is None else offset_compensated_regressor(means, offset)
         found.flags.writeable = False  # so that nobody needs a copy
@@ -203,12 +203,15 @@ def _averaged(times: FloatArray) -> int:
     return max(1, min(-(-times.size // MOST_SAMPLES), within))
 
 
-def within_motion(motion: MotionEstimate, times: FloatArray) -> tuple[NDArray[np.bool_], list[str]]:
+def within_motion(
+    motion: MotionEstimate, times: FloatArray, settling: float = 0.0
+) -> tuple[NDArray[np.bool_], list[str]]:
     """Which of the wrench's times (N,) [s] a motion covers, and a sentence about each kind of those that it does not.
 
-    It covers none in a gap of its own samples: what an arm did in there, no curve through its ends tells.
+    It covers none in a gap of its own samples: what an arm did in there, no curve through its ends tells. Nor any
+    within ``settling`` [s] of its start: what was before it lasts that long in a filter.
     """
-    inside = (times >= motion.time[0]) & (times <= motion.time[-1])
+    inside = (times >= motion.time[0] + settling) & (times <= motion.time[-1])
     warnings = []
     if outside := times.size - int(np.count_nonzero(inside)):
         warnings.append(f"{outside} wrench samples lie outside the recorded motion and were left out")

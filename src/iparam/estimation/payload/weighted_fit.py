@@ -37,6 +37,9 @@ MOSTLY_NOISE = 0.5
 LEAST_SIGNAL = 1e-9
 """Share of a channel's size below which its changes count as none."""
 
+SMOOTH_MORE = "Smooth the angles more (--motion butterworth; in Python motion='butterworth'), or move faster"
+"""What helps where the motion is known too badly."""
+
 ROUNDS = 2
 """How often the weights follow from the residuals of the fit before."""
 
@@ -209,12 +212,25 @@ def require_identifiable(problem: PayloadProblem, weights: NoiseWeights | None =
         )
     if report.rank < NUM_PARAMETERS:
         names = ", ".join(report.undetermined) or "some combinations of parameters"
+        if hidden_by_motion_errors(problem):
+            raise NotIdentifiableError(
+                f"this motion would show all 10 parameters, but the errors of its accelerations hide all but "
+                f"{report.rank}: {names} cannot be told. {SMOOTH_MORE}",
+                report.undetermined,
+            )
         raise NotIdentifiableError(
             f"this motion determines only {report.rank} of the 10 parameters: {names} cannot be told. "
             f"{_advice(problem)}",
             report.undetermined,
         )
     return report
+
+
+def hidden_by_motion_errors(problem: PayloadProblem) -> bool:
+    """Whether the motion as it is taken to be determines everything, were it known well enough."""
+    if problem.uncertainty is None:
+        return False
+    return payload_identifiability(without_bias(problem, first_weights(problem))).rank == NUM_PARAMETERS
 
 
 def _advice(problem: PayloadProblem) -> str:
