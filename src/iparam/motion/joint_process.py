@@ -27,6 +27,9 @@ LONGEST_STEP = 10.0
 """Scaled time between samples beyond which the one tells nothing about the motion at the other: its angle is predicted
 within hundreds of standard deviations of a sample at best, and at order 7 no better than where nothing is known."""
 
+FREQUENCIES = 16
+"""How many of them above the bandwidth, at least, tell the density of errors."""
+
 _FOR_PERIOD = 100_000  # samples that tell how far apart they usually are
 
 REST_VARIANCE = 1e-4
@@ -118,6 +121,33 @@ def smooth_joint(
         series = _Series(time[stretch], measured[stretch], here, exact, _usual_step(time))
         _smooth_stretch(series, here, stretch.start, every, means[stretch], variances)
     return _in_units(means, variances, process)
+
+
+def passed_noise(time: FloatArray, residual: FloatArray, process: JointProcess) -> float:
+    """White noise that would leave as much in the accelerations as do the errors that the residuals show [rad].
+
+    Of errors within the bandwidth nothing can be seen: they are taken to be as dense as those within the octave above
+    it are for the most part. Too few samples to tell give the noise of the process.
+
+    Args:
+        time: (T,) [s].
+        residual: (T,) of the angles [rad].
+        process: the model that they were smoothed with.
+    """
+    period = _usual_step(time)
+    count = int((time[-1] - time[0]) / period + 0.5) + 1
+    window = np.hanning(count)
+    even = np.interp(time[0] + period * np.arange(count), time, residual)
+    density = np.abs(np.fft.rfft(window * even)) ** 2 / float(window @ window)
+    relative = np.fft.rfftfreq(count, period) / process.bandwidth
+    first = int(np.searchsorted(relative, 1.0, "right"))
+    last = max(int(np.searchsorted(relative, 2.0, "right")), first + FREQUENCIES)
+    if last > relative.size:
+        return process.noise
+    passes = 1.0 / (1.0 + relative ** (2 * process.order))
+    errors = density / np.maximum(1.0 - passes, 0.5) ** 2
+    errors[:first] = np.median(errors[first:last]) / math.log(2.0)  # the mean of noise, without lines
+    return float(np.sqrt(np.average(errors, weights=passes**2 * relative**4)))
 
 
 def _usual_step(time: FloatArray) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,12 +12,14 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
-from iparam.motion.choice.process_choice import LEAST_SAMPLES, choose_causal_processes, choose_processes
+from iparam.motion.angle_samples import resolution
+from iparam.motion.choice.process_choice import EXACT, LEAST_SAMPLES, choose_causal_processes, choose_processes
 from iparam.motion.joint_process import (
     START_VARIANCE,
     JointProcess,
     SmoothedJoint,
     filter_joint,
+    passed_noise,
     rest_variances,
     smooth_joint,
 )
@@ -24,6 +28,9 @@ from iparam.robot.batching import get_num_threads
 
 MOST_COVARIANCES = 20_000
 """Samples of a run for which the covariance is given; of a longer run it is that of every second, third, ... sample."""
+
+NOT_WHITE = 0.5
+"""Errors that pass the smoother, in what white ones of the same size would leave, below which they are not white."""
 
 NOISY_ACCELERATION = 0.05
 """Standard deviation of a joint's acceleration, as a share of its rms, from which on it is no good."""
@@ -62,6 +69,34 @@ def kalman_filter(time: ArrayLike, q: ArrayLike, processes: Sequence[JointProces
     return _each_joint(filter_joint, stamps, angles, models)
 
 
+def with_passed_errors(motion: MotionEstimate, q: FloatArray) -> MotionEstimate:
+    """A smoothed motion whose covariance counts only those errors of the angles that pass the smoother.
+
+    The covariance takes the errors for white. Those of held angles come at the rate of the holding instead, far above
+    the bandwidth: they make up the residuals, and leave next to nothing in the accelerations. Where the residuals show
+    that clearly, the noise of a joint becomes that white one which would leave as much as there is.
+
+    Args:
+        motion: of the Kalman smoother.
+        q: (T, n) the angles that were smoothed, at its times [rad].
+    """
+    if motion.covariance is None:
+        return motion
+    processes, shares = list(motion.processes), np.ones(motion.num_joints)
+    for joint, process in enumerate(processes):
+        if process.noise <= EXACT:
+            continue
+        passed = passed_noise(motion.time, q[:, joint] - motion.q[:, joint], process)
+        passed = max(passed, float(resolution(q[:, joint : joint + 1])[0]) / math.sqrt(12.0))
+        if passed < NOT_WHITE * process.noise:
+            shares[joint] = passed / process.noise
+            processes[joint] = dataclasses.replace(process, noise=passed)
+    if (shares == 1.0).all():
+        return motion
+    covariance = motion.covariance * shares[:, None, None] ** 2
+    return dataclasses.replace(motion, covariance=covariance, processes=tuple(processes))
+
+
 def at_highest_bandwidth(motion: MotionEstimate, highest: float) -> tuple[str, ...]:
     """A sentence if smoothing ended at the highest bandwidth that was tried [Hz], and is not enough.
 
@@ -82,8 +117,8 @@ def at_highest_bandwidth(motion: MotionEstimate, highest: float) -> tuple[str, .
     sentence = (
         f"The angles of joint{'s'[: len(joints) - 1]} {', '.join(joints)} are smoothed at {highest:.3g} Hz, the "
         "highest bandwidth that is tried: their errors last from sample to sample and are taken for motion, so that "
-        "accelerations are not to be relied on. Were they held, filtered or interpolated? motion='butterworth' "
-        "smooths more"
+        "accelerations are not to be relied on. Were they held, filtered or interpolated? --motion butterworth "
+        "(in Python motion=ButterworthMotion()) smooths more"
     )
     return (sentence,)
 

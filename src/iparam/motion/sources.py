@@ -19,7 +19,7 @@ from iparam.motion.choice.prediction_choice import choose_by_prediction, widest_
 from iparam.motion.choice.process_choice import choose_processes, highest_bandwidth
 from iparam.motion.filters import butterworth_smooth, savitzky_golay_smooth
 from iparam.motion.joint_process import JointProcess
-from iparam.motion.kalman import at_highest_bandwidth, kalman_filter, kalman_smooth
+from iparam.motion.kalman import at_highest_bandwidth, kalman_filter, kalman_smooth, with_passed_errors
 from iparam.motion.motion import MotionEstimate
 from iparam.recording.alignment import align
 from iparam.recording.channels import CHANNELS
@@ -99,7 +99,7 @@ class KalmanMotion:
             processes = choose_by_prediction(angles.time, angles.values, prediction, plain)
         judged = processes != plain
         highest = widest_bandwidth(angles.time) if judged else highest_bandwidth(angles.time)
-        motion = kalman_smooth(angles.time, angles.values, processes)
+        motion = with_passed_errors(kalman_smooth(angles.time, angles.values, processes), angles.values)
         said = at_highest_bandwidth(motion, highest)
         motion = dataclasses.replace(motion, judge=self.predicts if judged else "", warnings=said)
         return motion if self.angles_alone else with_further_measurements(motion, angles, recording, prediction)

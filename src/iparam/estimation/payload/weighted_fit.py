@@ -37,7 +37,7 @@ MOSTLY_NOISE = 0.5
 LEAST_SIGNAL = 1e-9
 """Share of a channel's size below which its changes count as none."""
 
-SMOOTH_MORE = "Smooth the angles more (--motion butterworth; in Python motion='butterworth'), or move faster"
+SMOOTH_MORE = "Smooth the angles more (--motion butterworth; in Python motion=ButterworthMotion()), or move faster"
 """What helps where the motion is known too badly."""
 
 ROUNDS = 2
