@@ -62,6 +62,39 @@ def test_a_single_row_that_was_sent_twice_goes(moving: WindowedFourierTrajectory
     assert said[0].startswith("1 of 2000 rows")
 
 
+@pytest.mark.parametrize("quantum", [0.0, 1e-4])
+def test_joints_that_are_refreshed_in_turn_are_read_off_their_own_samples(
+    moving: WindowedFourierTrajectory, quantum: float
+) -> None:
+    q = angles(moving, TIME)
+    q = np.round(q / quantum) * quantum if quantum else q
+    rows = np.arange(2000)
+    held = np.column_stack([q[np.maximum(6 * ((rows - joint) // 6) + joint, 0), joint] for joint in range(6)])
+    found, said = fresh_samples(Signal(TIME, held))
+    inner = (found.time > 0.1) & (found.time < 7.9)  # an arm that has stopped may as well be held
+    errors = (found.values - moving.evaluate(found.time).q)[inner]
+    assert np.sqrt(np.mean(errors**2)) < 1.3 * max(5e-5, quantum / 2.0)
+    fast = (TIME > 1.0) & (TIME < 7.0)
+    assert np.isin(TIME[fast], found.time).mean() == pytest.approx(1.0 / 6.0, abs=0.02)
+    assert said[-1].startswith("The angles of joints 1, 2, 3, 4, 5, 6 are fresh in some rows only")
+
+
+def test_one_slow_joint_leaves_the_others_what_they_are(moving: WindowedFourierTrajectory) -> None:
+    q = angles(moving, TIME)
+    held = q.copy()
+    held[:, 2] = q[3 * (np.arange(2000) // 3), 2]
+    found, said = fresh_samples(Signal(TIME, held))
+    assert np.array_equal(np.delete(found.values, 2, axis=1), np.delete(q[np.isin(TIME, found.time)], 2, axis=1))
+    assert "joint 3 are fresh" in said[0]
+
+
+def test_noise_of_a_few_steps_repeats_angles_by_chance(moving: WindowedFourierTrajectory) -> None:
+    for noise in (1e-4, 3e-4):
+        signal = Signal(TIME, np.round(angles(moving, TIME, noise) / 1e-4) * 1e-4)
+        assert (np.diff(signal.values, axis=0) == 0.0).mean() > 0.03
+        assert fresh_samples(signal) == (signal, ())
+
+
 def test_the_resolution_is_the_step_of_whole_multiples(moving: WindowedFourierTrajectory) -> None:
     q = angles(moving, TIME)
     assert np.allclose(resolution(0.3 + np.round(q / 1e-3) * 1e-3), 1e-3, rtol=1e-9)

@@ -66,6 +66,24 @@ def test_a_low_pass_on_the_angles_is_inverted(
     assert found.standard_deviation < 5e-5
 
 
+@pytest.mark.parametrize("lag", [0.0053, 0.016])
+def test_a_low_pass_on_the_wrench_is_applied_to_the_regressor(
+    robot: iparam.Robot, true: iparam.TrajectorySamples, lag: float
+) -> None:
+    exact = iparam.wrench_regressor(robot, true.q, true.dq, true.ddq)
+    noise = DEVIATION * np.random.default_rng(0).standard_normal((len(exact), 6))
+    motion = MotionEstimate(true.time, true.q, true.dq, true.ddq)
+    found = align_motion(motion, Signal(true.time, low_passed(exact @ PHI, lag) + noise), robot, GRAVITY)
+    assert found.filtered
+    assert found.motion is motion
+    assert abs(found.delay - lag) < 4.0 * found.standard_deviation < 2e-4
+    assert "low-pass" in found.warnings[0]
+    late = true.time[true.time > found.settling]
+    rows = found.regressor(late, robot, GRAVITY)
+    expected = low_passed(exact, lag)[true.time > found.settling]
+    assert np.abs(rows - expected).max() < 0.02 * np.abs(exact[true.time > found.settling] - expected).max()
+
+
 @pytest.mark.parametrize("delay", [0.003, -0.003, 0.05])
 def test_a_delay_is_found(robot: iparam.Robot, true: iparam.TrajectorySamples, wrench: Signal, delay: float) -> None:
     motion = MotionEstimate(true.time, true.q, true.dq, true.ddq)

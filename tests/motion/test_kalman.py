@@ -22,6 +22,7 @@ from iparam.motion import (
     savitzky_golay_smooth,
 )
 from iparam.motion.joint_process import filter_joint, smooth_joint
+from iparam.motion.kalman import with_passed_errors
 from iparam.trajectory import TrajectorySamples, WindowedFourierTrajectory
 
 ENCODER = 5e-5  # rad
@@ -338,3 +339,28 @@ def test_bursts_of_a_few_samples_are_no_trouble() -> None:
     early = motion.time[kept] < 3.5
     assert np.isfinite(found.ddq).all()
     assert rms(found.ddq[early], motion.ddq[kept][early]) < 0.2
+
+
+@pytest.mark.parametrize("bandwidth", [4.0, 6.0])
+def test_errors_that_do_not_pass_the_smoother_do_not_count(bandwidth: float) -> None:
+    """Held angles, with noise on top: what is left of them is that noise, and a delay of half the holding."""
+    motion = excitation(3)
+    rows = 20 * (np.arange(motion.time.size) // 20)
+    q = motion.q[rows] + np.random.default_rng(3).normal(scale=ENCODER, size=motion.q.shape)
+    smoothed = kalman_smooth(motion.time, q, [JointProcess(5, bandwidth, 0.01)] * 6)
+    found = with_passed_errors(smoothed, q)
+    assert np.array_equal(found.ddq, smoothed.ddq)
+    noise = np.array([process.noise for process in found.processes])
+    assert (noise > 0.7 * ENCODER).all()
+    assert (noise < 2.0 * ENCODER).all()
+    assert found.covariance is not None
+    assert smoothed.covariance is not None
+    assert np.allclose(found.covariance, smoothed.covariance * (noise / 0.01)[:, None, None] ** 2)
+
+
+def test_white_errors_all_count() -> None:
+    for seed in range(2):
+        motion = excitation(seed, rate=250.0)
+        q = measured(motion, seed)
+        smoothed = kalman_smooth(motion.time, q)
+        assert with_passed_errors(smoothed, q) is smoothed

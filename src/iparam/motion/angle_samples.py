@@ -151,11 +151,13 @@ def _own_samples(angle: FloatArray, step: float) -> NDArray[np.int64]:
     held = moving & (lasted > 1)
     if not held.any() or (lasted[held] - 1).sum() < HELD * lasted[moving].sum():
         return np.arange(angle.size)
-    left = angle.size - int(rows[-1])
-    stale = np.repeat(np.append(held, 1 < left <= int(lasted[held].max())), np.append(lasted, left))
-    stale[rows] = False
-    stale[0] = moving[0]  # since when the first angle is held, nobody knows
-    return np.flatnonzero(~stale)
+    # What is not proven repeats because the joint is slow, or rests; but no faster than it is refreshed elsewhere.
+    period = int(np.median(lasted[held]))
+    lengths = np.append(lasted, angle.size - rows[-1])
+    age = np.arange(angle.size) - np.repeat(rows, lengths)
+    fresh = (age == 0) | (~np.repeat(np.append(held, False), lengths) & (age % period == 0))
+    fresh[0] = not moving[0]  # since when the first angle is held, nobody knows
+    return np.flatnonzero(fresh)
 
 
 def evenly_stamped(recording: Recording) -> tuple[Recording, tuple[str, ...]]:

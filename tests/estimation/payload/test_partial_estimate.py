@@ -14,6 +14,7 @@ from iparam.errors import FileFormatError, InputError
 from iparam.estimation import Estimate, NotIdentifiableError, identify_payload
 from iparam.estimation.payload.partial_estimate import partial_estimate
 from iparam.estimation.payload.problem_from_recording import problem_from_recording
+from iparam.estimation.payload.weighted_fit import require_identifiable
 from iparam.export import IdentifiedLoad, StaticLoad, export_load, is_static_result
 from iparam.recording import Recording
 from iparam.trajectory import WindowedFourierTrajectory
@@ -124,6 +125,18 @@ def test_a_run_that_shows_everything_is_not_touched() -> None:
 def test_an_arm_that_stands_still_shows_nothing() -> None:
     with pytest.raises(NotIdentifiableError, match="determines only"):
         identify_payload(run(0, ()), UR5E)
+
+
+def test_a_motion_that_is_known_too_badly_is_told_from_one_that_shows_too_little() -> None:
+    problem = problem_from_recording(run(0, (0, 1, 2, 3, 4, 5)), UR5E)
+    assert problem.uncertainty is not None
+    worse = dataclasses.replace(problem.uncertainty, factors=3e3 * problem.uncertainty.factors)
+    with pytest.raises(NotIdentifiableError, match=r"would show all 10 parameters, .*--motion butterworth") as caught:
+        require_identifiable(dataclasses.replace(problem, uncertainty=worse))
+    little = dataclasses.replace(problem.uncertainty, factors=3e2 * problem.uncertainty.factors)
+    found = partial_estimate(dataclasses.replace(problem, uncertainty=little), caught.value)
+    assert any("--motion butterworth" in text for text in found.warnings)
+    assert not any("turn the load" in text for text in found.warnings)
 
 
 def test_a_file_has_null_and_gives_it_back(partial: Estimate, tmp_path: Path) -> None:

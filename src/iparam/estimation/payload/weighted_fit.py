@@ -34,6 +34,9 @@ WELL_CONDITIONED = 1e-2
 MOSTLY_NOISE = 0.5
 """Share of errors in the regressor's power from which a direction counts as not excited."""
 
+TURNED = 0.05
+"""Change of the pull of gravity along a second axis of the sensor, as a share of it, that only a motion makes."""
+
 LEAST_SIGNAL = 1e-9
 """Share of a channel's size below which its changes count as none."""
 
@@ -227,8 +230,14 @@ def require_identifiable(problem: PayloadProblem, weights: NoiseWeights | None =
 
 
 def hidden_by_motion_errors(problem: PayloadProblem) -> bool:
-    """Whether the motion as it is taken to be determines everything, were it known well enough."""
-    if problem.uncertainty is None:
+    """Whether it is how badly the motion is known that hides parameters, and not the motion.
+
+    That of an arm at rest seems to show everything, too, as its errors go anywhere; but they do not turn the load.
+    """
+    if problem.uncertainty is None or problem.num_samples < 3:
+        return False
+    pull = problem.A[:, :3, 0]  # acceleration minus gravity, in the sensor's axes
+    if np.linalg.svd(pull - pull.mean(axis=0), compute_uv=False)[1] <= TURNED * np.linalg.norm(pull):
         return False
     return payload_identifiability(without_bias(problem, first_weights(problem))).rank == NUM_PARAMETERS
 
