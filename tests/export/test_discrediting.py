@@ -53,6 +53,8 @@ def test_what_was_compensated_or_is_accounted_for_takes_nothing_from_a_result() 
     late = iparam.identify_payload(recording(lag=0.004), delay=None)
     assert any("lags behind" in warning for warning in late.warnings)
     assert discrediting(late.warnings) == ()
+    said = "The wrench lags behind the motion by 15.8 +- 0.1 ms, as behind a low-pass filter with a corner of 10 Hz, "
+    assert discrediting([said + "which was compensated (about delay=0.01582)."]) == ()
     wandering = iparam.identify_payload(recording(drifting=2.0))
     assert any("correlated in time" in warning for warning in wandering.warnings)
     assert discrediting(wandering.warnings) == ()

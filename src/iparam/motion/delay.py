@@ -237,11 +237,13 @@ class _Fits:
 
     def shifted(self, times: FloatArray, delay: float) -> FloatArray:
         """The regressors (N, 6, 10) of a wrench that is late."""
-        return wrench_regressor(self._robot, *self._curves.at(times - delay), self._gravity)
+        q, dq, ddq = self._curves.at(times - delay)
+        return wrench_regressor(self._robot, q, dq, ddq, self._gravity)
 
     def unfiltered(self, times: FloatArray, delay: float) -> FloatArray:
         """Those of angles behind a low-pass with the time constant -``delay``, which is inverted."""
-        return wrench_regressor(self._robot, *self._curves.unfiltered(times, delay), self._gravity)
+        q, dq, ddq = self._curves.unfiltered(times, delay)
+        return wrench_regressor(self._robot, q, dq, ddq, self._gravity)
 
     def filtered(self, times: FloatArray, delay: float) -> FloatArray:
         """Those of a wrench behind a low-pass with the time constant ``delay``."""
