@@ -40,11 +40,6 @@ def in_turn(q: np.ndarray) -> np.ndarray:
     )
 
 
-def held_with_noise(q: np.ndarray) -> np.ndarray:
-    rows = q[::FINE][12 * (np.arange(len(q[::FINE])) // 12)]
-    return np.asarray(rows + 1e-6 * np.random.default_rng(7).standard_normal(rows.shape))
-
-
 def filtered(q: np.ndarray) -> np.ndarray:
     a = np.exp(-2.0 * np.pi * CORNER / (RATE * FINE))
     return np.asarray(lfilter([0.5 * (1.0 - a), 0.5 * (1.0 - a)], [1.0, -a], q - q[0], axis=0) + q[0])
@@ -69,7 +64,6 @@ CASES: dict[str, tuple[Angles, float, str]] = {
     "filter": (lambda q: filtered(q)[::FINE], 0.0, "lag"),
     "held": (held, 0.0, "repeat the joint angles"),
     "refreshed in turn": (in_turn, 0.0, "fresh in some rows only"),
-    "held with noise": (held_with_noise, 0.0, "lag"),
     "together": (together, 1e-3, "lag"),
 }
 
