@@ -43,6 +43,7 @@ class Compensate(RecordedRunOptions):
     def run(self) -> None:
         """Compensate, write and report."""
         estimate = iparam.Estimate.load(self.result)
+        estimate.require_credit("a load is taken out of the wrench as if it were true")
         recording, robot = self.load_run(self.recording)
         clean = iparam.estimation.compensate_wrench(
             recording, robot, estimate, delay=given_delay(self.delay), zeroed=self.zeroed

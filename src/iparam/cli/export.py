@@ -12,6 +12,7 @@ from iparam.cli.console.printing import note, print_document, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import note_other_arm
 from iparam.errors import InputError, IparamError, UnknownNameError
+from iparam.estimation.errors import RefutedResultError
 from iparam.export import (
     FORMATS,
     IdentifiedLoad,
@@ -60,7 +61,7 @@ class Export:
     as_link: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="(default: add to LINK)")] = None
     """With --urdf: hang the load on LINK as a new link of this name."""
     force: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Export a load even if no real body can be like it."""
+    """Export a load even if no real body can be like it, or if its own data refute it."""
     list: Annotated[bool, arg(help_behavior_hint="")] = False
     """List the formats."""
 
@@ -91,9 +92,9 @@ class Export:
                 self._note_arm(load, self.urdf)
             else:
                 text = export_load(load, name, self.force)
-        except InconsistentLoadError as error:
-            raise InconsistentLoadError(f"{self.result}: {error} --force exports it nevertheless.") from None
-        for remark in (*load.warnings, *load.violations):
+        except (InconsistentLoadError, RefutedResultError) as error:
+            raise type(error)(f"{self.result}: {error} --force exports it nevertheless.") from None
+        for remark in (*((load.refuted,) if load.refuted else ()), *load.warnings, *load.violations):
             note(one_line(remark))
         if self.output is None:
             print_document(text)

@@ -14,7 +14,10 @@ from .assessment.verification import Verification as Verification
 from .assessment.verification import verify_estimate as verify_estimate
 from .errors import IdentificationError as IdentificationError
 from .errors import NotIdentifiableError as NotIdentifiableError
+from .errors import RefutedResultError as RefutedResultError
+from .estimate import Cause as Cause
 from .estimate import Estimate as Estimate
+from .estimate import Refutation as Refutation
 from .estimate import StandardDeviations as StandardDeviations
 from .estimate import Wrench as Wrench
 from .estimators.consistent import ConsistentLeastSquares as ConsistentLeastSquares

@@ -9,6 +9,10 @@ class IdentificationError(IparamError, ValueError):
     """The data cannot be turned into an estimate; the message says why and what would help."""
 
 
+class RefutedResultError(IparamError, ValueError):
+    """The data themselves refute the result: it is written and shown, and nothing acts on it unless told to."""
+
+
 class NotIdentifiableError(IdentificationError):
     """The motion does not determine some of the parameters.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import FileFormatError, InputError
+from iparam.estimation.assessment.verdict import verdict_on
+from iparam.estimation.errors import RefutedResultError
 from iparam.files.json import JsonSection, read_json, write_json
 from iparam.spatial.parameters import InertialParameters
 
@@ -47,6 +50,41 @@ class Wrench:
     torque: FloatArray
 
 
+@dataclass(frozen=True)
+class Cause:
+    """What would explain the data better.
+
+    Attributes:
+        cause: its slug, such as "wrench-sign".
+        sentence: what it would explain, and the option that corrects it.
+        residual_before, residual_after: root mean square of the residuals as it is and with the correction, of the
+            force [N] or, for joint torques, of the torques [N m].
+    """
+
+    cause: str
+    sentence: str
+    residual_before: float
+    residual_after: float
+
+
+@dataclass(frozen=True)
+class Refutation:
+    """Why a result is refuted by its own data.
+
+    Attributes:
+        reason: one sentence.
+        causes: that would explain it, best first.
+    """
+
+    reason: str
+    causes: tuple[Cause, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The reason, and what each cause would explain."""
+        return " ".join([self.reason, *(cause.sentence for cause in self.causes)])
+
+
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """The inertial parameters of a payload in the tool frame, as far as the data tell them.
@@ -78,6 +116,9 @@ class Estimate:
         frame: the tool frame that all of it is in; "" if unknown.
         measurements: fingerprints of the signals that it comes from; () if unknown. Estimates that share one are not
             independent.
+        unconstrained_phi: (10,) what least squares gives where no rigid body can have that, and the nearest possible
+            one was taken; None where phi is the solution itself (a file does not hold it).
+        refutation: why the data refute the result, or None where they do not.
     """
 
     method: str
@@ -101,6 +142,8 @@ class Estimate:
     robot: str = ""
     frame: str = ""
     measurements: tuple[str, ...] = ()
+    unconstrained_phi: FloatArray | None = None
+    refutation: Refutation | None = None
 
     @property
     def complete(self) -> bool:
@@ -127,6 +170,22 @@ class Estimate:
                 "did not determine the rest (null). Identify the load from a motion that shows it; the result's "
                 "warnings say which"
             )
+
+    def require_credit(self, what: str) -> None:
+        """Raise an error if the data refute the result; ``what`` would act on it, in a sentence."""
+        if self.refutation is not None:
+            raise RefutedResultError(f"{what}, and this result is refuted by its own data: {self.refutation.sentence}")
+
+    @property
+    def assessment(self) -> dict[str, Any]:
+        """The verdict ("good", "usable" or "refuted") with its sentence and causes, as in a result file."""
+        verdict, refutation = verdict_on(self), self.refutation
+        causes = () if refutation is None else refutation.causes
+        return {
+            "verdict": verdict.word,
+            "sentence": verdict.sentence if refutation is None else refutation.reason,
+            "causes": [dataclasses.asdict(cause) for cause in causes],
+        }
 
     def to_document(self) -> dict[str, Any]:
         """What `save` writes, as plain dictionaries and lists."""
@@ -159,6 +218,7 @@ class Estimate:
             "robot": self.robot or None,
             "frame": self.frame or None,
             "measurements": list(self.measurements),
+            "assessment": self.assessment,
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -168,7 +228,7 @@ class Estimate:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Estimate:
         """Read what `save` wrote. Keys that older files lack (status, residual_rms, data_share, robot, frame,
-        measurements) may be missing.
+        measurements, assessment) may be missing.
         """
         document = read_json(path)
         stated = document.text("format")
@@ -207,9 +267,32 @@ class Estimate:
             robot=document.text("robot") if document.has("robot") else "",
             frame=document.text("frame") if document.has("frame") else "",
             measurements=_texts(document, "measurements"),
+            refutation=stated_refutation(document),
         )
         _check_nulls(document, found)
         return found
+
+
+def stated_refutation(document: JsonSection) -> Refutation | None:
+    """What the ``assessment`` of a result file says against it; None where there is none, or it is not "refuted"."""
+    if not document.has("assessment"):
+        return None
+    part = document.section("assessment")
+    if part.text("verdict") != "refuted":
+        return None
+    causes = part.sections("causes") if part.has("causes") else []
+    return Refutation(
+        part.text("sentence"),
+        tuple(
+            Cause(
+                cause.text("cause"),
+                cause.text("sentence"),
+                cause.number("residual_before"),
+                cause.number("residual_after"),
+            )
+            for cause in causes
+        ),
+    )
 
 
 def grouped_names(known: ArrayLike) -> tuple[str, ...]:

@@ -82,13 +82,15 @@ def export_load(load: IdentifiedLoad | StaticLoad, format_name: str, force: bool
     Args:
         load: what was identified.
         format_name: a key of `FORMATS`.
-        force: also export what no real body can be like; else that is an `InconsistentLoadError`.
+        force: also export what no real body can be like, else an `InconsistentLoadError`, and what its own data refute,
+            else a `RefutedResultError`.
     """
     chosen = FORMATS.get(format_name)
     if chosen is None:
         raise UnknownNameError("format", format_name, FORMATS)
     if not force:
         load.require_consistency()
+        load.require_credit()
     if isinstance(load, IdentifiedLoad):
         return chosen.write(load)
     if chosen.write_static is None:

@@ -30,5 +30,6 @@ def to_json(load: IdentifiedLoad) -> str:
         "principal_axes": rotation.tolist(),
         "physically_consistent": not load.violations,
         "warnings": list(load.warnings),
+        **({"assessment": {"verdict": "refuted", "sentence": load.refuted}} if load.refuted else {}),
     }
     return json_text(document)

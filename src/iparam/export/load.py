@@ -12,6 +12,8 @@ import numpy as np
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import ContradictionError, FileFormatError, InputError, IparamError
+from iparam.estimation.errors import RefutedResultError
+from iparam.estimation.estimate import stated_refutation
 from iparam.export.discrediting import UNSTATED, discrediting
 from iparam.files.json import JsonSection, read_json
 from iparam.robot.catalog import catalog_robot, robot_names
@@ -47,6 +49,7 @@ class IdentifiedLoad:
         physically_consistent: whether the identification called it so.
         warnings: what the identification had to say, one sentence each.
         robot: name or URDF path of the arm that carried it; "" if unknown.
+        refuted: why the data of the identification refute it, in a sentence; "" if they do not.
     """
 
     mass: float
@@ -56,6 +59,7 @@ class IdentifiedLoad:
     physically_consistent: bool = True
     warnings: tuple[str, ...] = ()
     robot: str = ""
+    refuted: str = ""
 
     def __post_init__(self) -> None:
         center = as_float_array(self.center_of_mass, "center_of_mass")
@@ -88,6 +92,7 @@ class IdentifiedLoad:
             estimate.physically_consistent,
             estimate.warnings,
             estimate.robot,
+            "" if estimate.refutation is None else estimate.refutation.sentence,
         )
 
     @classmethod
@@ -110,8 +115,10 @@ class IdentifiedLoad:
         center, inertia = _shaped(document, "center_of_mass", (3,)), _shaped(document, "inertia_about_com", (3, 3))
         robot = document.text("robot") if document.has("robot") else ""
         frame = document.text("frame") if document.has("frame") else _tool_frame_of(robot)
+        refutation = stated_refutation(document)
+        refuted = "" if refutation is None else refutation.sentence
         try:
-            load = cls(mass, center, inertia, frame, consistent, tuple(warnings), robot)
+            load = cls(mass, center, inertia, frame, consistent, tuple(warnings), robot, refuted)
         except InputError as error:
             raise FileFormatError(f"{document.file}: {error}") from None
         for key, value in (("phi", load.phi), ("inertia_about_origin", load.inertia_about_origin)):
@@ -143,8 +150,8 @@ class IdentifiedLoad:
 
     @property
     def discredited_by(self) -> tuple[str, ...]:
-        """The warnings because of which the numbers are not to be used, see `discrediting`."""
-        return discrediting(self.warnings)
+        """Why the numbers are not to be used: the refutation, and the warnings that `discrediting` lists."""
+        return (*((self.refuted,) if self.refuted else ()), *discrediting(self.warnings))
 
     @property
     def violations(self) -> tuple[str, ...]:
@@ -158,6 +165,11 @@ class IdentifiedLoad:
         """Raise `InconsistentLoadError` with the reasons if there are `violations`."""
         if found := self.violations:
             raise InconsistentLoadError(f"the load is not physically consistent: {' '.join(found)}")
+
+    def require_credit(self) -> None:
+        """Raise `RefutedResultError` with the reason if the load is `refuted`."""
+        if self.refuted:
+            raise RefutedResultError(f"the load is refuted by its own data: {self.refuted}")
 
 
 def _tool_frame_of(robot: str) -> str:
@@ -188,12 +200,14 @@ class StaticLoad:
         center_of_mass: (3,) in the frame [m].
         frame: name of the frame.
         warnings: what the identification had to say, one sentence each.
+        refuted: why the data of the identification refute it, in a sentence; "" if they do not.
     """
 
     mass: float
     center_of_mass: FloatArray
     frame: str = DEFAULT_FRAME
     warnings: tuple[str, ...] = ()
+    refuted: str = ""
 
     def __post_init__(self) -> None:
         center = as_float_array(self.center_of_mass, "center_of_mass", (3,))
@@ -224,14 +238,16 @@ class StaticLoad:
         try:
             robot = document.text("robot") if document.has("robot") else ""
             frame = document.text("frame") if document.has("frame") else _tool_frame_of(robot)
-            return cls(document.number("mass"), center, frame, tuple(warnings))
+            refutation = stated_refutation(document)
+            refuted = "" if refutation is None else refutation.sentence
+            return cls(document.number("mass"), center, frame, tuple(warnings), refuted)
         except InputError as error:
             raise FileFormatError(f"{document.file}: {error}") from None
 
     @property
     def discredited_by(self) -> tuple[str, ...]:
-        """The warnings because of which the numbers are not to be used, see `discrediting`."""
-        return discrediting(self.warnings)
+        """Why the numbers are not to be used: the refutation, and the warnings that `discrediting` lists."""
+        return (*((self.refuted,) if self.refuted else ()), *discrediting(self.warnings))
 
     @property
     def violations(self) -> tuple[str, ...]:
@@ -242,6 +258,11 @@ class StaticLoad:
         """Raise `InconsistentLoadError` with the reasons if there are `violations`."""
         if found := self.violations:
             raise InconsistentLoadError(f"the load is not physically consistent: {' '.join(found)}")
+
+    def require_credit(self) -> None:
+        """Raise `RefutedResultError` with the reason if the load is `refuted`."""
+        if self.refuted:
+            raise RefutedResultError(f"the load is refuted by its own data: {self.refuted}")
 
 
 def is_static_result(path: str | os.PathLike[str]) -> bool:

@@ -48,6 +48,7 @@ def remarks(load: IdentifiedLoad | StaticLoad, *lines: str) -> list[str]:
         f"Load identified by iparam, in the frame {load.frame}.",
         *lines,
         *(f"Warning: {text}" for text in load.warnings),
+        *([f"REFUTED BY ITS DATA, exported on demand: {load.refuted}"] if load.refuted else []),
         *(f"NOT PHYSICALLY CONSISTENT, exported on demand: {text}" for text in load.violations),
     ]
     return [one_line(text) for text in every]

@@ -137,10 +137,12 @@ def merge_into_urdf(
         link: that carries the load; the load's frame if not given.
         as_link: name of a new link that hangs on ``link`` by a fixed joint; if not given, the load is added to what
             ``link`` weighs already.
-        force: also merge what no real body can be like; else that is an `InconsistentLoadError`.
+        force: also merge what no real body can be like, else an `InconsistentLoadError`, and what its own data refute,
+            else a `RefutedResultError`.
     """
     if not force:
         load.require_consistency()
+        load.require_credit()
     tree = read_tree(source)
     if link is None and load.frame not in tree.links:
         hint = f"Say with link= which link of {tree.file} has that frame."

@@ -57,6 +57,13 @@ class JsonSection:
             raise self.error(key, f"must be an object, got {_shown(value)}")
         return JsonSection(self.file, self.path(key), value)
 
+    def sections(self, key: str) -> list[JsonSection]:
+        """The objects in the list under ``key``."""
+        value = self._required(key, "a list of objects")
+        if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
+            raise self.error(key, f"must be a list of objects, got {_shown(value)}")
+        return [JsonSection(self.file, f"{self.path(key)}[{place}]", part) for place, part in enumerate(value)]
+
     def text(self, key: str) -> str:
         """The string under ``key``."""
         value = self._required(key, "a string")

@@ -133,3 +133,32 @@ def test_a_motion_that_does_not_excite_fails(folder: Path, capsys: pytest.Captur
     assert "cannot be told" in capsys.readouterr().err
     assert not Path("result.json").exists()
     assert main(["compensate", "run.parquet", "--result", "run.parquet", "--output", "c.parquet"]) == 1
+
+
+def test_a_reversed_wrench_fails_and_is_written_and_marked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = Recording.load("run.parquet")
+    wrench = whole.signal("wrench")
+    whole.with_signal("wrench", time=wrench.time, values=-wrench.values).save("turned.parquet")
+    run = ["identify", "payload", "turned.parquet"]
+    assert main([*run, "--output", "result.json"]) == 1
+    out, err = capsys.readouterr()
+    assert out.startswith("REFUTED")
+    assert err.startswith("iparam: REFUTED: The data show no possible load")
+    assert "add --measures reaction" in err.splitlines()[0]
+    assert "error: the result is refuted by its own data" in err.splitlines()[-1]
+    assert Estimate.load("result.json").assessment["causes"][0]["cause"] == "wrench-sign"
+    for command in (["export", "result.json", "--format", "kuka"], ["export", "result.json", "--format", "json"]):
+        assert main(command) == 1
+        assert "refuted by its own data" in capsys.readouterr().err
+        assert main([*command, "--force"]) == 0
+        assert "REFUTED BY ITS DATA" in capsys.readouterr().out
+    assert main(["export", "result.json", "--format", "json", "--force", "--output", "load.json"]) == 0
+    assert main(["export", "load.json", "--format", "kuka"]) == 1, "the mark goes with the load"
+    capsys.readouterr()
+    assert main(["ur", "set-payload", "result.json", "--host", "192.0.2.1", "--yes"]) == 1
+    assert "The reversed wrench gives" in capsys.readouterr().err
+    assert main([*run, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["assessment"]["verdict"] == "refuted"
+    assert main([*run, "--method", "all"]) == 1
+    assert "REFUTED" in capsys.readouterr().out
+    assert main([*run, "--measures", "reaction"]) == 0

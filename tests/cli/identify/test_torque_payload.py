@@ -168,3 +168,18 @@ def test_fuse(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "at least two" in capsys.readouterr().err
     assert main(["identify", "fuse", "wrist.json", "missing.json"]) != 0
     assert "missing.json" in capsys.readouterr().err
+
+
+def test_exchanged_runs_fail_and_the_exchange_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    swapped = ["--bare", "loaded.csv", "--loaded", "bare.csv", "--robot", "ur10e", "--columns", COLUMNS]
+    assert main(["identify", "torque-payload", *swapped, "--output", "result.json"]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("iparam: REFUTED: ")
+    assessment = json.loads((folder / "result.json").read_text())["assessment"]
+    assert assessment["verdict"] == "refuted"
+    (cause,) = assessment["causes"]
+    assert cause["cause"] == "runs-exchanged"
+    # What it promises is what the exchange gives.
+    assert payload("--columns", COLUMNS, "--output", "right.json") == 0
+    right = json.loads((folder / "right.json").read_text())
+    assert f"Exchanging --bare and --loaded gives {right['unconstrained_phi'][0]:.4f} +-" in cause["sentence"]

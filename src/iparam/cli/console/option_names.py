@@ -12,6 +12,7 @@ from contextvars import ContextVar
 ARGUMENTS = {
     **{name: name for name in ("robot", "tip", "recording", "columns", "map", "time_unit", "angles", "rows")},
     **{name: name for name in ("time_range", "drive_gains", "gravity", "link", "base", "lock", "motion", "delay")},
+    "measures": "measures",
     **{name: name for name in ("payload_size", "payload_center", "payload_mass")},
     "scale": "mesh_scale",
 }

@@ -15,6 +15,7 @@ import numpy as np
 from tyro.conf import arg
 
 from iparam.cli.console.option_names import in_options
+from iparam.estimation.errors import RefutedResultError
 from iparam.printable import printable
 from iparam.rounding import NORMAL_95
 
@@ -124,9 +125,24 @@ def progress_bar(title: str) -> Iterator[Callable[[float], None] | None]:
         yield lambda fraction: bar.update(task, completed=fraction)
 
 
+def say_refuted(estimate: Estimate) -> None:
+    """The first line of what is said of a result, if its own data refute it."""
+    if estimate.refutation is not None:
+        say(f"REFUTED: {estimate.refutation.sentence}")
+
+
+def fail_refuted(estimate: Estimate, output: Path | None) -> None:
+    """The end of a command whose result is refuted: an error, after all was written and printed."""
+    if estimate.refutation is not None:
+        written = "" if output is None else f"; {output} is marked so, and export and ur set-payload refuse it"
+        raise RefutedResultError(f"the result is refuted by its own data, see above{written}")
+
+
 def print_estimate(estimate: Estimate, output: Path | None) -> None:
     """The ten parameters with their 95 % intervals, and what they rest on."""
     standard_deviation = estimate.standard_deviation
+    if estimate.refutation is not None:
+        print_line("REFUTED         by its own data: do not use these numbers")
     if np.isnan(estimate.mass):
         print_line("mass            -")
     else:

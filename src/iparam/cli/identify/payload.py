@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -14,6 +15,7 @@ from tyro.conf import Positional, arg
 import iparam
 from iparam.cli.console.printing import (
     AsJson,
+    fail_refuted,
     note,
     number,
     numbers,
@@ -21,6 +23,7 @@ from iparam.cli.console.printing import (
     print_json,
     print_line,
     print_table,
+    say_refuted,
     wrench_text,
 )
 from iparam.cli.console.written_files import Overwrite, Writes
@@ -106,11 +109,13 @@ class IdentifyPayload(RecordedRunOptions):
         )
         if self.output is not None:
             estimate.save(self.output)
+        say_refuted(estimate)
         note_further(estimate.warnings, recording)
         if self.json:
             print_json(estimate.to_document())
         else:
             print_estimate(estimate, self.output)
+        fail_refuted(estimate, self.output)
 
     def _load(self) -> tuple[Recording, Robot | None]:
         """The recording, and its arm unless it tells the sensor's own motion."""
@@ -202,6 +207,7 @@ class IdentifyPayload(RecordedRunOptions):
             iparam.identify_payload(recording, robot, partial=False, **self._settings())
         if self.json:
             print_json({name: estimate.to_document() for name, estimate in good.items()})
+            self._fail_if_all_refuted(good)
             return
         rows = []
         for name, estimate in good.items():
@@ -213,10 +219,19 @@ class IdentifyPayload(RecordedRunOptions):
                     " ".join(numbers(1e3 * estimate.center_of_mass, 1)),
                     number(1e3 * NORMAL_95 * float(np.max(standard_deviation.center_of_mass)), 2),
                     " ".join(numbers(1e3 * moments, 2)),
-                    "yes" if estimate.physically_consistent else "no",
+                    "REFUTED" if estimate.refutation else "yes" if estimate.physically_consistent else "no",
                 ]
             )
         header = ["method", "mass kg", "+-95 %", "CoM mm", "+-95 %", "moments g m^2", "consistent"]
         print_table(f"{self.recording}: all methods", header, rows)
         for name, failure in found.failures.items():
             note(f"{name}: {failure}")
+        self._fail_if_all_refuted(good)
+
+    @staticmethod
+    def _fail_if_all_refuted(found: Mapping[str, iparam.Estimate]) -> None:
+        """An error where the data are against every method: then it is not a method that is at fault."""
+        refuted = [estimate for estimate in found.values() if estimate.refutation is not None]
+        if len(refuted) == len(found):
+            say_refuted(refuted[0])
+            fail_refuted(refuted[0], None)

@@ -10,7 +10,15 @@ import numpy as np
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import number, numbers, print_json, print_line, progress_bar
+from iparam.cli.console.printing import (
+    fail_refuted,
+    number,
+    numbers,
+    print_json,
+    print_line,
+    progress_bar,
+    say_refuted,
+)
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.controller_logs import ControllerLogOptions
 from iparam.cli.options.drives import print_drives
@@ -58,16 +66,20 @@ class IdentifyTorquePayload(ControllerLogOptions):
             )
         if self.output is not None:
             found.save(self.output)
+        say_refuted(found.estimate)
         note_further(found.estimate.warnings, bare, loaded)
         if self.json:
             print_json(found.to_document())
         else:
             self._report(found)
+        fail_refuted(found.estimate, self.output)
 
     def _report(self, found: TorquePayloadEstimate) -> None:
         estimate, standard_deviation = found.estimate, found.estimate.standard_deviation
         low, high = found.mass_interval
         moments = np.linalg.eigvalsh(estimate.inertia_about_com)
+        if estimate.refutation is not None:
+            print_line("REFUTED        by its own data: do not use these numbers")
         center, scatter = 1e3 * estimate.center_of_mass, 1e3 * NORMAL_95 * standard_deviation.center_of_mass
         print_line(f"mass           {number(estimate.mass, 4)} kg, 95 % within {number(low, 3)}..{number(high, 3)}")
         print_line(f"centre of mass {' '.join(numbers(center, 1))} mm +- {' '.join(numbers(scatter, 1))} (95 %)")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.estimation.estimate import Estimate
 from iparam.rounding import NORMAL_95
 from iparam.spatial.parameters import InertialParameters, inertia_entries
+
+if TYPE_CHECKING:
+    from iparam.estimation.estimate import Estimate
 
 __all__ = ["NAMES", "NORMAL_95", "SCALES", "UNITS", "DerivedValues", "derived_of", "derived_values", "parameter_scales"]
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from iparam.estimation.assessment.derived_values import derived_values, parameter_scales
-from iparam.estimation.estimate import Estimate
 from iparam.rounding import significant
+
+if TYPE_CHECKING:
+    from iparam.estimation.estimate import Estimate
 
 COARSE = 0.2
 """Half width of a 95 % interval, as a share of the parameter's scale, from which an estimate is of little use."""
@@ -20,18 +22,30 @@ class Verdict:
     """What to make of an estimate.
 
     Attributes:
-        level: "good", "caution" or "poor".
+        level: "good", "caution", "poor" or "refuted".
         heading: a few words.
         sentence: why.
     """
 
-    level: Literal["good", "caution", "poor"]
+    level: Literal["good", "caution", "poor", "refuted"]
     heading: str
     sentence: str
 
+    @property
+    def word(self) -> Literal["good", "usable", "refuted"]:
+        """The level in the three words of a result file."""
+        return "usable" if self.level in ("caution", "poor") else self.level  # type: ignore[return-value]
+
 
 def verdict_on(estimate: Estimate) -> Verdict:
-    """The verdict: poor if no body is like that or the intervals are wide, caution if there are warnings, else good."""
+    """The verdict: refuted if the data are against it, poor if no body is like that, the intervals are wide or some of
+    it is not known, caution if there are warnings, else good.
+    """
+    if estimate.refutation is not None:
+        return Verdict("refuted", "Refuted: do not use it", estimate.refutation.sentence)
+    if not estimate.complete:
+        known = ", ".join(estimate.determined) or "combinations of the parameters"
+        return Verdict("poor", "A part only", f"The data determine only {known}.")
     if not estimate.physically_consistent:
         why = "No rigid body has these parameters. Use the method consistent, or a motion that excites the load more."
         return Verdict("poor", "Not usable as it is", why)

@@ -43,14 +43,21 @@ class ConsistentLeastSquares(Estimator):
         """See `Estimator.fit`."""
         found = weighted_fit(problem, correct=self.correct)
         parameters, warnings = found.parameters, tuple[str, ...]()
-        if not is_physically_consistent(found.phi):
+        possible = is_physically_consistent(found.phi)
+        if not possible:
             phi = nearest_consistent(found.phi, _without_rest(found.information))
             parameters = _with_rest(found.parameters, found.information, phi)
             moved = np.sqrt((phi - found.phi) @ np.linalg.solve(found.covariance[:10, :10], phi - found.phi))
             text = "Unconstrained least squares gives parameters that no rigid body has; the nearest consistent ones, "
             warnings = (f"{text}{moved:.1f} standard deviations away, were taken.",)
         return assemble_estimate(
-            "consistent", problem, parameters, found.covariance, inflation=found.inflation, warnings=warnings
+            "consistent",
+            problem,
+            parameters,
+            found.covariance,
+            inflation=found.inflation,
+            warnings=warnings,
+            unconstrained_phi=None if possible else found.phi,
         )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from iparam.arrays import FloatArray, frozen
+from iparam.estimation.assessment.refutation import shows_no_body, unexplained
 from iparam.estimation.estimate import Estimate, Wrench
 from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
 from iparam.estimation.payload.problem import NUM_PARAMETERS
@@ -114,7 +116,7 @@ def online_result(method: str, parameters: FloatArray, covariance: FloatArray, m
     if not report:
         warnings.append(f"No rigid body has these parameters: {report.violations[0]}")
     bias = parameters[NUM_PARAMETERS:]
-    return estimate_of(
+    found = estimate_of(
         f"online {method}",
         phi,
         spread_of_phi,
@@ -125,3 +127,5 @@ def online_result(method: str, parameters: FloatArray, covariance: FloatArray, m
         samples=moments.samples,
         warnings=warnings,
     )
+    reason = shows_no_body(found)
+    return replace(found, refutation=unexplained(reason)) if reason else found

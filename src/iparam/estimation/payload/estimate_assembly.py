@@ -39,6 +39,7 @@ def assemble_estimate(
     data_share: FloatArray | None = None,
     warnings: tuple[str, ...] = (),
     status: str = SUCCESS,
+    unconstrained_phi: FloatArray | None = None,
 ) -> Estimate:
     """Put an estimate together.
 
@@ -51,6 +52,7 @@ def assemble_estimate(
         data_share: (10,) see `Estimate`.
         warnings: in addition to those found here.
         status: one sentence.
+        unconstrained_phi: (10,) see `Estimate`.
     """
     phi = parameters[:NUM_PARAMETERS]
     if not (np.isfinite(parameters).all() and np.isfinite(covariance).all()) or phi[0] == 0.0:
@@ -78,6 +80,7 @@ def assemble_estimate(
         time_correlation=inflation,
         warnings=found,
         status=status,
+        unconstrained_phi=unconstrained_phi,
     )
 
 
@@ -129,6 +132,7 @@ def estimate_of(
     data_share: FloatArray | None = None,
     time_correlation: float = 1.0,
     status: str = SUCCESS,
+    unconstrained_phi: FloatArray | None = None,
 ) -> Estimate:
     """An `Estimate` from phi (10,) and its covariance (10, 10); the rest as in there, no wrench residual as zeros."""
     body = InertialParameters.from_phi(phi)
@@ -155,6 +159,7 @@ def estimate_of(
         time_correlation=time_correlation,
         warnings=tuple(dict.fromkeys(warnings)),
         status=status,
+        unconstrained_phi=None if unconstrained_phi is None else frozen(unconstrained_phi),
     )
 
 

@@ -33,6 +33,7 @@ def fuse_estimates(estimates: Sequence[Estimate]) -> Estimate:
         raise InputError(f"fusion needs at least two estimates, got {len(estimates)}")
     for estimate in estimates:
         estimate.require_complete("fusion weighs all ten parameters")
+        estimate.require_credit("fusion believes each of its results")
     _require_independent(estimates)
     frame = _one_frame(estimates)
     try:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import frozen
 from iparam.errors import InputError, UnknownNameError
+from iparam.estimation.assessment.refutation import refutation_of
 from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
 from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import SENSOR_FRAME, Estimate, Wrench
@@ -68,6 +69,9 @@ def identify_payload(
         prior: a guess of the load, for method "logchol".
         partial: where the data determine only some of the parameters, give those, with NaN for the rest, by weighted
             least squares whatever the method; False raises `NotIdentifiableError`.
+
+    Returns:
+        The estimate; one that the data themselves refute says so in its `refutation`, with what would explain them.
     """
     if bias not in get_args(PayloadBias):
         raise UnknownNameError("treatment of the bias", bias, get_args(PayloadBias))
@@ -98,13 +102,14 @@ def identify_payload(
             structure = _structure(problem, estimate)
             if structure.lasts and not structure.linear_in_motion:
                 estimate = _fit_drifting(estimator, problem, unless=estimate)
-    signal = getattr(wrench, "signal", "wrench")
+    signal, measures = getattr(wrench, "signal", "wrench"), getattr(wrench, "measures", "action")
     return dataclasses.replace(
         estimate,
         warnings=(*estimate.warnings, *(() if arm is None else _size_remarks(estimate, arm))),
         robot=robot if isinstance(robot, str) else recording.robot or ("" if arm is None else arm.name),
         frame=SENSOR_FRAME if arm is None else arm.tool_frame,
         measurements=(recording.signal(signal).fingerprint,) if recording.has(signal) else (),
+        refutation=refutation_of(problem, estimate, estimator, measures),
     )
 
 

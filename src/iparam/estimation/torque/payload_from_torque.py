@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError
+from iparam.estimation.assessment.refutation import shows_no_body
 from iparam.estimation.errors import NotIdentifiableError
-from iparam.estimation.estimate import Estimate
+from iparam.estimation.estimate import Cause, Estimate, Refutation
 from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
 from iparam.estimation.torque.drives.drive_gains import DriveGains, find_gains
-from iparam.estimation.torque.drives.gain_scatter import with_measured_tolerance
+from iparam.estimation.torque.drives.gain_scatter import with_measured_tolerance, with_run_gains
 from iparam.estimation.torque.friction import FrictionModel
 from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
 from iparam.estimation.torque.term_choice import with_chosen_terms
@@ -147,7 +148,8 @@ def identify_payload_from_torque(
         model, sources, gains.values, terms_given=friction is not None, couplings_given=couplings is not None
     )
     fit = with_measured_tolerance(fit_torques(model, sources, gains, progress=progress))
-    warnings = [*bare.warnings, *loaded.warnings, *checked.remarks]
+    fit, gain_remarks = with_run_gains(fit)
+    warnings = [*bare.warnings, *loaded.warnings, *checked.remarks, *gain_remarks]
     warnings += [warning for source in sources for warning in source.motion.warnings if warning not in warnings]
     found = _assemble(fit, sum(source.num_samples for source in sources), warnings)
     estimate = dataclasses.replace(
@@ -166,7 +168,9 @@ def _assemble(fit: TorqueFit, samples: int, warnings: list[str]) -> TorquePayloa
     covariance = fit.covariance[-NUM_LOAD:, -NUM_LOAD:]
     phi, data_warnings = free, []
     if not is_physically_consistent(free):
-        phi = nearest_consistent(free, np.asarray(np.linalg.inv(covariance), dtype=np.float64))
+        # Nearest by what both runs say alike: what they disagree in widens the result, and does not move it.
+        alike = dataclasses.replace(fit, run_gains=None).covariance[-NUM_LOAD:, -NUM_LOAD:]
+        phi = nearest_consistent(free, np.asarray(np.linalg.inv(alike), dtype=np.float64))
         moved = float(np.sqrt((phi - free) @ np.linalg.solve(covariance, phi - free)))
         data_warnings.append(
             "Unconstrained least squares gives parameters that no rigid body has; the nearest consistent ones, "
@@ -188,7 +192,9 @@ def _assemble(fit: TorqueFit, samples: int, warnings: list[str]) -> TorquePayloa
         residual_norm=float(np.sqrt(samples * np.sum(solution.rms**2))),
         samples=samples,
         warnings=[*warnings, *data_warnings, *precision_warnings(phi, standard_deviation)],
+        unconstrained_phi=None if phi is free else free,
     )
+    estimate = dataclasses.replace(estimate, refutation=_refutation(estimate, free, solution.rms))
     reach = NORMAL_95 * float(standard_deviation[0])
     return TorquePayloadEstimate(
         estimate=estimate,
@@ -201,6 +207,29 @@ def _assemble(fit: TorqueFit, samples: int, warnings: list[str]) -> TorquePayloa
         coupled_drives=model.coupled_drives(solution.parameters),
         left_out=model.left_out,
     )
+
+
+def _refutation(estimate: Estimate, free: FloatArray, rms: FloatArray) -> Refutation | None:
+    """Why the runs refute the load; None where they do not.
+
+    To exchange the runs means to give the arm the load and to take it away from the other run: the same torques, with
+    the load negative. Least squares therefore need not be repeated for it.
+    """
+    reason = shows_no_body(estimate)
+    if not reason:
+        return None
+    possible = bool(is_physically_consistent(-free))
+    if shows_no_body(dataclasses.replace(estimate, phi=-free, physically_consistent=possible, unconstrained_phi=None)):
+        return Refutation(
+            f"{reason} Look at the signs, the order and the units of the efforts, at the arm's model and how it is "
+            "mounted, and whether both runs are of the same arm."
+        )
+    mass, deviation, size = -float(free[0]), float(estimate.standard_deviation.mass), float(np.linalg.norm(rms))
+    sentence = (
+        f"Exchanging --bare and --loaded gives {mass:.4f} +- {deviation:.2g} kg with the same residuals: it is the run "
+        "said to be bare that carries the load."
+    )
+    return Refutation(reason, (Cause("runs-exchanged", sentence, size, size),))
 
 
 def friction_table(fit: TorqueFit) -> dict[str, FloatArray]:

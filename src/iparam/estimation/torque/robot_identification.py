@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import ContradictionError, InputError
@@ -48,6 +48,13 @@ FORMAT = "iparam-robot/1"
 BADLY = 0.5
 """Residuals of a joint, as a share of what its torque varies by, from which on the model explains it badly."""
 
+ROUNDED = 1e-5
+"""Coefficient of a parameter in a formula, in kg, m and kg m^2, below which it is the rounding of a description."""
+
+HEAVIER = 3.0
+"""Times the mass of an arm that nobody expects it to have: a parameter whose standard deviation is more than what
+such a mass at the arm's reach has is not determined."""
+
 FAR, FAR_SHARE = 3.0, 0.05
 """Standard deviations from what a body can have, and the share of all parameters that may be further away by chance."""
 
@@ -59,7 +66,7 @@ class RobotEstimate:
     Attributes:
         robot: the arm with the identified parameters in its links, physically consistent, and rotors.
         base_names: formulas of the base parameters; those of rotors and friction follow with their names.
-        base_values: their estimates by weighted least squares.
+        base_values: their estimates by weighted least squares; NaN for those that the runs do not determine.
         base_deviation: their standard deviations, drive gains included.
         consistent_values: the same of the physically consistent arm.
         link_parameters: (n, 10) phi of each moving body in its link's frame.
@@ -136,8 +143,8 @@ class RobotEstimate:
                 {"name": name, "value": value, "standard_deviation": standard_deviation, "consistent": consistent}
                 for name, value, standard_deviation, consistent in zip(
                     self.base_names,
-                    self.base_values.tolist(),
-                    self.base_deviation.tolist(),
+                    numbers_or_null(self.base_values),
+                    numbers_or_null(self.base_deviation),
                     self.consistent_values.tolist(),
                     strict=True,
                 )
@@ -241,6 +248,13 @@ def identify_robot(
         )
     consistent, rms = grouped(model) @ parameters, _rms(model, parameters, sources, gains.values)
     warnings += _misfit_remarks(fit, consistent, rms, sources)
+    names, open_ = _names(model), _undetermined(fit, float(links[:, 0].sum()))
+    if open_.any():
+        listed = ", ".join(name.split(" ")[0] for name, own in zip(names, open_, strict=True) if own)
+        warnings.append(
+            f"These runs do not determine {listed}, alone or with what stands beside them: the standard deviations are "
+            "larger than any value that this arm can have. Move the joints further and faster"
+        )
     still = [j for j in _still(sources, count) if j in model.measured]
     warnings += [f"joint {j + 1} does not move: its friction is not known" for j in still]
     if left_out:
@@ -248,9 +262,9 @@ def identify_robot(
         warnings.append(f"The efforts of joints {named} are left out: their friction and rotors are not determined.")
     return RobotEstimate(
         robot=with_link_parameters(robot, links, parameters[10 * count : 11 * count]),
-        base_names=_names(model),
-        base_values=frozen(fit.solution.parameters[model.independent]),
-        base_deviation=frozen(np.sqrt(np.diag(fit.covariance))),
+        base_names=names,
+        base_values=frozen(np.where(open_, np.nan, fit.solution.parameters[model.independent])),
+        base_deviation=frozen(np.where(open_, np.nan, np.sqrt(np.diag(fit.covariance)))),
         consistent_values=frozen(consistent),
         link_parameters=frozen(links),
         data_share=frozen(share.reshape(count, 10)),
@@ -301,6 +315,23 @@ def _misfit_remarks(
     return remarks
 
 
+def _undetermined(fit: TorqueFit, found: float) -> NDArray[np.bool_]:
+    """(r,) which inertial parameters have a standard deviation beyond what any arm of that size can have.
+
+    Args:
+        fit: of the runs.
+        found: mass of the consistent arm [kg]; the maker's counts where it is more.
+    """
+    model, count = fit.model, fit.model.num_joints
+    robot = model.robot
+    mass, reach = HEAVIER * max(found, float(robot.body_parameters[:, 0].sum())), robot.reach
+    bounds = np.full(model.size, np.inf)
+    if mass > 0.0 and reach > 0.0:
+        bounds[: 10 * count] = np.tile(mass * np.array([1.0, *[reach] * 3, *[reach**2] * 6]), count)
+        bounds[10 * count : 11 * count] = mass * reach**2
+    return np.asarray(np.sqrt(np.diag(fit.covariance)) > bounds[model.independent])
+
+
 def _for_other_runs(motion: MotionEstimate) -> MotionSource:
     """How to smooth runs whose effort must have no say in that: as their angles ask for, if that was right here."""
     alone = not any(process.tracking or process.velocity_noise for process in motion.processes)
@@ -348,7 +379,7 @@ def _names(model: TorqueModel) -> tuple[str, ...]:
     names = []
     for row, own in zip(matrix, model.independent, strict=True):
         text = model.names[own]
-        for column in np.flatnonzero(np.abs(row[: 11 * count]) > 1e-7):
+        for column in np.flatnonzero(np.abs(row[: 11 * count]) > ROUNDED):
             if column != own:
                 size = f"{abs(row[column]):.4g}"
                 text += f" {'-' if row[column] < 0 else '+'} {'' if size == '1' else size + ' '}{model.names[column]}"

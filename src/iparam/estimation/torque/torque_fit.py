@@ -38,6 +38,8 @@ class TorqueFit:
         solution: parameters and their scatter.
         runs: triangles of all runs.
         columns: the model's columns of their classes.
+        run_gains: (n, n) mean square of the relative deviations of the drives' gains in the last run from those in the
+            runs before it, where that was looked at, see `gain_scatter`; None where all runs share their gains.
     """
 
     model: TorqueModel
@@ -45,12 +47,17 @@ class TorqueFit:
     solution: WeightedSolution
     runs: tuple[TimeBlocks, ...]
     columns: tuple[dict[RowClass, NDArray[np.int64]], ...]
+    run_gains: FloatArray | None = None
 
     @property
     def covariance(self) -> FloatArray:
         """(r, r) of the used parameters, from the residuals and from the drive gains together."""
         by_joint = self.solution.by_joint
-        return np.asarray(self.solution.covariance + (by_joint.T * self.gains.relative_deviation**2) @ by_joint)
+        found = self.solution.covariance + (by_joint.T * self.gains.relative_deviation**2) @ by_joint
+        if self.run_gains is not None:
+            last = self.solution.by_run[-1]
+            found = found + last.T @ self.run_gains @ last
+        return np.asarray(found)
 
 
 def fit_torques(

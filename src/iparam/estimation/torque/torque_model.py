@@ -29,6 +29,11 @@ from iparam.robot.kinematics import jacobian
 from iparam.robot.model import Robot
 
 NUM_LOAD = 10
+APART = 1e-3
+"""Share of a rotor's torque that no link's inertia may make up for, for it to be a parameter of its own. Geometry hides
+a rotor wholly or leaves a good part of it; what is in between is the rounding of a description, 1.5708 or 3.14 for a
+right or a straight angle, which tells nothing of the arm."""
+
 COUPLED_TERMS = ("rotor", "viscous", "coulomb")
 
 _COUPLED_JOINT = re.compile(r"([+-]?)(?:(\d+\.?\d*|\.\d+)\*)?(\d+)")
@@ -277,7 +282,7 @@ class TorqueModel:
         stacked = np.concatenate([inertial, rotors, *(drive[:, :, None] for drive in drives)], axis=2)
         stacked = stacked[:, self.measured].reshape(-1, stacked.shape[2])
         stacked = stacked / np.maximum(np.linalg.norm(stacked, axis=0), 1e-300)
-        seen = np.abs(np.diag(np.linalg.qr(stacked, mode="r")))[self.base.rank :] > 1e-6
+        seen = np.abs(np.diag(np.linalg.qr(stacked, mode="r")))[self.base.rank :] > APART
         visible = 10 * count + np.flatnonzero(seen[:count])
         hidden = [self.coupling_columns(int(index)).start for index in np.flatnonzero(~seen[count:])]
         others = np.setdiff1d(np.arange(11 * count, self.size), [*self.absent, *hidden])

@@ -49,6 +49,7 @@ class Part:
         noise_class: rows of one class share their weight.
         triangle: R of [rows, effort].
         num_rows: how many.
+        run: in which, from 0.
     """
 
     columns: NDArray[np.int64]
@@ -56,6 +57,7 @@ class Part:
     noise_class: RowClass
     triangle: FloatArray
     num_rows: int
+    run: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +69,8 @@ class WeightedSolution:
         used: (r,) the columns that were estimated.
         triangle, right: (r, r) and (r,) whose least squares solution the parameters are; whitened by the weights.
         covariance: (r, r) of the used parameters from the scatter of the residuals.
-        by_joint: (n, r) the parts of the parameters that come from the effort of each joint; they sum up to them.
+        by_run: (runs, n, r) the parts of the parameters that come from the effort of each joint in each run; they add
+            up to them.
         noise: noise level by class.
         rms: (n,) of the residuals of each joint, all samples weighing alike.
         num_blocks: time blocks that the covariance comes from.
@@ -78,10 +81,15 @@ class WeightedSolution:
     triangle: FloatArray
     right: FloatArray
     covariance: FloatArray
-    by_joint: FloatArray
+    by_run: FloatArray
     noise: dict[RowClass, float]
     rms: FloatArray
     num_blocks: int
+
+    @property
+    def by_joint(self) -> FloatArray:
+        """(n, r) the parts of the parameters that come from the effort of each joint."""
+        return np.asarray(self.by_run.sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +143,7 @@ def solve_weighted(
         triangle=fit.triangle,
         right=fit.right,
         covariance=0.5 * (covariance + covariance.T),
-        by_joint=_by_joint(fit.parts, fit.rows, fit.noise, half @ half.T, joints),
+        by_run=_by_run(fit.parts, fit.rows, fit.noise, half @ half.T, (len(runs), joints)),
         noise=fit.noise,
         rms=_joint_rms(fit.parts, fit.rows, fit.solution, joints),
         num_blocks=blocks,
@@ -167,8 +175,8 @@ def _settled(
     start: dict[RowClass, float] | None,
 ) -> _Settled:
     parts = [
-        Part(where[key], key[0], key, scaled(factor.triangle, scale[key[0]]), factor.num_rows)
-        for run, where in zip(runs, columns, strict=True)
+        Part(where[key], key[0], key, scaled(factor.triangle, scale[key[0]]), factor.num_rows, index)
+        for index, (run, where) in enumerate(zip(runs, columns, strict=True))
         for key, factor in run.totals().items()
     ]
     place = np.full(size + 1, -1, dtype=np.int64)
@@ -265,12 +273,16 @@ def _joint_rms(parts: Sequence[Part], rows: Sequence[FloatArray], solution: Floa
     return np.sqrt(squares / np.maximum(counts, 1.0))
 
 
-def _by_joint(
-    parts: Sequence[Part], rows: Sequence[FloatArray], noise: dict[RowClass, float], inverse: FloatArray, joints: int
+def _by_run(
+    parts: Sequence[Part],
+    rows: Sequence[FloatArray],
+    noise: dict[RowClass, float],
+    inverse: FloatArray,
+    shape: tuple[int, int],
 ) -> FloatArray:
-    pulls = np.zeros((joints, len(inverse)))
+    pulls = np.zeros((*shape, len(inverse)))
     for part, part_rows in zip(parts, rows, strict=True):
-        pulls[part.joint] += part_rows[:, :-1].T @ part_rows[:, -1] / noise[part.noise_class] ** 2
+        pulls[part.run, part.joint] += part_rows[:, :-1].T @ part_rows[:, -1] / noise[part.noise_class] ** 2
     return pulls @ inverse
 
 

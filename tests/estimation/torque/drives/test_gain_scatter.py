@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,12 @@ import pytest
 
 import iparam
 from iparam.estimation.torque import DriveGains, TorqueModel, identify_payload_from_torque
-from iparam.estimation.torque.drives.gain_scatter import gain_deviations, gain_scatter, with_measured_tolerance
+from iparam.estimation.torque.drives.gain_scatter import (
+    gain_deviations,
+    gain_scatter,
+    with_measured_tolerance,
+    with_run_gains,
+)
 from iparam.estimation.torque.joint_data import JointDataSource
 from iparam.estimation.torque.torque_fit import TorqueFit, fit_torques
 from iparam.recording import Recording
@@ -70,3 +76,27 @@ def test_the_interval_of_the_mass_holds(make_run: Any, truth: Any, robot: iparam
         ).mass_interval
         inside += low < 2.0 < high
     assert inside >= 3
+
+
+def test_gains_that_differ_between_the_runs_are_seen_and_covered(
+    make_run: Any, truth: Any, robot: iparam.Robot, load: Any
+) -> None:
+    """Drives 3 % weaker in the loaded run: the arm's weight makes 3 % of it a wrong load of several per cent."""
+    gains = DriveGains(truth.gains, np.zeros(6), 0.02, "Believed.")
+    bare, loaded = (make_run(seed, carried, currents=True, noise=0.2) for seed, carried in ((0, None), (1, load)))
+    warm = with_gain_errors(loaded, np.full(6, 0.03))
+    found = identify_payload_from_torque(bare, warm, robot, drive_gains=gains, friction=truth.friction, couplings=())
+    wrong = abs(found.estimate.mass - 2.0)
+    assert wrong > 1.96 * 0.02 * 2.0, "more than a factor that both runs share allows"
+    low, high = found.mass_interval
+    assert low < 2.0 < high
+    assert any("not the same in both runs" in warning for warning in found.estimate.warnings)
+
+
+def test_runs_that_agree_show_it(make_run: Any, truth: Any, robot: iparam.Robot, load: Any) -> None:
+    found = fit(make_run, truth, robot, load, OFF, noise=0.2)
+    measured = with_measured_tolerance(found)
+    # An error that both runs share is none between them, and gains that are exact are so in all runs.
+    assert with_run_gains(measured) == (measured, ())
+    exact = dataclasses.replace(found, gains=DriveGains(truth.gains, np.zeros(6), 0.0, "Exact."))
+    assert with_run_gains(exact) == (exact, ())

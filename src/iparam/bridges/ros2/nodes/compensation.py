@@ -37,6 +37,7 @@ PARAMETERS = (
     NodeParameter(
         "result", "", "The load: .json from 'iparam identify payload'; empty to take it from the topic inertia."
     ),
+    NodeParameter("accept_refuted", False, "Use a result even if its own data refute it."),
     NodeParameter(
         "mode",
         "full",
@@ -72,6 +73,7 @@ class CompensationNode(Node):
             zero_pose=pose or None,
         )
         self._subtract_bias: bool = values["subtract_bias"]
+        self._accept_refuted: bool = values["accept_refuted"]
         if values["result"]:
             self._load(values["result"], robot)
         else:
@@ -100,6 +102,10 @@ class CompensationNode(Node):
     def _load(self, path: str, robot: Robot) -> None:
         estimate = Estimate.load(os.path.expanduser(path))
         estimate.require_complete("the wrench of a load takes all ten parameters")
+        if not self._accept_refuted:
+            estimate.require_credit(
+                "the load is taken out of the wrench as if it were true, which accept_refuted:=true allows"
+            )
         check_frame(estimate.frame, robot)
         if arm := compare_arm(estimate, robot).sentence:
             self.get_logger().warning(arm)

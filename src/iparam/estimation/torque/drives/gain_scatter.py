@@ -9,16 +9,25 @@ laboratories are compared). The mass of the load takes no part in this, so that 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.estimation.torque.incremental_qr import RowClass
 from iparam.estimation.torque.torque_fit import TorqueFit
+from iparam.estimation.torque.torque_model import NUM_LOAD
 from iparam.estimation.torque.weighted_solution import Part, block_sum_scatter, rows_in, scaled
 
 LOOSE = 0.3
 """Relative standard deviation that a gain is allowed beforehand: it only keeps the common factor from running away."""
+
+RUN_TOLERANCE = 0.01
+"""Relative standard deviation of a drive's gain, or of a torque sensor's, between two runs, as far as they do not tell:
+joints that work are some 10 K warmer after half an hour, and magnets lose 0.11 % a kelvin."""
+
+CLEAR = 3.0
+"""Standard deviations by which the squares of the deviations must exceed their expectation to be spoken of."""
 
 LARGEST = 0.5
 """Scatter above which nothing more is said."""
@@ -34,6 +43,34 @@ def with_measured_tolerance(fit: TorqueFit) -> TorqueFit:
         return fit
     source = f"{gains.source} In these runs the joints' gains disagree by {100 * scatter:.1f} % with one another."
     return dataclasses.replace(fit, gains=dataclasses.replace(gains, tolerance=scatter, source=source))
+
+
+def with_run_gains(fit: TorqueFit) -> tuple[TorqueFit, tuple[str, ...]]:
+    """The fit, its last run trusted to have the gains of the others no more than the runs themselves show; and a
+    sentence if they show that it has not. Gains without tolerance are exact.
+
+    A load is found from what the last run has more than the others, and they carry the whole arm: an error of a gain
+    between them is the arm's weight times that error, which may be several times the load's. What that makes of the
+    load is counted where it is more than a standard deviation of it: less is in the gains' common tolerance.
+    """
+    if fit.gains.tolerance == 0.0 or len(fit.runs) < 2:
+        return fit, ()
+    found, covariance = gain_deviations(fit, loose=RUN_TOLERANCE, runs=(len(fit.runs) - 1,), prior_counts=True)
+    used = list(fit.model.measured)
+    told = found[used]
+    size = float(told @ np.linalg.solve(covariance[np.ix_(used, used)], told))
+    changed = dataclasses.replace(fit, run_gains=covariance + np.outer(found, found))
+    before = np.diag(fit.covariance)[-NUM_LOAD:]
+    if (np.diag(changed.covariance)[-NUM_LOAD:] - before <= before).all():
+        return fit, ()
+    if size <= len(used) + CLEAR * np.sqrt(2.0 * len(used)) or float(np.sqrt(np.mean(told**2))) <= RUN_TOLERANCE:
+        return changed, ()
+    sentence = (
+        f"The drives' gains are not the same in both runs: relative to the other, the loaded run's differ by "
+        f"{', '.join(f'{100 * found[joint]:+.1f} % in joint {joint + 1}' for joint in used)}, for which the standard "
+        "deviations were widened. Record both runs with the arm equally warm, one right after the other."
+    )
+    return changed, (sentence,)
 
 
 def gain_scatter(fit: TorqueFit) -> float:
@@ -60,15 +97,30 @@ def gain_scatter(fit: TorqueFit) -> float:
     return float(np.sqrt(brentq(excess, 0.0, LARGEST**2, xtol=1e-8)))
 
 
-def gain_deviations(fit: TorqueFit) -> tuple[FloatArray, FloatArray]:
+def gain_deviations(
+    fit: TorqueFit, *, loose: float = LOOSE, runs: Sequence[int] | None = None, prior_counts: bool = False
+) -> tuple[FloatArray, FloatArray]:
     """Relative deviations (n,) of the drives' gains that fit the runs best, and their covariance (n, n).
 
-    A factor that all have in common is only held by `LOOSE`.
+    Args:
+        fit: of the runs.
+        loose: relative standard deviation that a gain is allowed beforehand. If all runs share the gains, a factor that
+            all drives have in common is held by nothing else.
+        runs: that have the deviations, from 0; None for all.
+        prior_counts: whether the covariance holds what is not known beforehand, too, or the scatter of the data alone.
     """
     solution, count, known = fit.solution, fit.solution.used.size, fit.model.num_joints
     size = count + known
+    deviating = range(len(fit.runs)) if runs is None else runs
+
+    def extended(run: int, key: RowClass, triangle: FloatArray, num_rows: int) -> FloatArray:
+        rows = _extended(fit, run, key, triangle, num_rows)
+        if run not in deviating:
+            rows[:, count:size] = 0.0
+        return rows
+
     totals = [
-        (key, _extended(fit, run, key, factor.triangle, factor.num_rows) / solution.noise[key])
+        (key, extended(run, key, factor.triangle, factor.num_rows) / solution.noise[key])
         for run, blocks in enumerate(fit.runs)
         for key, factor in blocks.totals().items()
     ]
@@ -76,18 +128,20 @@ def gain_deviations(fit: TorqueFit) -> tuple[FloatArray, FloatArray]:
     for _, rows in totals:
         gram += rows[:, :-1].T @ rows[:, :-1]
         right += rows[:, :-1].T @ rows[:, -1]
-    gram[np.arange(count, size), np.arange(count, size)] += LOOSE**-2
+    prior = np.zeros((size, size))
+    prior[np.arange(count, size), np.arange(count, size)] = loose**-2
+    gram += prior
     unit = 1.0 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
     inverse = np.linalg.pinv(gram * np.outer(unit, unit), rcond=1e-13, hermitian=True) * np.outer(unit, unit)
     found = inverse @ right
-    meat = np.zeros((size, size))
+    meat = prior if prior_counts else np.zeros((size, size))
     for run, blocks in enumerate(fit.runs):
         sums = np.zeros((len(blocks.blocks), size))
         for total, block in zip(sums, blocks.blocks, strict=True):
             for key, factor in block.items():
-                rows = _extended(fit, run, key, factor.triangle, factor.num_rows)
+                rows = extended(run, key, factor.triangle, factor.num_rows)
                 total += rows[:, :-1].T @ (rows[:, -1] - rows[:, :-1] @ found) / solution.noise[key] ** 2
-        meat += block_sum_scatter(sums)
+        meat = meat + block_sum_scatter(sums)
     covariance = inverse[count:] @ meat @ inverse[:, count:]
     return np.asarray(found[count:]), np.asarray(0.5 * (covariance + covariance.T))
 
