@@ -9,7 +9,6 @@ laboratories are compared). The mass of the load takes no part in this, so that 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -23,11 +22,11 @@ LOOSE = 0.3
 """Relative standard deviation that a gain is allowed beforehand: it only keeps the common factor from running away."""
 
 RUN_TOLERANCE = 0.01
-"""Relative standard deviation of a drive's gain, or of a torque sensor's, between two runs, as far as they do not tell:
-joints that work are some 10 K warmer after half an hour, and magnets lose 0.11 % a kelvin."""
+"""Relative standard deviation of a factor between the gains of two runs, as far as they do not tell: joints that work
+are some 10 K warmer after half an hour, and magnets lose 0.11 % a kelvin."""
 
 CLEAR = 3.0
-"""Standard deviations by which the squares of the deviations must exceed their expectation to be spoken of."""
+"""Standard deviations from which on such a factor is spoken of."""
 
 LARGEST = 0.5
 """Scatter above which nothing more is said."""
@@ -49,26 +48,25 @@ def with_run_gains(fit: TorqueFit) -> tuple[TorqueFit, tuple[str, ...]]:
     """The fit, its last run trusted to have the gains of the others no more than the runs themselves show; and a
     sentence if they show that it has not. Gains without tolerance are exact.
 
-    A load is found from what the last run has more than the others, and they carry the whole arm: an error of a gain
-    between them is the arm's weight times that error, which may be several times the load's. What that makes of the
-    load is counted where it is more than a standard deviation of it: less is in the gains' common tolerance.
+    A load is found from what the last run has more than the others, and they carry the whole arm: a factor between the
+    gains of the two is the arm's weight times its error, which may be several times the load's. What that makes of the
+    load is counted where it is more than a standard deviation of it: less is in the gains' own tolerance.
     """
     if fit.gains.tolerance == 0.0 or len(fit.runs) < 2:
         return fit, ()
-    found, covariance = gain_deviations(fit, loose=RUN_TOLERANCE, runs=(len(fit.runs) - 1,), prior_counts=True)
-    used = list(fit.model.measured)
-    told = found[used]
-    size = float(told @ np.linalg.solve(covariance[np.ix_(used, used)], told))
-    changed = dataclasses.replace(fit, run_gains=covariance + np.outer(found, found))
+    deviations, covariance = gain_deviations(fit, between=RUN_TOLERANCE)
+    factor, deviation = float(deviations[-1]), float(np.sqrt(covariance[-1, -1]))
+    count = fit.model.num_joints
+    changed = dataclasses.replace(fit, run_gains=np.full((count, count), factor**2 + deviation**2))
     before = np.diag(fit.covariance)[-NUM_LOAD:]
     if (np.diag(changed.covariance)[-NUM_LOAD:] - before <= before).all():
         return fit, ()
-    if size <= len(used) + CLEAR * np.sqrt(2.0 * len(used)) or float(np.sqrt(np.mean(told**2))) <= RUN_TOLERANCE:
+    if abs(factor) <= CLEAR * deviation:
         return changed, ()
     sentence = (
-        f"The drives' gains are not the same in both runs: relative to the other, the loaded run's differ by "
-        f"{', '.join(f'{100 * found[joint]:+.1f} % in joint {joint + 1}' for joint in used)}, for which the standard "
-        "deviations were widened. Record both runs with the arm equally warm, one right after the other."
+        f"The gains are not the same in both runs: those of the loaded run deviate by {100 * factor:+.1f} +- "
+        f"{100 * deviation:.1f} % from those of the other, for which the standard deviations were widened. Record both "
+        "runs with the arm equally warm, one right after the other."
     )
     return changed, (sentence,)
 
@@ -97,27 +95,26 @@ def gain_scatter(fit: TorqueFit) -> float:
     return float(np.sqrt(brentq(excess, 0.0, LARGEST**2, xtol=1e-8)))
 
 
-def gain_deviations(
-    fit: TorqueFit, *, loose: float = LOOSE, runs: Sequence[int] | None = None, prior_counts: bool = False
-) -> tuple[FloatArray, FloatArray]:
+def gain_deviations(fit: TorqueFit, between: float = 0.0) -> tuple[FloatArray, FloatArray]:
     """Relative deviations (n,) of the drives' gains that fit the runs best, and their covariance (n, n).
+
+    A factor that all have in common is only held by `LOOSE`.
 
     Args:
         fit: of the runs.
-        loose: relative standard deviation that a gain is allowed beforehand. If all runs share the gains, a factor that
-            all drives have in common is held by nothing else.
-        runs: that have the deviations, from 0; None for all.
-        prior_counts: whether the covariance holds what is not known beforehand, too, or the scatter of the data alone.
+        between: relative standard deviation that a factor which all gains of the last run have more than those of the
+            others is allowed beforehand; it is then the last of n + 1 deviations, what is not known of it beforehand
+            counted in its variance. 0 for no such factor.
     """
     solution, count, known = fit.solution, fit.solution.used.size, fit.model.num_joints
-    size = count + known
-    deviating = range(len(fit.runs)) if runs is None else runs
+    size = count + known + bool(between)
 
     def extended(run: int, key: RowClass, triangle: FloatArray, num_rows: int) -> FloatArray:
         rows = _extended(fit, run, key, triangle, num_rows)
-        if run not in deviating:
-            rows[:, count:size] = 0.0
-        return rows
+        if not between:
+            return rows
+        last = rows[:, count:-1].sum(axis=1) * (run == len(fit.runs) - 1)
+        return np.column_stack([rows[:, :-1], last, rows[:, -1]])
 
     totals = [
         (key, extended(run, key, factor.triangle, factor.num_rows) / solution.noise[key])
@@ -128,20 +125,21 @@ def gain_deviations(
     for _, rows in totals:
         gram += rows[:, :-1].T @ rows[:, :-1]
         right += rows[:, :-1].T @ rows[:, -1]
-    prior = np.zeros((size, size))
-    prior[np.arange(count, size), np.arange(count, size)] = loose**-2
-    gram += prior
+    gram[np.arange(count, count + known), np.arange(count, count + known)] += LOOSE**-2
+    meat = np.zeros((size, size))
+    if between:
+        gram[-1, -1] += between**-2
+        meat[-1, -1] = between**-2
     unit = 1.0 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
     inverse = np.linalg.pinv(gram * np.outer(unit, unit), rcond=1e-13, hermitian=True) * np.outer(unit, unit)
     found = inverse @ right
-    meat = prior if prior_counts else np.zeros((size, size))
     for run, blocks in enumerate(fit.runs):
         sums = np.zeros((len(blocks.blocks), size))
         for total, block in zip(sums, blocks.blocks, strict=True):
             for key, factor in block.items():
                 rows = extended(run, key, factor.triangle, factor.num_rows)
                 total += rows[:, :-1].T @ (rows[:, -1] - rows[:, :-1] @ found) / solution.noise[key] ** 2
-        meat = meat + block_sum_scatter(sums)
+        meat += block_sum_scatter(sums)
     covariance = inverse[count:] @ meat @ inverse[:, count:]
     return np.asarray(found[count:]), np.asarray(0.5 * (covariance + covariance.T))
 
