@@ -110,7 +110,7 @@ def test_json_is_read_back_exactly(load: IdentifiedLoad, tmp_path: Path) -> None
 def test_an_estimate_is_taken() -> None:
     class Estimate:  # the attributes that are used
         mass, center_of_mass, inertia_about_com = 2.0, np.zeros(3), np.eye(3)
-        physically_consistent, warnings, frame, robot = True, ("slow",), "", "ur5e"
+        physically_consistent, warnings, frame, robot, refutation = True, ("slow",), "", "ur5e", None
 
     load = IdentifiedLoad.from_estimate(Estimate())  # type: ignore[arg-type]
     assert (load.mass, load.warnings, load.frame) == (2.0, ("slow",), "tool0")
