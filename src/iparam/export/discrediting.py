@@ -41,7 +41,7 @@ _HARMLESS = tuple(
         # Of the identification: compensated, or in the standard deviations.
         r"The data determine only .* of the load\. To see the rest, .*",  # the rest is null
         r"The (wrench|motion) lags behind the (wrench|motion) by \S+ \+- \S+ ms( \(95 %\))?, which was compensated .*",
-        r"The (joint angles lag behind the wrench|wrench lags behind the motion) by \S+ \+- \S+ ms( \(95 %\))?, as be.*",
+        r"The (joint angles lag behind the wrench|wrench lags behind the motion) by \S+ \+- \S+ ms( \(95 %\))?, as b.*",
         r"The wrench lags behind the joint angles by \S+ ms, which was compensated\.",
         r"The sensor's bias drifts by about .* in a second, which was estimated along; the bias given is its mean\.",
         r"The residuals are correlated in time, which the standard deviations account for \(.*",
