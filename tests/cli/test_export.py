@@ -13,6 +13,7 @@ from iparam.export import FORMATS
 
 RESULT: dict[str, Any] = {
     "format": "iparam-result/1",
+    "frame": "tool0",
     "mass": 2.0,
     "center_of_mass": [0.07, 0.06, 0.09],
     "inertia_about_com": [[0.03, 0.001, 0.0], [0.001, 0.024, -0.002], [0.0, -0.002, 0.02]],

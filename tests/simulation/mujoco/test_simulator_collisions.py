@@ -78,8 +78,8 @@ class TestCollisions:
     def test_an_arm_that_leaves_a_clear_trajectory_hits_and_the_message_says_so(self, ur5e, there_and_back) -> None:
         heavy = Payload.box(mass=4.0, size=(0.1, 0.15, 0.2))  # pulls a soft arm down by centimetres
         soft = MujocoSimulator(controller=ComputedTorque(bandwidth=3.0), settle_time=0.0)
-        lowest = iparam.forward_kinematics(ur5e, HOME)[2, 3] - 0.2
-        cell = WorkCell(ground_height=lowest - 0.001)
+        below = iparam.forward_kinematics(ur5e, HOME)[:3, 3] - [0.0, 0.0, 0.2 + 0.001 + 0.05]
+        cell = WorkCell(boxes=(Box(below, [0.1, 0.1, 0.05], name="table"),))
         with pytest.raises(CollisionError, match=r"trajectory is clear, but the arm is .* rad off") as caught:
             soft.load(ur5e, heavy, cell).run(there_and_back(HOME, HOME))
         assert caught.value.tracking_error > 0.0

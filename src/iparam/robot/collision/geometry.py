@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from iparam.arrays import FloatArray, as_bounded_array, frozen
 from iparam.errors import FileFormatError, RobotModelError
@@ -101,6 +100,8 @@ def _corners(half: FloatArray) -> FloatArray:
 @cache
 def _around_unit_sphere() -> FloatArray:
     """Triangles of a polyhedron that contains the sphere of radius 1, and reaches little beyond it."""
+    from scipy.spatial import ConvexHull
+
     steps = np.arange(_ON_SPHERE) + 0.5
     z, angle = 1.0 - 2.0 * steps / _ON_SPHERE, np.pi * (1.0 + 5.0**0.5) * steps
     ring = np.sqrt(1.0 - z**2)
@@ -110,6 +111,8 @@ def _around_unit_sphere() -> FloatArray:
 
 
 def _hull(points: FloatArray) -> FloatArray:
+    from scipy.spatial import ConvexHull, QhullError
+
     try:
         return np.asarray(points[ConvexHull(points).simplices], dtype=np.float64)
     except QhullError:  # thinner than rounding: every point on its own

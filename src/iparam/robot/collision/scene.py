@@ -153,17 +153,18 @@ def collision_scene(robot: Robot, payload: Sequence[PayloadBox] = (), cell: Work
     everything = {name for capsule in arm for name in (capsule.name, PAYLOAD)}
     at_base = {capsule.name for capsule in arm if capsule.body <= 1}
     at_tool = {capsule.name for capsule in arm if capsule.body >= robot.num_joints - 2}
-    groups = [  # with what may be left out of each
-        (*_before_planes(robot, arm, planes), everything if ground_assumed else at_base),
-        (*_among_links(robot, arm), everything),
-        (*_arm_and_boxes(robot, arm, boxes), at_base),
-        (*_payload_before_planes(robot, carried, planes), set[str]()),
-        (*_payload_and_arm(robot, carried, arm), at_tool),
-        (*_payload_and_boxes(robot, carried, boxes), set[str]()),
+    mounting, nothing = everything if ground_assumed else at_base, set[str]()
+    groups = [  # with what of each is built to be near the other, and what is even built to touch it
+        (*_before_planes(robot, arm, planes), mounting, mounting),
+        (*_among_links(robot, arm), everything, everything),
+        (*_arm_and_boxes(robot, arm, boxes), at_base, at_base),
+        (*_payload_before_planes(robot, carried, planes), nothing, nothing),
+        (*_payload_and_arm(robot, carried, arm), everything, at_tool),
+        (*_payload_and_boxes(robot, carried, boxes), nothing, nothing),
     ]
     poses = sampled_poses(robot)
     kept, rooms, allowances, touching, apart = [], [], [], [], []
-    for group, columns, may_touch in groups:
+    for group, columns, near, touches in groups:
         gaps = group.at(poses).values
         room, allowed, keep = np.empty(len(columns)), np.zeros(len(columns)), np.ones(len(columns), dtype=bool)
         for thing in dict.fromkeys(columns):
@@ -177,7 +178,7 @@ def collision_scene(robot: Robot, payload: Sequence[PayloadBox] = (), cell: Work
             if np.isinf(allowed[of_pair[0]]):
                 apart.append(pair)
                 keep[of_pair] = False
-            elif may_touch.isdisjoint(pair):
+            elif near.isdisjoint(pair) or (room[of_pair[0]] < 0.0 and touches.isdisjoint(pair)):
                 room[of_pair] = np.inf
             elif room[of_pair[0]] < 0.0:
                 touching.append(pair)
