@@ -1,0 +1,376 @@
+"""`Correction`: what is known to be wrong with a recording, and the recording without it.
+
+A mistake in how a run was recorded (a sensor that is turned, a joint that is counted from another zero, a clock that is
+fast) is put right where the run is read, with the user's consent, so that everything behind it sees one consistent
+recording. What only the regression can deal with (channels that are not used, a bias that jumps, a low-pass of the
+sensor, a delay) stays in the value and is read by `identify_payload`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from iparam.arrays import FloatArray, as_float_array
+from iparam.errors import InputError, UnknownNameError
+from iparam.recording.channels import CHANNELS, default_frame
+from iparam.recording.recording import Recording
+from iparam.recording.signal import Signal
+from iparam.recording.statements import FRAME_KEYS
+from iparam.robot.kinematics import forward_kinematics
+from iparam.robot.model import Robot
+from iparam.sensing.sensor_frame import in_tool_frame
+from iparam.sensing.wrench_source import BaseFrameWrench, Measures, SensorWrench
+from iparam.spatial.transforms import rotation_from_rpy
+
+ESTIMATE: Literal["estimate"] = "estimate"
+"""In place of a value: estimate it along with the load, and count it in the intervals."""
+
+Estimated = Literal["estimate"]
+WRENCH_CHANNELS = CHANNELS["wrench"].columns
+AXES = tuple(f"{sign}{axis}" for sign in ("", "-") for axis in "xyz")
+
+ESTIMABLE = (
+    "sensor_rotation",
+    "sensor_offset",
+    "wrench_scale",
+    "gravity",
+    "delay",
+    "low_pass",
+    "clock",
+    "joint_offset",
+    "external_force",
+)
+"""What `identify_payload` can estimate along with the load."""
+
+_NUMBERS = {"sensor_rotation": 3, "sensor_offset": 3, "wrench_scale": 6, "gravity": 3, "external_force": 3}
+_POSITIONS = ("q", "target_q")
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What is to be put right in a recording, named as the options of the commands; None and () for nothing.
+
+    The wrench as recorded is scaled, its axes are renamed, its sign is set, it is turned from base into tool axes, and
+    then from the sensor's axes and origin into the tool's. Angles are put in order, then their signs and zeros are set.
+    Times (``exclude``, ``rezeroed``) are those of the recording as it is, before ``clock``.
+
+    Attributes:
+        sensor_rotation: (3,) roll, pitch, yaw of the sensor in the tool frame, about fixed x, y, z [deg]: f_tool = R f.
+        sensor_offset: (3,) origin of the sensor in the tool frame [m]: t_tool = R t + p x R f.
+        wrench_axes: (3,) which axis of the sensor each axis of the tool is, e.g. ("y", "x", "z") or ("-x", "y", "z").
+        wrench_scale: (6,) factors of fx, fy, fz, tx, ty, tz; or (6, 6) rows of a matrix that also undoes crosstalk.
+        wrench_frame: "base" for a wrench at the tool's origin in base axes, "tool" or None for tool axes.
+        measures: "reaction" for a sensor that reports what the load exerts on it.
+        gravity: (3,) in base axes [m/s^2], whatever the recording states.
+        delay: of the wrench behind the joint angles [s].
+        low_pass: corner of a filter of first order that the wrench went through [Hz].
+        clock: true seconds in a second of the time stamps.
+        joint_offset: (n,) added to the joint angles [deg].
+        joint_order: (n,) which column of the recording each joint of the arm is, from 0.
+        joint_sign: (n,) 1 or -1, of each joint of the arm.
+        exclude: intervals (from, to) of time in which the wrench is not used [s].
+        without: components of the wrench that are not used, such as "fx".
+        rezeroed: times at which the sensor was zeroed again, so that its bias jumps [s].
+        external_force: (3,) constant force on the load at the tool's origin, in base axes [N].
+    """
+
+    sensor_rotation: tuple[float, ...] | Estimated | None = None
+    sensor_offset: tuple[float, ...] | Estimated | None = None
+    wrench_axes: tuple[str, ...] | None = None
+    wrench_scale: tuple[float, ...] | tuple[tuple[float, ...], ...] | Estimated | None = None
+    wrench_frame: Literal["tool", "base"] | None = None
+    measures: Measures | None = None
+    gravity: tuple[float, ...] | Estimated | None = None
+    delay: float | Estimated | None = None
+    low_pass: float | Estimated | None = None
+    clock: float | Estimated | None = None
+    joint_offset: tuple[float, ...] | Estimated | None = None
+    joint_order: tuple[int, ...] | None = None
+    joint_sign: tuple[int, ...] | None = None
+    exclude: tuple[tuple[float, float], ...] = ()
+    without: tuple[str, ...] = ()
+    rezeroed: tuple[float, ...] = ()
+    external_force: tuple[float, ...] | Estimated | None = None
+
+    def __post_init__(self) -> None:
+        for name in (*_NUMBERS, "joint_offset"):
+            self._set(name, _vector(getattr(self, name), name, _NUMBERS.get(name)))
+        for name in ("delay", "low_pass", "clock"):
+            self._set(name, _scalar(getattr(self, name), name))
+        for name in ("low_pass", "clock"):
+            value = getattr(self, name)
+            if isinstance(value, float) and value <= 0.0:
+                raise InputError(f"{name} must be above 0, got {value:g}")
+        self._set("wrench_axes", _axes(self.wrench_axes))
+        if self.wrench_frame not in (None, "tool", "base"):
+            raise UnknownNameError("frame of the wrench", str(self.wrench_frame), ("tool", "base"))
+        if self.measures not in (None, "action", "reaction"):
+            raise UnknownNameError("kind of wrench", str(self.measures), ("action", "reaction"))
+        self._set("joint_order", _order(self.joint_order))
+        self._set("joint_sign", _signs(self.joint_sign))
+        self._set("exclude", _intervals(self.exclude))
+        for channel in self.without:
+            if channel not in WRENCH_CHANNELS:
+                raise UnknownNameError("component of the wrench", channel, WRENCH_CHANNELS)
+        self._set("without", tuple(name for name in WRENCH_CHANNELS if name in self.without))
+        self._set("rezeroed", tuple(sorted(_vector(self.rezeroed, "rezeroed", None) or ())))
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def __bool__(self) -> bool:
+        return self != Correction()
+
+    @property
+    def estimated(self) -> tuple[str, ...]:
+        """What is to be estimated along with the load, by name."""
+        return tuple(name for name in ESTIMABLE if getattr(self, name) == ESTIMATE)
+
+    @property
+    def options(self) -> str:
+        """What a user types for it, e.g. ``--sensor-rotation 0 0 90.1``."""
+        return " ".join(_option(name, value) for name, value in self._given())
+
+    def to_document(self) -> dict[str, Any]:
+        """What is corrected, as plain values by name; nothing of what is not."""
+        return {name: _plain(value) for name, value in self._given()}
+
+    def _given(self) -> list[tuple[str, Any]]:
+        values = [(spec.name, getattr(self, spec.name)) for spec in dataclasses.fields(self)]
+        return [(name, value) for name, value in values if value not in (None, ())]
+
+    def merged(self, other: Correction) -> Correction:
+        """Both; what both give is the other's."""
+        return dataclasses.replace(self, **dict(other._given()))
+
+    def applied(self, recording: Recording, robot: Robot | None) -> Recording:
+        """The recording put right, as far as its signals go; what is to be estimated, and what only a regression can
+        deal with (``delay``, ``low_pass``, ``without``, ``rezeroed``), is left.
+
+        Args:
+            recording: as it was made. A frame of the wrench that it states counts first.
+            robot: its arm; None where the sensor's own orientation is recorded instead.
+        """
+        if not self:
+            return recording
+        recording = self._with_joints(self._without_intervals(recording), robot)
+        if recording.has("wrench") and self._changes_wrench:
+            recording = self._with_wrench(recording, robot)
+        if self.gravity not in (None, ESTIMATE):
+            recording = recording.with_metadata(gravity=list(self.gravity or ()))
+        if self.clock not in (None, ESTIMATE):
+            factor = float(self.clock or 1.0)
+            signals = {
+                name: dataclasses.replace(signal, time=factor * signal.time)
+                for name, signal in recording.signals.items()
+            }
+            recording = dataclasses.replace(recording, signals=signals)
+        return recording
+
+    def bias_starts(self) -> tuple[float, ...]:
+        """When the bias jumps, by the corrected clock [s]."""
+        factor = 1.0 if self.clock in (None, ESTIMATE) else float(self.clock or 1.0)
+        return tuple(factor * time for time in self.rezeroed)
+
+    @property
+    def _changes_wrench(self) -> bool:
+        given = (self.sensor_rotation, self.sensor_offset, self.wrench_axes, self.wrench_scale, self.external_force)
+        return (
+            any(value not in (None, ESTIMATE) for value in given)
+            or self.wrench_frame == "base"
+            or self.measures is not None
+        )
+
+    def _without_intervals(self, recording: Recording) -> Recording:
+        if not self.exclude or not recording.has("wrench"):
+            return recording
+        wrench = recording.signal("wrench")
+        kept = np.ones(wrench.num_samples, dtype=bool)
+        for start, stop in self.exclude:
+            inside = (wrench.time >= start) & (wrench.time <= stop)
+            if not inside.any():
+                raise InputError(
+                    f"exclude {start:g} {stop:g} leaves nothing out: the wrench is from {wrench.time[0]:g} to "
+                    f"{wrench.time[-1]:g} s"
+                )
+            kept &= ~inside
+        if not kept.any():
+            raise InputError(f"exclude leaves none of the {wrench.num_samples} samples of the wrench")
+        part = dataclasses.replace(wrench, time=wrench.time[kept], values=wrench.values[kept])
+        return recording.with_signal("wrench", part)
+
+    def _with_joints(self, recording: Recording, robot: Robot | None) -> Recording:
+        offset = None if self.joint_offset == ESTIMATE else self.joint_offset
+        if offset is None and self.joint_order is None and self.joint_sign is None:
+            return recording
+        count = recording.num_joints if robot is None else robot.num_joints
+        for name in ("joint_offset", "joint_order", "joint_sign"):
+            value = getattr(self, name)
+            if value not in (None, ESTIMATE) and len(value) != count:
+                raise InputError(f"{name} must have one number for each of the {count} joints, got {len(value)}")
+        order = list(self.joint_order or range(count))
+        sign = np.array(self.joint_sign or [1] * count, dtype=np.float64)
+        zero = np.radians(np.zeros(count) if offset is None else np.asarray(offset, dtype=np.float64))
+        signals = dict(recording.signals)
+        for name, signal in recording.signals.items():
+            if default_frame(name) == "joint" and signal.width == count:
+                values = sign * signal.values[:, order] + (zero if name in _POSITIONS else 0.0)
+                signals[name] = dataclasses.replace(signal, values=values)
+        return dataclasses.replace(recording, signals=signals)
+
+    def _with_wrench(self, recording: Recording, robot: Robot | None) -> Recording:
+        if robot is not None and self.wrench_frame is None:
+            recording, _ = in_tool_frame(recording, robot)
+        signal = recording.signal("wrench")
+        values = signal.values @ self.wrench_matrix().T
+        if self.wrench_frame == "base":
+            if robot is None:
+                raise InputError("wrench_frame='base' needs the joint angles of an arm, and this recording has none")
+            base = recording.with_signal("wrench", Signal(signal.time, values, signal.unit, "base"))
+            signal = BaseFrameWrench(robot).read(base)
+            values = signal.values
+        values = values @ self.frame_matrix().T
+        if self.external_force not in (None, ESTIMATE):
+            values = values + self._pull(recording, robot, signal.time)
+        frame = signal.frame if robot is None else robot.tool_frame
+        stated = {key: value for key, value in recording.metadata.items() if key not in FRAME_KEYS}
+        if robot is not None:
+            recording = dataclasses.replace(recording, metadata={**stated, "tool_frame": robot.tool_frame})
+        return recording.with_signal("wrench", Signal(signal.time, values, signal.unit, frame))
+
+    def wrench_matrix(self) -> FloatArray:
+        """(6, 6) that scales the recorded wrench, renames its axes and sets its sign."""
+        scale = np.eye(6)
+        if self.wrench_scale not in (None, ESTIMATE):
+            given = np.asarray(self.wrench_scale, dtype=np.float64)
+            scale = np.diag(given) if given.ndim == 1 else given
+        turn = np.eye(3)
+        if self.wrench_axes is not None:
+            turn = np.array([_unit(axis) for axis in self.wrench_axes])
+        sign = -1.0 if self.measures == "reaction" else 1.0
+        return np.asarray(sign * np.kron(np.eye(2), turn) @ scale)
+
+    def frame_matrix(self) -> FloatArray:
+        """(6, 6) from a wrench in the sensor's axes about its origin to one in the tool's about the tool's."""
+        angles = (0.0, 0.0, 0.0) if self.sensor_rotation in (None, ESTIMATE) else self.sensor_rotation
+        place = (0.0, 0.0, 0.0) if self.sensor_offset in (None, ESTIMATE) else self.sensor_offset
+        return wrench_transform(np.asarray(angles, dtype=np.float64), np.asarray(place, dtype=np.float64))
+
+    def _pull(self, recording: Recording, robot: Robot | None, times: FloatArray) -> FloatArray:
+        """(T, 6) by which the arm's wrench falls short of the load's, since the force takes a part of it."""
+        if robot is None or not recording.has("q"):
+            raise InputError("external_force is in base axes and needs the joint angles of an arm: record them")
+        angles = recording.signal("q")
+        q = np.column_stack([np.interp(times, angles.time, column) for column in angles.values.T])
+        turns = forward_kinematics(robot, q)[:, :3, :3]
+        force = np.einsum("tji,j->ti", turns, np.asarray(self.external_force, dtype=np.float64))
+        return np.concatenate([force, np.zeros_like(force)], axis=1)
+
+    @property
+    def wrench_source(self) -> SensorWrench | None:
+        """How the corrected recording's wrench is to be read; None where nobody said whose wrench it is."""
+        return None if self.measures is None else SensorWrench()
+
+
+def wrench_transform(rotation: FloatArray, offset: FloatArray) -> FloatArray:
+    """(6, 6) of a wrench from the sensor to the tool.
+
+    Args:
+        rotation: (3,) roll, pitch, yaw of the sensor in the tool frame [deg].
+        offset: (3,) origin of the sensor in the tool frame [m].
+    """
+    R, (x, y, z) = rotation_from_rpy(np.radians(rotation)), offset
+    matrix = np.zeros((6, 6))
+    matrix[:3, :3] = matrix[3:, 3:] = R
+    matrix[3:, :3] = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) @ R
+    return matrix
+
+
+def _vector(value: Any, name: str, count: int | None) -> Any:
+    """Numbers as a tuple, or a matrix (6, 6) of ``wrench_scale`` as one of rows."""
+    if value is None or (isinstance(value, str) and value == ESTIMATE and name in ESTIMABLE):
+        return value
+    if isinstance(value, str):
+        raise InputError(f"{name} must be numbers{_or_estimate(name)}, got {value!r}")
+    array = as_float_array(value, name)
+    if name == "wrench_scale" and array.shape == (6, 6):
+        if abs(float(np.linalg.det(array))) < 1e-12:
+            raise InputError("wrench_scale is a singular matrix: some component of the wrench would be lost")
+        return tuple(tuple(row) for row in array.tolist())
+    if array.ndim != 1 or (count is not None and array.size != count):
+        raise InputError(f"{name} must be {count or 'some'} numbers{_or_estimate(name)}, got shape {array.shape}")
+    if name == "wrench_scale" and not array.all():
+        raise InputError("a factor of wrench_scale is 0: leave a dead channel out with without=...")
+    return tuple(array.tolist())
+
+
+def _or_estimate(name: str) -> str:
+    return " or 'estimate'" if name in ESTIMABLE else ""
+
+
+def _scalar(value: Any, name: str) -> float | Estimated | None:
+    if value is None or value == ESTIMATE:
+        return ESTIMATE if value == ESTIMATE else None
+    if isinstance(value, str | bool) or not math.isfinite(value):
+        raise InputError(f"{name} must be a finite number or 'estimate', got {value!r}")
+    return float(value)
+
+
+def _axes(value: Sequence[str] | None) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    names = tuple(value)
+    for name in names:
+        if name not in AXES:
+            raise UnknownNameError("axis of the sensor", str(name), AXES)
+    if len(names) != 3 or {name[-1] for name in names} != set("xyz"):
+        raise InputError(f"wrench_axes must name x, y and z once each, got {' '.join(names)}")
+    return names
+
+
+def _order(value: Iterable[int] | None) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    order = tuple(int(index) for index in value)
+    if sorted(order) != list(range(len(order))):
+        raise InputError(f"joint_order must be each of 0 to {len(order) - 1} once, got {' '.join(map(str, order))}")
+    return order
+
+
+def _signs(value: Iterable[float] | None) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    signs = tuple(value)
+    if any(sign not in (1, -1) for sign in signs):
+        raise InputError(f"joint_sign must be 1 or -1 for each joint, got {' '.join(map(str, signs))}")
+    return tuple(int(sign) for sign in signs)
+
+
+def _intervals(value: Iterable[Sequence[float]]) -> tuple[tuple[float, float], ...]:
+    found = []
+    for interval in value:
+        start, stop = as_float_array(interval, "exclude", (2,)).tolist()
+        if not start < stop:
+            raise InputError(f"exclude must be from an earlier time to a later one [s], got {start:g} {stop:g}")
+        found.append((start, stop))
+    return tuple(sorted(found))
+
+
+def _unit(axis: str) -> FloatArray:
+    return np.asarray((-1.0 if axis[0] == "-" else 1.0) * np.eye(3)["xyz".index(axis[-1])])
+
+
+def _option(name: str, value: Any) -> str:
+    flat = np.ravel(np.asarray(value, dtype=object))
+    words = [f"{one:.6g}" if isinstance(one, float) else str(one) for one in flat]
+    return f"--{name.replace('_', '-')} {' '.join(words)}"
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(one) for one in value] if isinstance(value, tuple) else value
