@@ -18,7 +18,7 @@ SMALL = 60
 MOST_SMALL = 0.12
 MOST_INNER_IMPORTS = 120
 
-OF_THE_WHOLE = {"attack", "laws", "recovery", "reference"}
+OF_THE_WHOLE = {"attack", "laws", "mistakes", "recovery", "reference"}
 """Folders of tests that belong to no one module."""
 
 PAGES = {"test_real_robot_page", "test_ament_package"}

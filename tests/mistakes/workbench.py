@@ -1,0 +1,112 @@
+"""`Workbench`: an arm with a load and a motion, its recordings in MuJoCo, and the sensors' noise on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import iparam
+from iparam.arrays import FloatArray
+from iparam.recording import Recording
+from iparam.robot.model import Robot
+from iparam.sensing.noise import noise_preset
+from iparam.simulation import Payload
+from iparam.spatial import InertialParameters
+from mistakes.rig import Scene
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+ARMS = ("ur5e", "panda")
+PAYLOADS = ("compact", "slender", "extreme")
+
+_MOTIONS = {"ur5e": "optimized_ur5e.json", "panda": "optimized_panda.json"}
+_EXTREME = {
+    # Nearly all that the one arm may carry; next to nothing on the other.
+    "ur5e": Payload.box(size=(0.10, 0.12, 0.15), mass=4.6, offset=(0.01, -0.02, 0.08), rotation_rpy=(0.1, 0.2, 0.3)),
+    "panda": Payload.box(size=(0.04, 0.05, 0.06), mass=0.3, offset=(0.005, 0.01, 0.04)),
+}
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """One arm that carries one load.
+
+    Attributes:
+        arm: its name, one of ARMS.
+        payload: one of PAYLOADS: compact; slender, far off the axis; extreme, heavy or light.
+        seed: of the sensors' noise.
+        noise: preset of the noise.
+    """
+
+    arm: str
+    payload: str
+    seed: int = 1
+    noise: str = "ur5e"
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The arm as it is."""
+        return _robot(self.arm)
+
+    @cached_property
+    def load(self) -> InertialParameters:
+        """What it carries, in the tool frame."""
+        if self.payload == "compact":
+            return Payload.box(size=(0.06, 0.08, 0.10), mass=1.6, offset=(0.02, -0.01, 0.07)).parameters
+        if self.payload == "slender":
+            lying = {"offset": (0.06, 0.09, 0.05), "rotation_rpy": (1.45, 0.0, 0.3)}
+            return Payload.cylinder(radius=0.015, length=0.40, mass=0.9, **lying).parameters
+        return _EXTREME[self.arm].parameters
+
+    def scene(self, **changes: Any) -> Scene:
+        """The scene as it should be, but for ``changes``, see `Scene`."""
+        settings = {"load": self.load, "trajectory": _trajectory(self.arm), **changes}
+        return Scene(self.robot, **settings)
+
+    def measured(self, **changes: Any) -> Recording:
+        """The recording of a scene, with noise."""
+        return self.with_noise(self.scene(**changes).run()) if changes else self.sound
+
+    @property
+    def sound(self) -> Recording:
+        """The recording without a mistake."""
+        return self.with_noise(_undisturbed(self.arm, self.payload))
+
+    @property
+    def exact(self) -> Recording:
+        """The same without noise."""
+        return _undisturbed(self.arm, self.payload)
+
+    def with_noise(self, exact: Recording) -> Recording:
+        """What the sensors make of it; the file does not say which."""
+        noisy = noise_preset(self.noise).apply(exact, self.seed)
+        return Recording(signals=noisy.signals)
+
+    @property
+    def random(self) -> np.random.Generator:
+        """For what is drawn at random in a mistake."""
+        return np.random.default_rng([self.seed, 17])
+
+    def tool_axes(self, recording: Recording) -> FloatArray:
+        """(T, 3, 3) axes of the tool in the base at the samples of the wrench, of the angles in a recording."""
+        angles, wrench = recording.signal("q"), recording.signal("wrench")
+        q = np.column_stack([np.interp(wrench.time, angles.time, column) for column in angles.values.T])
+        return iparam.forward_kinematics(self.robot, q)[..., :3, :3]
+
+
+@cache
+def _robot(name: str) -> Robot:
+    return iparam.load_robot(name)
+
+
+@cache
+def _trajectory(arm: str) -> Any:
+    return iparam.load_trajectory(DATA / _MOTIONS[arm]).trajectory
+
+
+@cache
+def _undisturbed(arm: str, payload: str) -> Recording:
+    return Workbench(arm, payload).scene().run()
