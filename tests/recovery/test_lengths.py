@@ -86,6 +86,8 @@ def test_means_of_successive_samples_tell_as_much(
     robot: iparam.Robot, phi: np.ndarray, delay: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = recorded(robot, phi, times=2)
+    wrench = run.signal("wrench")
+    run = run.with_signal("wrench", time=wrench.time + delay, values=wrench.values)
     all_samples = identify_payload(run, robot, delay=delay)
     problem = problems.problem_from_recording(run, robot, delay=delay)
     monkeypatch.setattr(problems, "MOST_SAMPLES", 1000)

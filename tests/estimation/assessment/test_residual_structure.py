@@ -49,8 +49,6 @@ def mistakes(good: Recording) -> Iterator[tuple[str, Recording]]:
     grown = wrench.copy()
     grown[600:] *= 1.3
     yield "a load that changed", with_wrench(good, grown)
-    slow = lfilter([0.27], [1.0, -0.73], wrench - wrench[0], axis=0) + wrench[0]
-    yield "a low-pass of 5 Hz", with_wrench(good, slow)
 
 
 def test_no_mistake_is_said_to_be_covered(good: Recording, ur5e: iparam.Robot, load: np.ndarray) -> None:

@@ -39,7 +39,11 @@ def test_the_load(shared_data: Path, robot: iparam.Robot, bare: str, loaded: str
     assert found.estimate.mass == pytest.approx(MASS, rel=0.03)
     low, high = found.mass_interval
     assert low < MASS < high
-    assert high - low < 0.4, "the joints' gains disagree by 3 to 4 %, and parts of a run by as much"
+    if (bare, loaded) == ("14", "31"):  # weeks apart: the whole arm's weight is seen with other gains
+        assert any("gains are not the same in both runs" in warning for warning in found.estimate.warnings)
+        assert high - low < 1.0, "2 % of the arm's weight, which is ten times the load's"
+    else:
+        assert high - low < 0.4, "the joints' gains disagree by 3 to 4 %, and parts of a run by as much"
     assert found.estimate.physically_consistent
     np.testing.assert_allclose(found.drive_gains.values[1:5], [11.98, 9.84, 10.75, 10.69], rtol=0.01)
 

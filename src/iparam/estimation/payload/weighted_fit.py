@@ -218,7 +218,7 @@ def require_identifiable(problem: PayloadProblem, weights: NoiseWeights | None =
         if hidden_by_motion_errors(problem):
             raise NotIdentifiableError(
                 f"this motion would show all 10 parameters, but the errors of its accelerations hide all but "
-                f"{report.rank}: {names} cannot be told. {SMOOTH_MORE}",
+                f"{report.rank}: {names} cannot be told. {_if_in_seconds(problem, SMOOTH_MORE)}",
                 report.undetermined,
             )
         raise NotIdentifiableError(
@@ -243,11 +243,16 @@ def hidden_by_motion_errors(problem: PayloadProblem) -> bool:
 
 
 def _advice(problem: PayloadProblem) -> str:
-    """What would help; with few samples a second, that is first of all the right unit of time."""
-    advice = (
+    """What would help a motion that shows too little."""
+    return _if_in_seconds(
+        problem,
         "Move all wrist joints, faster, through more orientations (see iparam excite optimize), or give a prior "
-        "(--method logchol)"
+        "(--method logchol)",
     )
+
+
+def _if_in_seconds(problem: PayloadProblem, advice: str) -> str:
+    """The advice; with few samples a second, the right unit of time comes first."""
     hint = time_hint(problem.time, slowest=USUAL_RATES[0])
     if not hint or not problem.A[:, :, 4:].any():  # at rest no time counts
         return advice

@@ -43,6 +43,9 @@ ALMOST_ALL = 0.95
 GUARD = 0.005
 """Part of an overlap of capsules without a meeting of hulls that is not allowed: for what is between two poses [m]."""
 
+ROUNDING = 1e-9
+"""Room below which two are built to touch: a payload on a flange just touches the link behind it [m]."""
+
 _PARALLEL = 1.0 - 1e-9  # cosine of the angle between a joint axis and a plane's normal that count as parallel
 _GRID = 61  # poses of each of two joints
 _SLIDE = 0.5  # range of a sliding joint without limits [m]
@@ -178,9 +181,9 @@ def collision_scene(robot: Robot, payload: Sequence[PayloadBox] = (), cell: Work
             if np.isinf(allowed[of_pair[0]]):
                 apart.append(pair)
                 keep[of_pair] = False
-            elif near.isdisjoint(pair) or (room[of_pair[0]] < 0.0 and touches.isdisjoint(pair)):
+            elif near.isdisjoint(pair) or (room[of_pair[0]] < ROUNDING and touches.isdisjoint(pair)):
                 room[of_pair] = np.inf
-            elif room[of_pair[0]] < 0.0:
+            elif room[of_pair[0]] < ROUNDING:
                 touching.append(pair)
                 keep[of_pair] = False
         kept.append(_without(group, keep))
