@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, frozen
-from iparam.errors import FileFormatError, InputError
+from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.estimation.assessment.verdict import verdict_on
 from iparam.estimation.errors import RefutedResultError
 from iparam.files.json import JsonSection, read_json, write_json
+from iparam.sensing.correction import Correction
 from iparam.spatial.parameters import InertialParameters
 
 FORMAT = "iparam-result/1"
@@ -119,6 +122,8 @@ class Estimate:
         unconstrained_phi: (10,) what least squares gives where no rigid body can have that, and the nearest possible
             one was taken; None where phi is the solution itself (a file does not hold it).
         refutation: why the data refute the result, or None where they do not.
+        correction: what was put right in the recording; with the values found where they were estimated.
+        correction_deviations: standard deviations of those that were estimated, by name, in the units of the options.
     """
 
     method: str
@@ -144,6 +149,8 @@ class Estimate:
     measurements: tuple[str, ...] = ()
     unconstrained_phi: FloatArray | None = None
     refutation: Refutation | None = None
+    correction: Correction = field(default_factory=Correction)
+    correction_deviations: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def complete(self) -> bool:
@@ -218,7 +225,15 @@ class Estimate:
             "robot": self.robot or None,
             "frame": self.frame or None,
             "measurements": list(self.measurements),
+            **({"correction": self._correction_document()} if self.correction else {}),
             "assessment": self.assessment,
+        }
+
+    def _correction_document(self) -> dict[str, Any]:
+        known = self.correction_deviations
+        return {
+            name: {"value": value, "standard_deviation": list(known[name]) if name in known else None}
+            for name, value in self.correction.to_document().items()
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -268,9 +283,27 @@ class Estimate:
             frame=document.text("frame") if document.has("frame") else "",
             measurements=_texts(document, "measurements"),
             refutation=stated_refutation(document),
+            **_stated_correction(document),
         )
         _check_nulls(document, found)
         return found
+
+
+def _stated_correction(document: JsonSection) -> dict[str, Any]:
+    """The correction of a result file, and the deviations of what was estimated of it."""
+    if not document.has("correction"):
+        return {}
+    part = document.section("correction")
+    values, deviations = {}, {}
+    for name in part.content:
+        entry = part.section(name)
+        values[name] = entry.content.get("value")
+        if entry.has("standard_deviation"):
+            deviations[name] = tuple(entry.array("standard_deviation", 1).tolist())
+    try:
+        return {"correction": Correction.from_document(values), "correction_deviations": deviations}
+    except IparamError as error:
+        raise document.error("correction", f"cannot be used: {error}") from None
 
 
 def stated_refutation(document: JsonSection) -> Refutation | None:

@@ -95,7 +95,7 @@ class AlignedMotion:
         """
         if not self.filtered:
             return self.motion.at(times - self.delay).regressor(robot, gravity)
-        return _low_passed(lambda at: self.motion.at(at).regressor(robot, gravity), times, self.delay)
+        return low_passed(lambda at: self.motion.at(at).regressor(robot, gravity), times, self.delay)
 
 
 def estimate_delay(
@@ -175,7 +175,7 @@ def _filter_sentence(what: str, found: Delay) -> str:
     )
 
 
-def _low_passed(rows: Callable[[FloatArray], FloatArray], times: FloatArray, lag: float) -> FloatArray:
+def low_passed(rows: Callable[[FloatArray], FloatArray], times: FloatArray, lag: float) -> FloatArray:
     """What ``rows`` are at ``times`` behind a low-pass of first order with the time constant ``lag`` [s].
 
     The filter is the mean over all earlier times t - lag u with weights exp(-u), here by Gauss-Laguerre quadrature: at
@@ -247,7 +247,7 @@ class _Fits:
 
     def filtered(self, times: FloatArray, delay: float) -> FloatArray:
         """Those of a wrench behind a low-pass with the time constant ``delay``."""
-        return _low_passed(lambda at: self.shifted(at, 0.0), times, delay)
+        return low_passed(lambda at: self.shifted(at, 0.0), times, delay)
 
     def step(self) -> Delay:
         """One Gauss-Newton step from no delay: what costs a few milliseconds tells whether a search is worth it."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -141,6 +141,18 @@ class Correction:
         """What is corrected, as plain values by name; nothing of what is not."""
         return {name: _plain(value) for name, value in self._given()}
 
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Correction:
+        """What `to_document` gave, from a file."""
+        names = [spec.name for spec in dataclasses.fields(cls)]
+        for name in document:
+            if name not in names:
+                raise UnknownNameError("correction", str(name), names)
+        try:
+            return cls(**{name: _tuples(value) for name, value in document.items()})
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(f"not the values of a correction: {error}") from None
+
     def _given(self) -> list[tuple[str, Any]]:
         values = [(spec.name, getattr(self, spec.name)) for spec in dataclasses.fields(self)]
         return [(name, value) for name, value in values if value not in (None, ())]
@@ -178,14 +190,15 @@ class Correction:
         factor = 1.0 if self.clock in (None, ESTIMATE) else float(self.clock or 1.0)
         return tuple(factor * time for time in self.rezeroed)
 
+    def remaining(self) -> Correction:
+        """What is left to do once it was applied to a recording."""
+        return Correction(delay=self.delay, low_pass=self.low_pass, without=self.without, rezeroed=self.bias_starts())
+
     @property
     def _changes_wrench(self) -> bool:
         given = (self.sensor_rotation, self.sensor_offset, self.wrench_axes, self.wrench_scale, self.external_force)
-        return (
-            any(value not in (None, ESTIMATE) for value in given)
-            or self.wrench_frame == "base"
-            or self.measures is not None
-        )
+        turned = self.wrench_frame == "base" or self.measures == "reaction"
+        return turned or any(value not in (None, ESTIMATE) for value in given)
 
     def _without_intervals(self, recording: Recording) -> Recording:
         if not self.exclude or not recording.has("wrench"):
@@ -267,7 +280,8 @@ class Correction:
         if robot is None or not recording.has("q"):
             raise InputError("external_force is in base axes and needs the joint angles of an arm: record them")
         angles = recording.signal("q")
-        q = np.column_stack([np.interp(times, angles.time, column) for column in angles.values.T])
+        late = self.delay if isinstance(self.delay, float) else 0.0
+        q = np.column_stack([np.interp(times - late, angles.time, column) for column in angles.values.T])
         turns = forward_kinematics(robot, q)[:, :3, :3]
         force = np.einsum("tji,j->ti", turns, np.asarray(self.external_force, dtype=np.float64))
         return np.concatenate([force, np.zeros_like(force)], axis=1)
@@ -370,6 +384,10 @@ def _option(name: str, value: Any) -> str:
     flat = np.ravel(np.asarray(value, dtype=object))
     words = [f"{one:.6g}" if isinstance(one, float) else str(one) for one in flat]
     return f"--{name.replace('_', '-')} {' '.join(words)}"
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
 
 
 def _plain(value: Any) -> Any:

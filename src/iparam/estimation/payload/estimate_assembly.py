@@ -60,6 +60,8 @@ def assemble_estimate(
     residual = residuals(problem, parameters)
     rms = np.sqrt(np.mean(residual**2, axis=0))
     phi_covariance = covariance[:NUM_PARAMETERS, :NUM_PARAMETERS] + _of_delay(problem, phi, rms)
+    if problem.correction_covariance is not None:
+        phi_covariance = phi_covariance + problem.correction_covariance
     standard_deviation = np.sqrt(np.maximum(np.diag(phi_covariance), 0.0))
     found = [*problem.warnings, *warnings, *precision_warnings(phi, standard_deviation)]
     report = check_consistency(phi)

@@ -12,6 +12,7 @@ from iparam.arrays import frozen
 from iparam.errors import InputError, UnknownNameError
 from iparam.estimation.assessment.refutation import refutation_of
 from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
+from iparam.estimation.corrections.joint_fit import fit_corrections
 from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import SENSOR_FRAME, Estimate, Wrench
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, Estimator, make_estimator
@@ -24,6 +25,7 @@ from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
+from iparam.sensing.correction import Correction
 from iparam.sensing.run_check import moves_without_arm, recorded_robot
 from iparam.sensing.wrench_source import WrenchSource
 
@@ -52,6 +54,7 @@ def identify_payload(
     prior: InertialParameters | None = None,
     gravity: ArrayLike | None = None,
     partial: bool = True,
+    correction: Correction | None = None,
 ) -> Estimate:
     """Identify what the arm carried.
 
@@ -69,6 +72,8 @@ def identify_payload(
         prior: a guess of the load, for method "logchol".
         partial: where the data determine only some of the parameters, give those, with NaN for the rest, by weighted
             least squares whatever the method; False raises `NotIdentifiableError`.
+        correction: what is to be put right in the recording, with "estimate" for what is to be found along with the
+            load: that is then counted in its standard deviations, and the estimate says what it is.
 
     Returns:
         The estimate; one that the data themselves refute says so in its `refutation`, with what would explain them.
@@ -79,6 +84,12 @@ def identify_payload(
     if prior is not None and not isinstance(method, str):
         raise InputError("a prior goes with the name of a method; give an estimator its prior when it is made")
     estimator = make_estimator(method, prior) if isinstance(method, str) else method
+    given, fit = Correction() if correction is None else correction, None
+    if set(given.estimated) - {"delay"}:
+        fit = fit_corrections(
+            recording, arm, given, motion=motion, wrench=wrench, bias=bias != "none", delay=delay, gravity=gravity
+        )
+        given, delay = fit.correction, None
     problem = problem_from_recording(
         recording,
         arm,
@@ -89,12 +100,16 @@ def identify_payload(
         wrench_covariance=wrench_covariance,
         zero_pose=zero_pose,
         instruments=estimator.needs_instruments,
-        gravity=gravity,
+        gravity=None if "gravity" in (correction or given).estimated else gravity,
+        correction=given,
     )
+    if fit is not None:
+        warnings = (*problem.warnings, *fit.warnings)
+        problem = dataclasses.replace(problem, correction_covariance=fit.phi_covariance, warnings=warnings)
     try:
         estimate = _fit_drifting(estimator, problem) if bias == "drifting" else estimator.fit(problem)
     except NotIdentifiableError as reason:
-        if not partial:
+        if not partial or fit is not None:
             raise
         estimate = (slow_motion_estimate if problem.hidden else partial_estimate)(problem, reason)
     else:
@@ -102,7 +117,7 @@ def identify_payload(
             structure = _structure(problem, estimate)
             if structure.lasts and not structure.linear_in_motion:
                 estimate = _fit_drifting(estimator, problem, unless=estimate)
-    signal, measures = getattr(wrench, "signal", "wrench"), getattr(wrench, "measures", "action")
+    signal, measures = getattr(wrench, "signal", "wrench"), str(given.measures or getattr(wrench, "measures", "action"))
     return dataclasses.replace(
         estimate,
         warnings=(*estimate.warnings, *(() if arm is None else _size_remarks(estimate, arm))),
@@ -110,6 +125,8 @@ def identify_payload(
         frame=SENSOR_FRAME if arm is None else arm.tool_frame,
         measurements=(recording.signal(signal).fingerprint,) if recording.has(signal) else (),
         refutation=refutation_of(problem, estimate, estimator, measures),
+        correction=given,
+        correction_deviations={} if fit is None else dict(fit.deviations),
     )
 
 

@@ -29,6 +29,7 @@ class PayloadProblem:
         hidden: names of parameters that must not be claimed, whatever the motion: what else acts on the wrench as they
             do is not known.
         delay_deviation: standard deviation of a delay between motion and wrench that was compensated [s].
+        correction_covariance: (10, 10) that phi has from corrections which were estimated along; None without any.
         warnings: what was found on the way here.
     """
 
@@ -42,6 +43,7 @@ class PayloadProblem:
     averaged: int = 1
     hidden: tuple[str, ...] = ()
     delay_deviation: float = 0.0
+    correction_covariance: FloatArray | None = None
     warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -59,6 +61,9 @@ class PayloadProblem:
             if not np.allclose(covariance, covariance.T) or np.linalg.eigvalsh(covariance)[0] <= 0.0:
                 raise InputError("wrench_covariance must be symmetric and positive definite")
             object.__setattr__(self, "wrench_covariance", covariance)
+        if self.correction_covariance is not None:
+            added = _shaped(self.correction_covariance, "correction_covariance", (NUM_PARAMETERS, NUM_PARAMETERS))
+            object.__setattr__(self, "correction_covariance", added)
         if self.instruments is not None:
             object.__setattr__(self, "instruments", _shaped(self.instruments, "instruments", A.shape))
         if self.uncertainty is not None and self.uncertainty.num_samples != len(A):

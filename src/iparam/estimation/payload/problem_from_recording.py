@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from iparam.arrays import FloatArray, as_float_array, block_means
 from iparam.errors import ContradictionError, InputError, UnknownNameError
+from iparam.estimation.corrections.problem_changes import changed_problem
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.regressor_uncertainty import regressor_uncertainty
@@ -24,6 +25,7 @@ from iparam.recording.statements import are_poses, with_gravity
 from iparam.recording.units import time_hint
 from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.robot.model import Robot
+from iparam.sensing.correction import Correction
 from iparam.sensing.offset import offset_compensated_regressor, resting_regressor
 from iparam.sensing.run_check import check_run
 from iparam.sensing.wrench_source import SensorWrench, WrenchSource, weighed_wrench
@@ -68,6 +70,7 @@ def problem_from_recording(
     zero_pose: ArrayLike | None = None,
     instruments: bool = False,
     gravity: ArrayLike | None = None,
+    correction: Correction | None = None,
 ) -> PayloadProblem:
     """Stack the regressors and wrenches of a recording.
 
@@ -87,9 +90,13 @@ def problem_from_recording(
         instruments: add regressors from the set points for instrumental variables, or, where the motion is that of the
             set points, from the smoothed angles.
         gravity: (3,) in base axes [m/s^2]; None for the recording's own, or 9.81 downwards.
+        correction: what is to be put right in the recording; its values must be known.
     """
     if bias not in ("estimate", "none", "zeroed"):
         raise UnknownNameError("treatment of the bias", bias, ("estimate", "none", "zeroed"))
+    correction = Correction() if correction is None else correction
+    recording, wrench, delay = _corrected(recording, robot, correction, wrench, delay)
+    correction = correction.remaining()
     if delay is not None and not np.isfinite(delay):
         raise InputError(f"delay must be a finite time in s, got {delay!r}")
     if delay is not None and abs(delay) > LONGEST_DELAY:
@@ -118,7 +125,10 @@ def problem_from_recording(
         if instruments and isinstance(source, KalmanMotion):  # whose errors must not be those of the set points
             source = dataclasses.replace(source, angles_alone=True)
         whole = source if isinstance(source, MotionEstimate) else known_motion(recording, robot, source)
-    if delay is None and timed and robot is not None:
+    if correction.low_pass is not None:
+        measured = dataclasses.replace(measured, time=measured.time - (delay or 0.0))
+        aligned = AlignedMotion(whole, 1.0 / (2.0 * np.pi * float(correction.low_pass)), filtered=True)
+    elif delay is None and timed and robot is not None:
         aligned = align_motion(whole, measured, robot, checked.gravity)
     else:
         aligned = AlignedMotion(whole, delay or 0.0)
@@ -130,7 +140,7 @@ def problem_from_recording(
             f"only {found} wrench samples lie within the recorded motion; at least {LEAST_SAMPLES} "
             "are needed, and hundreds for a usable estimate"
         )
-    size = _averaged(measured.time[inside])
+    size = averaged(measured.time[inside])
     count = found // size
     used = np.flatnonzero(inside)[: count * size]
     times = measured.time[used].reshape(count, size)
@@ -167,7 +177,7 @@ def problem_from_recording(
             "motion's source instead of its values, or take it from the measured angles"
         )
     covariance = None if wrench_covariance is None else as_float_array(wrench_covariance, "wrench_covariance") / size
-    return PayloadProblem(
+    problem = PayloadProblem(
         A=matrices,
         y=block_means(measured.values[used], size),
         time=middles,
@@ -180,6 +190,31 @@ def problem_from_recording(
         delay_deviation=aligned.standard_deviation,
         warnings=tuple(dict.fromkeys(warnings)),
     )
+    return changed_problem(problem, correction)
+
+
+def _corrected(
+    recording: Recording,
+    robot: Robot | None,
+    correction: Correction,
+    wrench: WrenchSource | None,
+    delay: float | None,
+) -> tuple[Recording, WrenchSource | None, float | None]:
+    """The recording put right, and how its wrench is read and delayed."""
+    open_ones = [name for name in correction.estimated if name != "delay"]
+    if open_ones:
+        raise InputError(
+            f"{open_ones[0]}='estimate' is found by identify_payload along with the load: give the value that it found"
+        )
+    if wrench is not None and correction.measures is not None:
+        raise InputError(
+            "a source of the wrench says itself what it measures: leave measures=... out of the correction"
+        )
+    late = correction.delay if isinstance(correction.delay, float) else None
+    if delay is not None and late is not None:
+        raise InputError(f"the delay is given twice, {delay:g} s and {late:g} s in the correction: leave one out")
+    source = correction.wrench_source if wrench is None else wrench
+    return correction.applied(recording, robot), source, late if delay is None else delay
 
 
 def _zeroed(
@@ -197,7 +232,7 @@ def _zeroed(
     return np.asarray(body_regressor(still, still, -(motion.orientation[:1].transpose(0, 2, 1) @ gravity))[0])
 
 
-def _averaged(times: FloatArray) -> int:
+def averaged(times: FloatArray) -> int:
     """How many successive samples to take the mean of."""
     within = int(LONGEST_MEAN / float(np.median(np.diff(times))) + 0.01)
     return max(1, min(-(-times.size // MOST_SAMPLES), within))

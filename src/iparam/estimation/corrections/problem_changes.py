@@ -1,0 +1,68 @@
+"""Corrections that change the regression and not the recording: channels that are not used, and a bias that jumps."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.errors import InputError
+from iparam.estimation.payload.problem import PayloadProblem
+from iparam.sensing.correction import WRENCH_CHANNELS, Correction
+
+
+def changed_problem(problem: PayloadProblem, correction: Correction) -> PayloadProblem:
+    """The problem without the channels that are not to be used, and with a bias of its own from each zeroing on."""
+    if correction.without:
+        problem = without_channels(problem, correction.without)
+    if correction.rezeroed:
+        problem = with_jumping_bias(problem, correction.bias_starts())
+    return problem
+
+
+def without_channels(problem: PayloadProblem, names: Iterable[str]) -> PayloadProblem:
+    """The problem with zeros on both sides of the equations of some components of the wrench: they tell nothing."""
+    used = np.array([float(channel not in tuple(names)) for channel in WRENCH_CHANNELS])
+    if not used.any():
+        raise InputError("without leaves none of the six components of the wrench")
+    uncertainty, instruments = problem.uncertainty, problem.instruments
+    return dataclasses.replace(
+        problem,
+        A=problem.A * used[:, None],
+        y=problem.y * used,
+        uncertainty=None
+        if uncertainty is None
+        else dataclasses.replace(uncertainty, factors=uncertainty.factors * used[:, None]),
+        instruments=None if instruments is None else instruments * used[:, None],
+    )
+
+
+def with_jumping_bias(problem: PayloadProblem, times: Iterable[float]) -> PayloadProblem:
+    """The problem with the means of each stretch between ``times`` [s] moved to those of the whole: a bias that is
+    another one in each stretch is then a constant one, the mean of them all.
+    """
+    if not problem.bias:
+        raise InputError("rezeroed times mean a bias, and it was said that there is none: leave out one of the two")
+    edges = np.searchsorted(problem.time, list(times))
+    for time, edge in zip(times, edges, strict=True):
+        if edge in (0, problem.num_samples):
+            raise InputError(
+                f"rezeroed {time:g} is not within the run, which is from {problem.time[0]:g} to {problem.time[-1]:g} s"
+            )
+    stretches = np.split(np.arange(problem.num_samples), edges)
+    return dataclasses.replace(
+        problem,
+        A=_levelled(problem.A, stretches),
+        y=_levelled(problem.y, stretches),
+        instruments=None if problem.instruments is None else _levelled(problem.instruments, stretches),
+    )
+
+
+def _levelled(values: FloatArray, stretches: list[np.ndarray]) -> FloatArray:
+    found, mean = np.array(values), values.mean(axis=0)
+    for stretch in stretches:
+        if stretch.size:
+            found[stretch] += mean - found[stretch].mean(axis=0)
+    return found
