@@ -168,7 +168,7 @@ class Demo:
             fps=problem.fps,
             condition_number=found.condition_number,
             validation=checked.as_json(),
-            tool_frame=robot.tool_frame,
+            arm=iparam.robot.StatedArm.of(robot),
             conditions=conditions,
         )
         say(f"    condition number {found.condition_number:.3f}, every limit kept, {len(found.starts)} starts")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -90,8 +90,8 @@ class Report(RecordedRunOptions):
         """The arm of a report without a recording, with the tool frame of the result."""
         name = self.robot or (planned.robot if planned is not None else None)
         if name:
-            stated = frame or (planned.tool_frame if planned is not None else None)
-            return robot_of(name, self.tip, stated, **self.cut())
+            stated = iparam.robot.StatedArm() if planned is None else planned.arm
+            return robot_of(name, self.tip, replace(stated, tip=frame) if frame else stated, **self.cut())
         if planned is not None:
             note(f"{self.trajectory} does not say which robot it belongs to: add --robot to show the motion")
         return None

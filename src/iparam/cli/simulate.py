@@ -17,14 +17,17 @@ from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, note_other_arm, note_shape, robot_of
 from iparam.cli.options.mounting import MountingOptions, note_unstored
 from iparam.cli.options.payload import PayloadOptions
-from iparam.cli.options.planning import require_planned_frame
+from iparam.cli.options.planning import note_shapes_beyond_preset, require_planned_frame
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.catalog import robot_names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from iparam.robot.cell import WorkCell
+    from iparam.robot.collision.shapes import PayloadBox
     from iparam.robot.model import Robot
     from iparam.simulation import SimulationResult
     from iparam.trajectory import PlannedPayload, TrajectoryFile
@@ -71,6 +74,8 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions):
     """Friction, rotors and currents of a real arm's motors: ur10e. Records currents, not torques."""
     cell: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: the trajectory's)")] = None
     """Work cell: .json with boxes, walls and the ground."""
+    clearance: Annotated[float | None, arg(metavar="M", help_behavior_hint="(default: the trajectory's)")] = None
+    """Least distance that the motion must keep, of arm and payload from each other and from the cell [m]."""
     payload_known: Annotated[bool, arg(help_behavior_hint="")] = False
     """The arm's controller knows the payload, and follows more closely."""
     json: AsJson = False
@@ -82,7 +87,7 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions):
         name = self.robot or planned.robot
         if not name:
             raise InputError(f"{self.trajectory} does not say which robot it belongs to: add --robot")
-        robot = robot_of(name, self.tip, planned.tool_frame, **self.cut())
+        robot = robot_of(name, self.tip, planned.arm, **self.cut())
         note_other_arm(planned.robot, robot, self.robot, str(self.trajectory))
         payload = given if self.names_payload else self._planned_payload(planned, robot)
         self._note_conditions(planned, given)
@@ -105,10 +110,14 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions):
             gravity=(x, y, z),
         )
         note_shape(robot)
-        # The clearance of document 000 is one between its own spheres.
-        conditions = planned.conditions
-        clearance = 0.0 if conditions is None or conditions.preset else conditions.limits.clearance
-        scene = simulator.load(robot, payload, self._cell(planned), clearance)
+        conditions = planned.conditions or iparam.trajectory.PlanConditions.unstated()
+        clearance = conditions.limits.clearance if self.clearance is None else self.clearance
+        boxes = payload.boxes if payload is not None else ()
+        shapes = None
+        if conditions.preset and self.cell is None and self.clearance is None and _is_within(boxes, conditions.payload):
+            shapes = iparam.excitation.reference_scene(robot, boxes)
+            note_shapes_beyond_preset(planned.trajectory, robot, boxes, conditions)
+        scene = simulator.load(robot, payload, self._cell(planned), clearance, shapes)
         started = time.perf_counter()
         with progress_bar(f"{robot.name}, {planned.trajectory.duration:g} s") as progress:
             result = scene.run(planned.trajectory, progress)
@@ -157,7 +166,8 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions):
             if not self.names_payload:
                 note(f"{self.trajectory} does not say what payload it was planned with: taken for none (--payload)")
             return
-        other = [] if self.cell is None else ["--cell"]
+        given_here = {"--cell": self.cell, "--clearance": self.clearance}
+        other = [option for option, value in given_here.items() if value is not None]
         if self.names_payload and not _is_planned(conditions.payload, given):
             other.append("--payload" if self.payload_mesh is None else "--payload-mesh")
         if other:
@@ -196,6 +206,14 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions):
         print_line(f"recording     {self.output} (noise: {self.noise})")
         if self.truth is not None:
             print_line(f"truth         {self.truth}")
+
+
+def _is_within(boxes: Sequence[PayloadBox], planned: PlannedPayload | None) -> bool:
+    """Whether boxes on the tool are within the one that was planned with."""
+    if planned is None:
+        return not boxes
+    reach = [np.abs(box.center - planned.center) + box.half_extents for box in boxes]
+    return all((2.0 * extent <= planned.size + 1e-9).all() for extent in reach)
 
 
 def _is_planned(planned: PlannedPayload | None, given: iparam.Payload | None) -> bool:

@@ -16,4 +16,5 @@ from .setup import PlanningLimits as PlanningLimits
 from .setup import planning_problem as planning_problem
 from .setup import reference_conditions as reference_conditions
 from .setup import reference_problem as reference_problem
+from .setup import reference_scene as reference_scene
 from .static_poses import choose_poses as choose_poses

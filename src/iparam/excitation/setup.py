@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -17,12 +19,20 @@ from iparam.excitation.search.start_pose import find_start
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
 from iparam.robot.catalog import catalog_robot
 from iparam.robot.cell import WorkCell
+from iparam.robot.collision.scene import CollisionScene
 from iparam.robot.collision.shapes import PayloadBox
+from iparam.robot.collision.spheres import sphere_scene
 from iparam.robot.model import JointLimits, Robot
 from iparam.robot.plausibility import FAR
 from iparam.spatial.parameters import InertialParameters
 from iparam.trajectory.conditions import REFERENCE, PlanConditions, PlannedPayload
 from iparam.trajectory.conditions import PlanningLimits as PlanningLimits
+
+REFERENCE_RADII = (0.06, 0.05, 0.045, 0.035, 0.035, 0.03)
+"""Of the spheres at the joints in `reference_problem` [m]."""
+
+REFERENCE_GROUND = 0.01
+"""Height that nothing reaches below in it [m]."""
 
 _MOST = {1: ("speed", "rad/s", 3.0), 2: ("acceleration", "rad/s^2", 10.0)}  # in units of the arm's own limit
 
@@ -170,12 +180,17 @@ def reference_conditions() -> PlanConditions:
     """What `reference_problem` asks for, as a trajectory file holds it."""
     return PlanConditions(
         payload=PlannedPayload.from_size([0.1, 0.15, 0.2]),
-        cell=WorkCell(ground_height=0.01),
+        cell=WorkCell(ground_height=REFERENCE_GROUND),
         limits=PlanningLimits(
             velocity=[np.pi] * 3 + [2 * np.pi] * 3, acceleration=8.0, displacement=0.8, clearance=0.02, fraction=1.0
         ),
         preset=REFERENCE,
     )
+
+
+def reference_scene(robot: Robot, payload: Sequence[PayloadBox]) -> CollisionScene:
+    """The shapes of `reference_problem`, by which its motions are judged, with what the arm carries."""
+    return sphere_scene(robot, REFERENCE_RADII, payload, REFERENCE_GROUND)
 
 
 def _reference_problem_for(robot: Robot, gravity: FloatArray) -> ExcitationProblem:
@@ -204,7 +219,7 @@ def reference_problem() -> ExcitationProblem:
             JointLimitConstraint.symmetric(1, [np.pi] * 3 + [2 * np.pi] * 3, names),
             JointLimitConstraint.symmetric(2, 8.0, names),
             ToolDisplacementConstraint.from_start(robot, q0, 0.8),
-            *sphere_collision(robot, [0.06, 0.05, 0.045, 0.035, 0.035, 0.03], payload, ground=0.01, clearance=0.02),
+            *sphere_collision(robot, REFERENCE_RADII, payload, REFERENCE_GROUND, clearance=0.02),
         ),
         q0,
     )

@@ -20,6 +20,7 @@ from .kinematics import jacobian as jacobian
 from .kinematics import manipulability as manipulability
 from .kinematics import smallest_singular_value as smallest_singular_value
 from .kinematics import tool_motion as tool_motion
+from .loading import StatedArm as StatedArm
 from .loading import load_robot as load_robot
 from .model import Joint as Joint
 from .model import JointKind as JointKind

@@ -6,7 +6,10 @@ import dataclasses
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.robot.catalog import catalog_robot, robot_names
@@ -19,6 +22,47 @@ from iparam.robot.description.xacro import expand_xacro
 from iparam.robot.model import Robot
 from iparam.robot.urdf.elements import read_tree
 from iparam.robot.urdf.xml import holds_macros, read_root
+
+_FAR = 1e6  # position of a joint that no file means [rad or m]
+
+
+@dataclass(frozen=True)
+class StatedArm:
+    """Which arm of a description a trajectory or a recording is about, by what `load_robot` cuts it out with.
+
+    Attributes:
+        tip, base: its tool frame and its base; None if they are not stated.
+        lock: where joints that are not the arm's stand [rad or m]; at zero if they are not in it.
+    """
+
+    tip: str | None = None
+    base: str | None = None
+    lock: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, robot: Robot) -> StatedArm:
+        """The arm that ``robot`` is."""
+        return cls(robot.tool_frame, robot.base_frame, robot.lock)
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> StatedArm:
+        """What `to_document` wrote, as far as it is there and can be meant."""
+        tip, base, lock = (document.get(key) for key in ("tool_frame", "base_frame", "lock"))
+        held = lock if isinstance(lock, dict) else {}
+        return cls(
+            tip if isinstance(tip, str) else None,
+            base if isinstance(base, str) else None,
+            {
+                str(name): float(at)
+                for name, at in held.items()
+                if isinstance(at, int | float) and not isinstance(at, bool) and abs(at) < _FAR
+            },
+        )
+
+    def to_document(self) -> dict[str, Any]:
+        """The entries of a JSON document."""
+        stated = {"tool_frame": self.tip, "base_frame": self.base, "lock": dict(self.lock) or None}
+        return {key: value for key, value in stated.items() if value is not None}
 
 
 def load_robot(
@@ -70,28 +114,25 @@ def read_description(source: str | os.PathLike[str]) -> DescriptionTree:
 
 def load_stated_robot(
     source: str | os.PathLike[str],
-    tip: str | None,
-    stated: object,
+    stated: StatedArm,
+    tip: str | None = None,
     base: str | None = None,
     lock: Mapping[str, float] | None = None,
-    *,
-    stated_base: object = None,
 ) -> Robot:
-    """`load_robot` with frames that are asked for, or else those that a file states, if the robot has them.
+    """`load_robot` with what is asked for, or else what a file states, as far as the robot has it.
 
     Args:
         source: of the robot.
-        tip, base: frames that were asked for; None for those of the file.
-        stated, stated_base: the tool frame and the base that the file names, if they are text.
-        lock: see `load_robot`.
+        stated: the arm of the file.
+        tip, base, lock: see `load_robot`; None, and no joints, for those of the file.
     """
-    tips = [tip] if tip is not None or not isinstance(stated, str) else [stated, None]
-    bases = [base] if base is not None or not isinstance(stated_base, str) else [stated_base, None]
-    for frame in tips:
-        for foot in bases:
-            if (frame, foot) != (tip, base):
-                with suppress(IparamError):  # the robot's own, then
-                    return load_robot(source, tip=frame, base=foot, lock=lock)
+    tips = [tip] if tip is not None or stated.tip is None else [stated.tip, None]
+    bases = [base] if base is not None or stated.base is None else [stated.base, None]
+    locks = [lock] if lock or not stated.lock else [stated.lock, None]
+    for frame, foot, held in product(tips, bases, locks):
+        if (frame, foot, held) != (tip, base, lock):
+            with suppress(IparamError):  # the robot's own, then
+                return load_robot(source, tip=frame, base=foot, lock=held)
     return load_robot(source, tip=tip, base=base, lock=lock)
 
 

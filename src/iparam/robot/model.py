@@ -133,9 +133,10 @@ class Robot:
         limits: of the moving joints.
         tool_frame: the link whose frame is the tool; ROS's ``tool0`` for the catalogue robots.
         armature: (n,) rotor inertia seen at the joint, motor inertia x gear ratio^2 [kg m^2 or kg].
-        locked_joints: moving joints of the description off the chain, held at zero; the arm carries their links.
+        locked_joints: moving joints of the description off the chain; the arm carries their links.
         omitted_links: links of the description that were cut off: their mass is not part of the model.
         notes: where the description departs from its format, and how it was read; one sentence each.
+        locked_at: positions of ``locked_joints`` [rad or m]; zeros if not given.
     """
 
     name: str
@@ -147,6 +148,7 @@ class Robot:
     locked_joints: tuple[str, ...] = ()
     omitted_links: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    locked_at: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))
@@ -172,6 +174,10 @@ class Robot:
         if armature.shape != (count,) or (armature < 0).any():
             raise RobotModelError(f"armature must be {count} numbers, none negative, got {armature.tolist()}")
         object.__setattr__(self, "armature", frozen(armature))
+        if not self.locked_at:
+            object.__setattr__(self, "locked_at", (0.0,) * len(self.locked_joints))
+        elif len(self.locked_at) != len(self.locked_joints):
+            raise RobotModelError(f"{len(self.locked_joints)} joints are locked at {len(self.locked_at)} positions")
         self.chain  # noqa: B018  built here so that a description that is no serial chain is refused at once
 
     @cached_property
@@ -193,6 +199,11 @@ class Robot:
     def base_frame(self) -> str:
         """Name of the fixed frame that poses are given in."""
         return self.links[0].name
+
+    @property
+    def lock(self) -> dict[str, float]:
+        """The locked joints that do not stand at zero, and where they stand [rad or m], as `load_robot` takes them."""
+        return {name: at for name, at in zip(self.locked_joints, self.locked_at, strict=True) if at != 0.0}
 
     @property
     def frames(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from iparam.recording.statements import (
 )
 from iparam.recording.units import LARGEST_FORCE
 from iparam.robot.kinematics import forward_kinematics
-from iparam.robot.loading import load_stated_robot
+from iparam.robot.loading import StatedArm, load_stated_robot
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import LONG
 from iparam.robot.same_arm import check_same_arm
@@ -110,9 +110,7 @@ def recorded_robot(
         raise InputError("the recording does not say which robot it belongs to: name it (--robot)")
     stated = recording.metadata
     try:  # `check_run` compares the frames
-        return load_stated_robot(
-            name, tip, tool_frame(stated) or None, base, lock, stated_base=stated.get("base_frame")
-        )
+        return load_stated_robot(name, StatedArm.from_document(stated), tip, base, lock)
     except IparamError as error:
         if robot:
             raise

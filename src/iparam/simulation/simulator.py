@@ -19,6 +19,7 @@ from iparam.files.json import read_json, write_json
 from iparam.motion.motion import MotionEstimate
 from iparam.recording import Recording
 from iparam.robot.cell import WorkCell
+from iparam.robot.collision.scene import CollisionScene
 from iparam.robot.model import Robot
 from iparam.simulation.payload import Payload
 from iparam.spatial.parameters import InertialParameters
@@ -55,7 +56,8 @@ class CollisionError(SimulationError):
         when = f"at {time:.3f} s" if time > 0.0 else "in the start pose"
         what = f"{bodies[0]} hits {bodies[1]} ({1e3 * depth:.2g} mm deep)"
         if depth < 0.0:
-            what = f"{bodies[0]} is {-1e3 * depth:.3g} mm from {bodies[1]}, {1e3 * required:g} mm are to be kept"
+            missing = 1e3 * (required + depth)
+            what = f"{bodies[0]} is {missing:.2g} mm too close to {bodies[1]}, of the {1e3 * required:g} mm to be kept"
         if tracking_error is not None:
             what += f"; the trajectory is clear, but the arm is {tracking_error:.2g} rad off its set points"
         super().__init__(f"collision {when}: {what}")
@@ -199,6 +201,7 @@ class Simulator(Protocol):
         payload: Payload | None = None,
         cell: WorkCell | None = None,
         clearance: float = 0.0,
+        shapes: CollisionScene | None = None,
     ) -> Scene:
         """Build the scene.
 
@@ -207,4 +210,5 @@ class Simulator(Protocol):
             payload: rigidly on its tool frame; None for nothing.
             cell: its surroundings in its base frame; None for the ground at z = 0 alone.
             clearance: least distance that a trajectory must keep, as `excite check` has it [m]; 0 refuses contact.
+            shapes: what may not touch what; None for the arm's capsules, the payload's boxes and the cell.
         """

@@ -8,7 +8,7 @@ import dataclasses
 import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import ContradictionError, FileFormatError, InputError, UnknownNameError
 from iparam.files.json import JsonSection, read_json, write_json
 from iparam.robot.gravity import stated_gravity
+from iparam.robot.loading import StatedArm
 from iparam.trajectory.blend import BlendedTrajectory
 from iparam.trajectory.checks import positive_number
 from iparam.trajectory.conditions import PlanConditions
@@ -146,7 +147,7 @@ class TrajectoryFile:
         condition_number: of the regressor along it, or None.
         validation: what was checked, "all_constraints_satisfied" and the margins, or None.
         gravity: (3,) in base axes that it was planned under [m/s^2], or None if the file does not say.
-        tool_frame: name of the frame taken as the tool, or None if the file does not say.
+        arm: which arm of the robot it moves: its tool frame, its base, and where the other joints stand.
         conditions: payload, cell, clearance and limits that it was planned with, or None if the file does not say.
     """
 
@@ -156,8 +157,13 @@ class TrajectoryFile:
     condition_number: float | None
     validation: dict[str, Any] | None
     gravity: FloatArray | None = None
-    tool_frame: str | None = None
+    arm: StatedArm = field(default_factory=StatedArm)
     conditions: PlanConditions | None = None
+
+    @property
+    def tool_frame(self) -> str | None:
+        """Name of the frame taken as the tool, or None if the file does not say."""
+        return self.arm.tip
 
 
 def save_trajectory(
@@ -170,6 +176,7 @@ def save_trajectory(
     validation: Mapping[str, Any] | None = None,
     gravity: ArrayLike | None = None,
     tool_frame: str | None = None,
+    arm: StatedArm | None = None,
     conditions: PlanConditions | None = None,
 ) -> None:
     """Write ``trajectory`` to ``path`` so that `load_trajectory` gives it back bit for bit.
@@ -185,6 +192,8 @@ def save_trajectory(
         validation: numbers, texts, booleans, and lists and mappings of them; numpy's are converted. All finite.
         gravity: (3,) in base axes that it was planned under [m/s^2]; None leaves it out.
         tool_frame: name of the frame taken as the tool, in which the payload is given; None leaves it out.
+        arm: the same, with the arm's base and the joints locked beside it (``StatedArm.of(robot)``); instead of
+            ``tool_frame``.
         conditions: payload, cell, clearance and limits that it was planned with; None leaves them out.
     """
     if not isinstance(trajectory, Trajectory):
@@ -202,7 +211,7 @@ def save_trajectory(
     document = {
         "format": FORMAT,
         "robot": robot,
-        **({} if tool_frame is None else {"tool_frame": tool_frame}),
+        **(StatedArm(tool_frame) if arm is None else arm).to_document(),
         **({} if gravity is None else {"gravity": as_float_array(gravity, "gravity", (3,)).tolist()}),
         **described,
         "condition_number": _plain(condition_number, "condition_number"),
@@ -237,8 +246,17 @@ def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFile:
         document.number("condition_number") if document.has("condition_number") else None,
         document.section("validation").content if document.has("validation") else None,
         _gravity(document),
-        document.text("tool_frame") if document.has("tool_frame") else None,
+        _arm(document),
         PlanConditions.from_config(document.section("config")),
+    )
+
+
+def _arm(document: JsonSection) -> StatedArm:
+    lock = document.section("lock") if document.has("lock") else None
+    return StatedArm(
+        document.text("tool_frame") if document.has("tool_frame") else None,
+        document.text("base_frame") if document.has("base_frame") else None,
+        {} if lock is None else {name: lock.number(name) for name in lock.content},
     )
 
 

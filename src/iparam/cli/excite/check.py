@@ -9,7 +9,7 @@ from tyro.conf import arg
 
 import iparam
 from iparam.cli.console.printing import number, print_json, print_line, print_table
-from iparam.cli.options.planning import PlannedMotionOptions
+from iparam.cli.options.planning import PlannedMotionOptions, note_shapes_beyond_preset
 from iparam.errors import IparamError
 
 if TYPE_CHECKING:
@@ -43,6 +43,10 @@ class Check(PlannedMotionOptions):
         result = iparam.excitation.validate(
             planned.trajectory, constraints, self.rate, require_rest=not self.moving_ends
         )
+        if conditions.preset:
+            box = conditions.payload
+            boxes = () if box is None else (iparam.PayloadBox.from_size(box.size, box.center),)
+            note_shapes_beyond_preset(planned.trajectory, robot, boxes, conditions)
         untested = next((c.untested for c in constraints if isinstance(c, iparam.excitation.DistanceConstraint)), ())
         if self.json:
             print_json(

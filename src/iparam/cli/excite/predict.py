@@ -16,6 +16,7 @@ from iparam.cli.options.planning import PlannedMotionOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
+from iparam.robot.loading import StatedArm
 
 if TYPE_CHECKING:
     from iparam.excitation.duration import DurationChoice
@@ -117,7 +118,7 @@ class Predict(PlannedMotionOptions):
             fps=planned.fps,
             validation=checked.as_json(),
             gravity=gravity,
-            tool_frame=robot.tool_frame,
+            arm=StatedArm.of(robot),
             conditions=conditions,
         )
         if choice.repetitions > 1:

@@ -113,7 +113,7 @@ class Batch(ArmOptions):
             raise InputError(f"{self.input} does not say which robot it belongs to: add --robot")
         if fps is None:
             raise InputError(f"{self.input} does not say how often to sample it: add --fps")
-        robot = robot_of(name, self.tip, planned.tool_frame, **self.cut())
+        robot = robot_of(name, self.tip, planned.arm, **self.cut())
         if planned.trajectory.num_joints != robot.num_joints:
             raise InputError(
                 f"{self.input} moves {planned.trajectory.num_joints} joints, {robot.name} has {robot.num_joints}"

@@ -14,7 +14,7 @@ from iparam.arrays import FloatArray, as_float_array
 from iparam.cli.console.printing import AsJson, note
 from iparam.cli.options.arm import ArmOptions
 from iparam.errors import InputError
-from iparam.robot.loading import load_stated_robot
+from iparam.robot.loading import StatedArm, load_stated_robot
 from iparam.robot.model import JointKind, Robot
 from iparam.robot.plausibility import fast_joints
 
@@ -89,7 +89,7 @@ class JointStateOptions(ArmOptions):
 def robot_of(
     source: str,
     tip: str | None = None,
-    stated: str | None = None,
+    stated: StatedArm | None = None,
     *,
     base: str | None = None,
     lock: Mapping[str, float] | None = None,
@@ -99,10 +99,10 @@ def robot_of(
     Args:
         source: its name, or the path of its file.
         tip: the frame that an option names as the tool; None if none does.
-        stated: the one that a file names, taken if there is no ``tip`` and the robot has it.
+        stated: the arm that a file is about: taken where options say nothing, as far as the robot has it.
         base, lock: see `load_robot`.
     """
-    robot = load_stated_robot(source, tip, stated, base, lock)
+    robot = load_stated_robot(source, stated or StatedArm(), tip, base, lock)
     note_model(robot)
     return robot
 

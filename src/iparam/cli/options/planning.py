@@ -19,13 +19,18 @@ from iparam.cli.options.joint_state import Tip, exact_count, note_other_arm, not
 from iparam.cli.options.mounting import MountingOptions
 from iparam.errors import InputError
 from iparam.robot.batching import STANDARD_GRAVITY
+from iparam.robot.loading import StatedArm
 from iparam.robot.plausibility import check_angles
+from iparam.trajectory.checks import validation_times
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from iparam.arrays import FloatArray
     from iparam.excitation.constraints.constraint import Constraint
     from iparam.excitation.constraints.validation import Validation
     from iparam.excitation.search.problem import ExcitationProblem
+    from iparam.robot.collision.shapes import PayloadBox
     from iparam.robot.model import Robot
     from iparam.trajectory import PlanConditions, Trajectory, TrajectoryFile
 
@@ -76,14 +81,14 @@ class PlanningOptions(ArmOptions, MountingOptions):
     clearance: Annotated[float | None, arg(metavar="M", help_behavior_hint="(default: 0.02)")] = None
     """Least distance of arm and payload from each other and from all around them [m]."""
 
-    def robot_model(self, fallback: str | None = None, frame: str | None = None) -> Robot:
-        """The robot of --robot, else the one that a file names; with the tool frame of --tip, else the file's."""
+    def robot_model(self, fallback: str | None = None, stated: StatedArm | None = None) -> Robot:
+        """The robot of --robot, else a file's; the arm of --base, --tip and --lock, else the file's."""
         name = self.robot or ("ur5e" if self.preset == "reference" else fallback)
         if not name:
             raise InputError("which robot? Add --robot, e.g. --robot ur5e ('iparam robots' lists the known ones)")
         if self.q0 and 0.0 < np.abs(self.q0).max() <= 2.0 * np.pi:
             note(f"--q0 is in degrees: {' '.join(f'{angle:g}' for angle in self.q0)} deg is all but the zero pose")
-        return robot_of(name, self.tip, frame, **self.cut())
+        return robot_of(name, self.tip, stated, **self.cut())
 
     def conditions(self, planned: PlanConditions | None = None) -> PlanConditions:
         """Payload, cell, clearance and limits: what the options say, else what a file says."""
@@ -153,7 +158,7 @@ class PlanningOptions(ArmOptions, MountingOptions):
             condition_number=condition_number,
             validation=checked.as_json(),
             gravity=self.given_gravity(),
-            tool_frame=problem.robot.tool_frame,
+            arm=StatedArm.of(problem.robot),
             conditions=self.conditions(),
         )
         return checked
@@ -186,7 +191,7 @@ class PlannedMotionOptions(PlanningOptions):
         planned = iparam.load_trajectory(self.trajectory)
         if not planned.robot and not self.robot and self.preset is None:
             raise InputError(f"{self.trajectory} does not say which robot it belongs to: add --robot")
-        robot = self.robot_model(planned.robot, planned.tool_frame)
+        robot = self.robot_model(planned.robot, planned.arm)
         if planned.trajectory.num_joints != robot.num_joints:
             raise InputError(
                 f"{self.trajectory} moves {planned.trajectory.num_joints} joints, {robot.name} has "
@@ -237,6 +242,20 @@ _OPTIONS = {
     "fraction": "limit_fraction",
 }
 """Entries of a trajectory file whose options have other names."""
+
+
+def note_shapes_beyond_preset(
+    trajectory: Trajectory, robot: Robot, boxes: Sequence[PayloadBox], conditions: PlanConditions
+) -> None:
+    """A note if the links themselves touch where the spheres of a preset do not."""
+    times = validation_times(trajectory.duration)
+    scene = iparam.robot.collision_scene(robot, boxes, conditions.cell)
+    found = scene.first_contact(trajectory.evaluate(times).q)
+    if found is not None:
+        note(
+            f"the {conditions.preset} problem knows spheres at the joints only: by the shapes of the links, {found} "
+            f"touch at {times[found.sample]:.3f} s. A motion for a real arm is planned without --preset"
+        )
 
 
 def require_planned_frame(planned: TrajectoryFile, robot: Robot, source: str, option: str = "--payload-size") -> None:

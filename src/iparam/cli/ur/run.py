@@ -93,6 +93,10 @@ class Run(PlannedMotionOptions, HostOption):
         gravity = self.agreed_gravity(planned)
         conditions = self.conditions(planned.conditions)
         checked = self._checked(trajectory, robot, "the motion", conditions, gravity)
+        if conditions.preset:  # whose geometry is a rough one: a real arm has links
+            real = dataclasses.replace(conditions.limits, clearance=0.0)
+            whole = dataclasses.replace(conditions, limits=real, preset="")
+            self._checked(trajectory, robot, f"the motion of the {conditions.preset} problem", whole, gravity)
         settings = iparam.bridges.ur.RecorderSettings(
             self.host,
             _at_flange(robot),

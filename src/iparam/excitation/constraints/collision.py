@@ -13,16 +13,9 @@ from iparam.errors import InputError
 from iparam.excitation.constraints.constraint import Constraint, Margins, MotionArrays
 from iparam.robot.cell import WorkCell
 from iparam.robot.collision.distances import Distances
-from iparam.robot.collision.scene import collision_scene
-from iparam.robot.collision.shapes import (
-    GROUND,
-    PAYLOAD,
-    HalfSpace,
-    PayloadBox,
-    PlacedCapsule,
-    PlacedPoint,
-    frame_offset,
-)
+from iparam.robot.collision.scene import CollisionScene, collision_scene
+from iparam.robot.collision.shapes import PayloadBox, PlacedCapsule, frame_offset
+from iparam.robot.collision.spheres import sphere_scene
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import Robot
 from iparam.trajectory.conditions import CLEARANCE
@@ -113,10 +106,7 @@ class ToolDisplacementConstraint(Constraint):
 def sphere_collision(
     robot: Robot, radii: ArrayLike, payload: PayloadBox | None, ground: float = 0.01, clearance: float = CLEARANCE
 ) -> tuple[DistanceConstraint, ...]:
-    """The arm as spheres at its joint origins, after document 000: rough, but quick and smooth.
-
-    Spheres of joints that are not neighbours keep apart by ``clearance``; the payload's enclosing sphere keeps it from
-    the spheres of all joints but the last two; spheres and the payload's corners stay above the ground.
+    """The arm as spheres at its joint origins, after document 000; see `sphere_scene`.
 
     Args:
         robot: the arm.
@@ -125,40 +115,7 @@ def sphere_collision(
         ground: height that nothing may reach below [m].
         clearance: least distance between spheres [m].
     """
-    sizes = as_float_array(radii, "radii", (robot.num_joints,))
-    none, count = np.zeros(3), robot.num_joints
-    spheres = tuple(
-        PlacedCapsule(joint.name, i + 1, none, none, float(sizes[i])) for i, joint in enumerate(robot.moving_joints)
-    )
-    floor = (HalfSpace(GROUND, np.array([0.0, 0.0, 1.0]), ground),)
-
-    def above_ground(name: str, points: tuple[PlacedPoint, ...]) -> DistanceConstraint:
-        pairs = tuple((i, 0) for i in range(len(points)))
-        return DistanceConstraint(Distances(name, robot, points=points, planes=floor, plane_pairs=pairs), np.zeros(1))
-
-    def apart(name: str, shapes: tuple[PlacedCapsule, ...], pairs: list[tuple[int, int]]) -> DistanceConstraint:
-        return DistanceConstraint(Distances(name, robot, shapes, capsule_pairs=tuple(pairs)), np.array([clearance]))
-
-    constraints = [
-        above_ground(
-            "robot-ground collision",
-            tuple(PlacedPoint(sphere.name, sphere.body, none, sphere.radius) for sphere in spheres),
-        ),
-        apart("robot-robot collision", spheres, [(i, j) for i in range(count) for j in range(i + 2, count)]),
-    ]
-    if payload is not None:
-        box = payload.placed(robot)
-        constraints += [
-            above_ground(
-                "payload-ground collision", tuple(PlacedPoint(PAYLOAD, box.body, corner) for corner in box.corners)
-            ),
-            apart(
-                "payload-robot collision",
-                (*spheres, box.enclosing_sphere()),
-                [(count, i) for i in range(count - 2)],
-            ),
-        ]
-    return tuple(constraint for constraint in constraints if constraint.labels)
+    return _constraints(sphere_scene(robot, radii, () if payload is None else (payload,), ground), clearance)
 
 
 def capsule_collision(
@@ -176,7 +133,10 @@ def capsule_collision(
         clearance: least distance [m]; see `CollisionScene.clearances`.
     """
     boxes = (payload,) if isinstance(payload, PayloadBox) else tuple(payload or ())
-    scene = collision_scene(robot, boxes, cell)
+    return _constraints(collision_scene(robot, boxes, cell), clearance)
+
+
+def _constraints(scene: CollisionScene, clearance: float) -> tuple[DistanceConstraint, ...]:
     return tuple(
         DistanceConstraint(group, required, (*scene.touching, *scene.apart))
         for group, required in zip(scene.distances, scene.clearances(clearance), strict=True)

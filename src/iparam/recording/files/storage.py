@@ -284,10 +284,9 @@ def _unreadable(source: str, error: OSError | ValueError) -> FileFormatError:
 def _robot(robot: Robot | str | None, tip: str | None, stated: Mapping[str, Any] | None = None) -> Robot | None:
     if robot is None or not isinstance(robot, str):
         return robot
-    from iparam.robot.loading import load_stated_robot
+    from iparam.robot.loading import StatedArm, load_stated_robot
 
-    frames = stated or {}
-    return load_stated_robot(robot, tip, frames.get("tool_frame"), stated_base=frames.get("base_frame"))
+    return load_stated_robot(robot, StatedArm.from_document(stated or {}), tip)
 
 
 def _known_robot(name: str) -> Robot | None:

@@ -21,15 +21,24 @@ _AROUND, _ON_SPHERE = 24, 120  # corners of what stands around a cylinder and a 
 
 
 class GeometryKind(StrEnum):
-    """What a piece is; the sizes are (), (edges x, y, z), (radius, length along z) and (radius,)."""
+    """What a piece is, and after it its sizes [m]."""
 
-    MESH = "mesh"
-    BOX = "box"
-    CYLINDER = "cylinder"
-    SPHERE = "sphere"
+    MESH = "mesh"  # none
+    BOX = "box"  # edges x, y, z
+    CYLINDER = "cylinder"  # radius, length along z
+    CAPSULE = "capsule"  # radius, length along z between the centres of its ends
+    ELLIPSOID = "ellipsoid"  # half axes x, y, z
+    SPHERE = "sphere"  # radius
 
 
-_SIZES = {GeometryKind.MESH: 0, GeometryKind.BOX: 3, GeometryKind.CYLINDER: 2, GeometryKind.SPHERE: 1}
+_SIZES = {
+    GeometryKind.MESH: 0,
+    GeometryKind.BOX: 3,
+    GeometryKind.CYLINDER: 2,
+    GeometryKind.CAPSULE: 2,
+    GeometryKind.ELLIPSOID: 3,
+    GeometryKind.SPHERE: 1,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +46,13 @@ class LinkGeometry:
     """A piece of a link.
 
     Attributes:
-        kind: mesh, box, cylinder or sphere.
+        kind: mesh, box, cylinder, capsule, ellipsoid or sphere.
         pose: (4, 4) from its own frame to the link's [m].
         size: see `GeometryKind` [m].
         reference: to a mesh's file, as the description has it.
         file: that it leads to; None if it leads to none.
         scale: (3,) of a mesh.
+        faces: (F, 3, 3) corners of a mesh's triangles in its own frame [m], if the description holds them itself.
     """
 
     kind: GeometryKind
@@ -51,6 +61,7 @@ class LinkGeometry:
     reference: str = ""
     file: Path | None = None
     scale: FloatArray = field(default_factory=lambda: frozen(np.ones(3)))
+    faces: FloatArray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", GeometryKind(self.kind))
@@ -72,13 +83,15 @@ class LinkGeometry:
             FileFormatError: its mesh is missing, cannot be read, or is no link's in metres.
         """
         if self.kind is GeometryKind.MESH:
-            if self.file is None:
+            if self.faces is None and self.file is None:
                 raise FileFormatError(f"the mesh {self.reference!r} was not found")
-            local = mesh_triangles(self.file) * self.scale
+            own = self.faces if self.file is None else mesh_triangles(self.file)
+            local = np.asarray(own) * self.scale
             extent = float(np.ptp(local.reshape(-1, 3), axis=0).max())
             if extent > LARGEST_EXTENT:
                 raise FileFormatError(
-                    f"{self.file}: the mesh is {extent:.4g} m long: one in millimetres needs scale 0.001 in the file"
+                    f"{self.file or self.reference}: the mesh is {extent:.4g} m long: one in millimetres needs scale "
+                    "0.001 in the file"
                 )
         elif self.kind is GeometryKind.BOX:
             local = _hull(_corners(np.array(self.size) / 2.0))
@@ -88,8 +101,12 @@ class LinkGeometry:
             ring = radius / np.cos(np.pi / _AROUND) * np.column_stack([np.cos(angles), np.sin(angles)])
             heights = np.repeat([-length / 2.0, length / 2.0], _AROUND)
             local = _hull(np.column_stack([np.tile(ring, (2, 1)), heights]))
-        else:
-            local = self.size[0] * _around_unit_sphere()
+        elif self.kind is GeometryKind.CAPSULE:
+            radius, length = self.size
+            ball, up = radius * _around_unit_sphere().reshape(-1, 3), np.array([0.0, 0.0, length / 2.0])
+            local = _hull(np.concatenate([ball - up, ball + up]))
+        else:  # a sphere, or one that is stretched
+            local = _around_unit_sphere() * np.array(self.size)
         return local @ self.pose[:3, :3].T + self.pose[:3, 3]
 
 

@@ -137,7 +137,8 @@ def collision_scene(robot: Robot, payload: Sequence[PayloadBox] = (), cell: Work
     Args:
         robot: the arm; its shape is that of `arm_shape`.
         payload: boxes on its tool frame that contain what it carries.
-        cell: ground, walls and boxes; by default the ground at z = 0.
+        cell: ground, walls and boxes; by default the ground at z = 0, or under what the arm stands on, if that reaches
+            further down: a torso has legs.
     """
     cell = WorkCell() if cell is None else cell
     ground_assumed = cell.ground_height == 0.0 and not cell.boxes and not cell.planes
@@ -150,7 +151,8 @@ def collision_scene(robot: Robot, payload: Sequence[PayloadBox] = (), cell: Work
         arm.append(PlacedCapsule(capsule.link, body, start, end, capsule.radius))
     planes = [HalfSpace(plane.name, plane.normal, float(plane.normal @ plane.point)) for plane in cell.planes]
     if cell.ground_height is not None:
-        planes.append(HalfSpace(GROUND, np.array([0.0, 0.0, 1.0]), cell.ground_height))
+        height = _lowest(robot, shape) if ground_assumed else cell.ground_height
+        planes.append(HalfSpace(GROUND, np.array([0.0, 0.0, 1.0]), height))
     boxes = [PlacedBox(box.name, 0, _pose(box.rotation, box.center), box.half_extents) for box in cell.boxes]
     carried = [box.placed(robot) for box in payload]
     everything = {name for capsule in arm for name in (capsule.name, PAYLOAD)}
@@ -198,6 +200,12 @@ def collision_scene(robot: Robot, payload: Sequence[PayloadBox] = (), cell: Work
         tuple(dict.fromkeys(touching)),
         tuple(dict.fromkeys(apart)),
     )
+
+
+def _lowest(robot: Robot, shape: ArmShape) -> float:
+    """The height that what the arm stands on reaches down to, 0 at most [m]."""
+    bodies = dict(zip(robot.frames, robot.chain.frame_bodies.tolist(), strict=True))
+    return min([0.0, *(float(hull[:, 2].min()) for link, hull in shape.hulls.items() if bodies[link] == 0)])
 
 
 def sampled_poses(robot: Robot, count: int = POSES, seed: int = SEED) -> FloatArray:

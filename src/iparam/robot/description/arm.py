@@ -78,6 +78,7 @@ def cut_arm(
         armature=np.array([joint.armature for joint in moving]),
         locked_joints=tuple(rest.locked),
         omitted_links=tuple(rest.omitted),
+        locked_at=tuple(held.get(name, 0.0) for name in rest.locked),
     )
     check_description(robot, tree.file)
     massless = [joint.child for joint, mass in zip(moving, robot.body_parameters[:, 0], strict=True) if mass == 0.0]

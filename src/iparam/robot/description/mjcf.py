@@ -17,6 +17,7 @@ import numpy as np
 
 from iparam.arrays import LARGEST, FloatArray
 from iparam.errors import FileFormatError
+from iparam.robot.description.mjcf_geometry import lost_meshes, mjcf_geometry
 from iparam.robot.description.mujoco_backend import require_mujoco
 from iparam.robot.description.tree import DescriptionTree, JointBounds, TreeJoint
 from iparam.robot.model import Joint, JointKind, Link
@@ -39,9 +40,9 @@ def read_mjcf(source: str | os.PathLike[str]) -> DescriptionTree:
     mujoco = require_mujoco()
     path = Path(source)
     whole = Place(str(path), "the model")
-    model = _compiled(mujoco, path, whole)
+    model, lost = _compiled(mujoco, path, whole)
     name = model.names[: model.names.index(b"\0")].decode("utf-8", "replace").strip()
-    reader = _Reader(mujoco, model, whole)
+    reader = _Reader(mujoco, model, whole, lost)
     for body in range(1, model.nbody):
         reader.add_body(body)
     for site in range(model.nsite):
@@ -52,16 +53,18 @@ def read_mjcf(source: str | os.PathLike[str]) -> DescriptionTree:
     )
 
 
-def _compiled(mujoco: Any, path: Path, whole: Place) -> Any:
-    """The model; if its meshes are not there but no mass depends on them, the model without them."""
+def _compiled(mujoco: Any, path: Path, whole: Place) -> tuple[Any, list[list[str]]]:
+    """The model and what each body has lost: meshes that are not there, if no mass depends on them."""
     try:
-        return _model(_spec(mujoco, path), whole)
+        model = _model(_spec(mujoco, path), whole)
+        return model, [[] for _ in range(model.nbody)]
     except ValueError as error:
         reason = _one_line(error)
     spec = _spec(mujoco, path)  # one that failed to compile answers no questions
     bodies = [body for body in spec.bodies if body.name != "world"]
     if not spec.meshes or any(body.geoms and not body.explicitinertial for body in bodies):
         raise FileFormatError(f"{path}: MuJoCo cannot compile it: {reason}")
+    lost = lost_meshes(mujoco, spec)
     for geom in list(spec.geoms):
         if geom.type == mujoco.mjtGeom.mjGEOM_MESH or geom.meshname:
             spec.delete(geom)
@@ -75,7 +78,7 @@ def _compiled(mujoco: Any, path: Path, whole: Place) -> Any:
     except ValueError:
         raise FileFormatError(f"{path}: MuJoCo cannot compile it: {reason}") from None
     whole.note(f"was read without its meshes: {reason}")
-    return model
+    return model, lost
 
 
 def _spec(mujoco: Any, path: Path) -> Any:
@@ -104,8 +107,8 @@ def _one_line(error: Exception | str) -> str:
 class _Reader:
     """What is gathered, body by body."""
 
-    def __init__(self, mujoco: Any, model: Any, whole: Place) -> None:
-        self.mujoco, self.model, self.whole = mujoco, model, whole
+    def __init__(self, mujoco: Any, model: Any, whole: Place, lost: list[list[str]]) -> None:
+        self.mujoco, self.model, self.whole, self.lost = mujoco, model, whole, lost
         self.body_names = self._names(model.nbody, mujoco.mjtObj.mjOBJ_BODY, "body")
         self.joint_names = self._names(model.njnt, mujoco.mjtObj.mjOBJ_JOINT, "joint")
         self.taken = set(self.body_names)
@@ -115,7 +118,7 @@ class _Reader:
             for index in range(model.neq)
             if model.eq_type[index] == mujoco.mjtEq.mjEQ_JOINT and model.eq_obj2id[index] >= 0
         }
-        self.links: list[tuple[str, Callable[[], Link]]] = [(self.body_names[0], partial(Link, self.body_names[0]))]
+        self.links: list[tuple[str, Callable[[], Link]]] = [(self.body_names[0], partial(self._link, 0))]
         self.joints: list[TreeJoint] = []
         self.frames: list[str] = []
 
@@ -199,12 +202,13 @@ class _Reader:
 
     def _link(self, body: int) -> Link:
         model, name = self.model, self.body_names[body]
+        shape = mjcf_geometry(self.mujoco, model, body, self.lost[body])
         if model.body_mass[body] == 0.0 and not model.body_inertia[body].any():
-            return Link(name)
+            return Link(name, None, shape)
         turn = self._rotation(model.body_iquat[body])
         inertia = turn @ np.diag(model.body_inertia[body]) @ turn.T
         inertial = InertialParameters(float(model.body_mass[body]), np.array(model.body_ipos[body]), inertia)
-        return Link(name, inertial)
+        return Link(name, inertial, shape)
 
     def _rotation(self, quaternion: FloatArray) -> FloatArray:
         """(3, 3), orthogonal to the last digit: a compiled quaternion is of unit length to some 1e-16 only."""

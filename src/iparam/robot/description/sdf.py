@@ -19,11 +19,13 @@ import numpy as np
 
 from iparam.arrays import LARGEST, FloatArray
 from iparam.errors import FileFormatError, InputError
+from iparam.robot.description.sdf_geometry import sdf_geometry
+from iparam.robot.description.sdf_values import bound_of, number_of, numbers_of, pose_of, text_of
 from iparam.robot.description.tree import DescriptionTree, JointBounds, TreeJoint
 from iparam.robot.model import Joint, JointKind, Link
-from iparam.robot.urdf.xml import Place, attribute, child, to_float
+from iparam.robot.urdf.xml import Place, attribute, child
 from iparam.spatial.parameters import InertialParameters
-from iparam.spatial.transforms import inverse_transform, rotation_from_rpy, transform_from
+from iparam.spatial.transforms import inverse_transform, transform_from
 
 _KINDS = {
     "revolute": JointKind.REVOLUTE,
@@ -162,7 +164,7 @@ class _Scene:
 
     def _end(self, element: Element, tag: str, scope: str, place: Place) -> str:
         """The name of a joint's <parent> or <child>."""
-        text = _text(element, tag, place)
+        text = text_of(element, tag, place)
         if not text:
             raise place.error(f"has no <{tag}>")
         return _WORLD if text == _WORLD else scope + text
@@ -203,13 +205,14 @@ class _Scene:
 
     def _link(self, name: str, element: Element, place: Place) -> Link:
         inertial = child(element, "inertial", place)
+        shape = sdf_geometry(element, partial(self._on_link, name), place)
         if inertial is None:
             place.note("has no <inertial>, and has SDF's default: 1 kg and 1 kg m^2 about each axis")
-            return Link(name, InertialParameters(1.0, np.zeros(3), np.eye(3)))
+            return Link(name, InertialParameters(1.0, np.zeros(3), np.eye(3)), shape)
         if inertial.get("auto", "false").strip() in ("true", "1"):
             raise place.error("its inertia follows from its shapes (auto), which is not supported: state it")
         place = place.inside("inertial")
-        mass = _number(inertial, "mass", place, 1.0)
+        mass = number_of(inertial, "mass", place, 1.0)
         pose, tensor = pose_of(child(inertial, "pose", place), place), child(inertial, "inertia", place)
         moments = {
             key: 1.0 if tensor is None and key[1] == key[2] else 0.0
@@ -217,7 +220,7 @@ class _Scene:
         }
         if tensor is not None:
             inside = place.inside("inertia")
-            moments = {key: _number(tensor, key, inside, float(key[1] == key[2])) for key in moments}
+            moments = {key: number_of(tensor, key, inside, float(key[1] == key[2])) for key in moments}
         inertia = np.array(
             [
                 [moments["ixx"], moments["ixy"], moments["ixz"]],
@@ -226,9 +229,15 @@ class _Scene:
             ]
         )
         try:
-            return Link(name, InertialParameters(mass, np.zeros(3), inertia).transformed(pose))
+            return Link(name, InertialParameters(mass, np.zeros(3), inertia).transformed(pose), shape)
         except InputError as error:
             raise place.error(str(error)) from None
+
+    def _on_link(self, link: str, element: Element, place: Place) -> FloatArray:
+        """(4, 4) pose in a link's frame of an element of it that has a <pose>."""
+        scope = link.rpartition("::")[0]
+        given = self._pose(element, f"{scope}::" if scope else "", link, place)
+        return inverse_transform(self._in_model(link)) @ self._in_model(given.relative_to) @ given.local
 
     def _joint(
         self,
@@ -275,11 +284,11 @@ class _Scene:
             return self._in_model(frame)[:3, :3] @ direction, JointBounds()
         xyz = child(element, "xyz", place)
         if xyz is not None:
-            direction = _numbers(xyz, 3, place.inside("xyz"))
+            direction = numbers_of(xyz, 3, place.inside("xyz"))
             if self.version >= (1, 7):
                 expressed_in = xyz.get("expressed_in", "").strip()
                 frame = scope + expressed_in if expressed_in else joint
-        model_frame = _text(element, "use_parent_model_frame", place) in ("true", "1")
+        model_frame = text_of(element, "use_parent_model_frame", place) in ("true", "1")
         if self.version < (1, 5) or (self.version < (1, 7) and model_frame):
             frame = f"{scope}__model__"
         if not np.linalg.norm(direction) > 1e-9:
@@ -289,7 +298,7 @@ class _Scene:
             return self._in_model(frame)[:3, :3] @ direction, JointBounds()
         inside = place.inside("limit")
         lower, upper = (
-            _number(limit, key, inside, default, infinite=True)
+            number_of(limit, key, inside, default, infinite=True)
             for key, default in (("lower", -math.inf), ("upper", math.inf))
         )
         if kind == "continuous":
@@ -300,51 +309,7 @@ class _Scene:
         bounds = JointBounds(
             lower if lower > -LARGEST else -math.inf,
             upper if upper < LARGEST else math.inf,
-            velocity=_bound(limit, "velocity", inside),
-            torque=_bound(limit, "effort", inside),
+            velocity=bound_of(limit, "velocity", inside),
+            torque=bound_of(limit, "effort", inside),
         )
         return self._in_model(frame)[:3, :3] @ direction, bounds
-
-
-def pose_of(element: Element | None, place: Place) -> FloatArray:
-    """(4, 4) of a <pose>: x y z and roll pitch yaw, or a quaternion with its real part last."""
-    if element is None or not (element.text or "").strip():
-        return np.eye(4)
-    place = place.inside("pose")
-    if element.get("rotation_format", "euler_rpy") == "quat_xyzw":
-        values = _numbers(element, 7, place)
-        x, y, z, w = values[3:] / (np.linalg.norm(values[3:]) or 1.0)
-        turn = np.array(
-            [
-                [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-                [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-                [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-            ]
-        )
-        return transform_from(turn, values[:3])
-    values = _numbers(element, 6, place)
-    angles = np.radians(values[3:]) if element.get("degrees", "false") in ("true", "1") else values[3:]
-    return transform_from(rotation_from_rpy(angles), values[:3])
-
-
-def _text(element: Element, tag: str, place: Place) -> str:
-    found = child(element, tag, place)
-    return "" if found is None else (found.text or "").strip()
-
-
-def _number(element: Element, tag: str, place: Place, default: float, infinite: bool = False) -> float:
-    text = _text(element, tag, place)
-    return to_float(text, tag, place, infinite) if text else default
-
-
-def _numbers(element: Element, count: int, place: Place) -> FloatArray:
-    words = (element.text or "").split()
-    if len(words) != count:
-        raise place.error(f"must be {count} numbers, got {' '.join(words)[:200]!r}")
-    return np.array([to_float(word, str(element.tag), place, False) for word in words])
-
-
-def _bound(limit: Element, tag: str, place: Place) -> float:
-    """A limit of speed or effort; none, zero and negative ones stand for unlimited in SDF."""
-    value = _number(limit, tag, place, math.inf, infinite=True)
-    return value if 0.0 < value <= LARGEST else math.inf

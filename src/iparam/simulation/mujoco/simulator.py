@@ -17,6 +17,7 @@ from iparam.robot.cell import WorkCell
 from iparam.robot.collision.scene import CollisionScene, collision_scene
 from iparam.robot.description.mujoco_backend import require_mujoco
 from iparam.robot.dynamics import mass_matrix
+from iparam.robot.loading import StatedArm
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_angles
 from iparam.simulation.motors import JointFriction
@@ -130,13 +131,14 @@ class MujocoSimulator:
         payload: Payload | None = None,
         cell: WorkCell | None = None,
         clearance: float = 0.0,
+        shapes: CollisionScene | None = None,
     ) -> MujocoScene:
         """Build the model, see `Simulator.load`."""
         if not (np.isfinite(clearance) and clearance >= 0.0):
             raise InputError(f"clearance must not be negative, got {clearance}")
         if self.friction is not None and self.friction.viscous.shape != (robot.num_joints,):
             raise InputError(f"friction is that of {self.friction.viscous.size} joints, {robot.name} has others")
-        scene = MujocoScene(self, robot, payload, cell if cell is not None else WorkCell(), clearance)
+        scene = MujocoScene(self, robot, payload, cell if cell is not None else WorkCell(), clearance, shapes)
         check_movable(scene.loaded)
         scene.model, scene.collision  # noqa: B018  built here, so that what cannot be built is refused at once
         return scene
@@ -152,6 +154,7 @@ class MujocoScene:
         payload: on its tool frame, or None.
         cell: its surroundings.
         clearance: least distance that a trajectory must keep [m].
+        shapes: what may not touch what, if it is not to be that of `collision_scene`.
     """
 
     simulator: MujocoSimulator
@@ -159,6 +162,7 @@ class MujocoScene:
     payload: Payload | None
     cell: WorkCell
     clearance: float = 0.0
+    shapes: CollisionScene | None = None
 
     @cached_property
     def model(self) -> Any:
@@ -170,6 +174,8 @@ class MujocoScene:
     @cached_property
     def collision(self) -> CollisionScene:
         """What may not touch what: the scene that the planner and `excite check` judge by."""
+        if self.shapes is not None:
+            return self.shapes
         return collision_scene(self.robot, self.payload.boxes if self.payload is not None else (), self.cell)
 
     @cached_property
@@ -303,8 +309,7 @@ def _metadata(scene: MujocoScene) -> dict[str, Any]:
     settings = scene.simulator
     return {
         "source": "simulation",
-        "base_frame": scene.robot.base_frame,
-        "tool_frame": scene.robot.tool_frame,
+        **StatedArm.of(scene.robot).to_document(),
         "simulator": f"mujoco {require_mujoco().__version__}",
         "physics_rate_hz": settings.physics_rate,
         "sensor_rates_hz": {

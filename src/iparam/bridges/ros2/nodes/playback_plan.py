@@ -87,7 +87,7 @@ class PlaybackPlan:
         name = settings.robot or planned.robot
         if not name:
             raise InputError(f"{settings.trajectory} does not say which robot it belongs to: set the parameter robot")
-        robot = load_stated_robot(name, settings.tip or None, planned.tool_frame)
+        robot = load_stated_robot(name, planned.arm, settings.tip or None)
         if planned.trajectory.num_joints != robot.num_joints:
             raise InputError(
                 f"{settings.trajectory} moves {planned.trajectory.num_joints} joints, {robot.name} has "

@@ -1,0 +1,207 @@
+"""Every serial arm of at least four moving joints in example-robot-data, from its file to its load, by commands alone.
+
+For each: load, plan with a short budget, check, simulate, identify, verify with another motion, report, export to the
+formats that take any arm, and into the URDF. The load is a box of a tenth of the arm's moving mass and about a tenth of
+its reach. Prints for each arm how far it got and, if not to the end, what the command said; and over all arms, how often
+the truth is within the 95 % intervals, over runs with other noise.
+
+Of the two sides of a robot one is walked, and of files with the same chain one.
+
+Run: python benchmarks/bench_any_arm.py [seeds of noise] [words that paths and tips contain ...]
+     python benchmarks/bench_any_arm.py 5
+     python benchmarks/bench_any_arm.py 1 talos panda
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from side_by_side import print_table
+
+import iparam
+from iparam.cli.main import main as iparam_command
+from iparam.robot.description.folder import arms_in_folder
+from iparam.robot.description.installed import INSTALLED_ARMS, installed_description
+from iparam.robot.loading import read_description
+from iparam.robot.model import Robot
+
+LEAST_JOINTS = 4
+PLAN = ["--duration", "8", "--time-budget", "4", "--workers", "1"]
+NOISE = "ur5e"
+INERTIAL_FIELDS = 10
+FORMATS = ("json", "mjcf", "sdf", "urdf", "ros2")
+
+
+class StepFailedError(Exception):
+    """A command ended with another code than 0; the message is what it said."""
+
+
+@dataclass
+class Walk:
+    """How far one arm got.
+
+    Attributes:
+        name: of the file and the tip.
+        robot: the arm.
+        mass: of its load [kg].
+        step: the last one that was begun; "" when all are done.
+        reason: what the command said that failed.
+        kappa: condition number of the plan.
+        inside: (S, 10) whether the truth is within the 95 % intervals, for each seed.
+        mass_error: largest error of the mass over the seeds [relative].
+        seconds: that all of it took.
+    """
+
+    name: str
+    robot: Robot
+    mass: float
+    step: str = "load"
+    reason: str = ""
+    kappa: float = math.nan
+    inside: list[np.ndarray] = field(default_factory=list)
+    mass_error: float = math.nan
+    seconds: float = 0.0
+
+
+def arms(words: list[str]) -> Iterator[tuple[Path, Robot]]:
+    """Each arm of the package that is not the mirror image or the copy of one before it."""
+    folder = installed_description(next(iter(INSTALLED_ARMS))).parents[2]
+    seen = set()
+    for entry in arms_in_folder(folder, read_description):
+        robot = entry.robot
+        if robot is None or robot.num_joints < LEAST_JOINTS:
+            continue
+        place = entry.path.relative_to(folder)
+        signature = (place.parts[0], robot.num_joints, round(float(robot.body_parameters[:, 0].sum()), 3))
+        if signature in seen or (words and not any(word in f"{place} {robot.tool_frame}" for word in words)):
+            continue
+        seen.add(signature)
+        yield entry.path, robot
+
+
+def reach(robot: Robot) -> float:
+    """Farthest that the tool was from the first joint in random poses [m]."""
+    low, high = (np.nan_to_num(side, posinf=3.0, neginf=-3.0) for side in (robot.limits.lower, robot.limits.upper))
+    poses = np.random.default_rng(0).uniform(low, high, (500, robot.num_joints))
+    first = iparam.forward_kinematics(robot, poses, frame=robot.moving_joints[0].child)[:, :3, 3]
+    return float(np.linalg.norm(iparam.forward_kinematics(robot, poses)[:, :3, 3] - first, axis=1).max())
+
+
+def command(*arguments: str) -> str:
+    """What a command prints; raises what it complains of."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = iparam_command(list(arguments))
+    if code != 0:
+        said = " ".join((err.getvalue() or out.getvalue()).split())
+        raise StepFailedError(said[said.find("error:") :] if "error:" in said else said)
+    return out.getvalue()
+
+
+def walk(path: Path, robot: Robot, seeds: int, folder: Path) -> Walk:
+    """One arm through all commands."""
+    began = time.perf_counter()
+    mass = 0.1 * float(robot.body_parameters[:, 0].sum())
+    length = reach(robot)
+    done = Walk(f"{path.stem} {robot.tool_frame}", robot, mass)
+    arm = ["--robot", str(path), "--base", robot.base_frame, "--tip", robot.tool_frame]
+    tilted = next((note for note in robot.notes if "gravity=" in note), "")
+    if found := re.search(r"of the base is (\S+ \S+ \S+) m/s", tilted):
+        arm += ["--gravity", *found[1].split()]
+    box = ["--payload-size", *(f"{share * length:.4f}" for share in (0.06, 0.08, 0.1)), "--payload-mass", f"{mass:.6g}"]
+    file = {name: str(folder / name) for name in ("t.json", "u.json", "truth.json", "result.json")}
+    file |= {name: str(folder / name) for name in ("run.parquet", "exact.parquet", "other.parquet")}
+    file |= {name: str(folder / name) for name in ("report.html", "merged.urdf")}
+    try:
+        done.step = "plan"
+        said = json.loads(command("excite", "optimize", *arm, *box, *PLAN, "--output", file["t.json"], "--json"))
+        done.kappa = float(said["condition_number"])
+        command("excite", "optimize", *arm, *box, *PLAN, "--seed", "7", "--output", file["u.json"])
+        done.step = "check"
+        command("excite", "check", file["t.json"])
+        done.step = "simulate"
+        run = ["simulate", "--noise", NOISE, "--physics-rate", "1000"]
+        command(*run, "--trajectory", file["t.json"], "--output", file["run.parquet"], "--truth", file["truth.json"])
+        command(*run, "--trajectory", file["u.json"], "--output", file["other.parquet"], "--seed", "99")
+        command(*run[:1], *run[3:], "--trajectory", file["t.json"], "--output", file["exact.parquet"])
+        exact, noise = iparam.Recording.load(file["exact.parquet"]), iparam.noise_preset(NOISE)
+        done.step = "identify"
+        truth = np.array(json.loads(Path(file["truth.json"]).read_text(encoding="utf-8"))["phi"])
+        errors = []
+        for seed in range(seeds):
+            if seed:
+                noise.apply(exact, seed).save(file["run.parquet"])
+            command("identify", "payload", file["run.parquet"], "--output", file["result.json"])
+            result = json.loads(Path(file["result.json"]).read_text(encoding="utf-8"))
+            spread = 1.959964 * np.sqrt(np.diag(result["covariance_phi"]))
+            done.inside.append(np.abs(np.array(result["phi"]) - truth) <= spread)
+            errors.append(abs(result["mass"] - truth[0]) / truth[0])
+        done.mass_error = max(errors)
+        done.step = "verify"
+        command("verify", file["result.json"], file["other.parquet"])
+        done.step = "report"
+        given = ["--recording", file["run.parquet"], "--trajectory", file["t.json"], "--truth", file["truth.json"]]
+        command("report", file["result.json"], *given, "--output", file["report.html"])
+        done.step = "export"
+        for kind in FORMATS:
+            command("export", file["result.json"], "--format", kind)
+        command("export", file["result.json"], "--urdf", str(path), "--output", file["merged.urdf"])
+        heavier = iparam.load_robot(file["merged.urdf"], tip=robot.tool_frame, base=robot.base_frame)
+        gained = heavier.body_parameters[-1, 0] - robot.body_parameters[-1, 0]
+        if not math.isclose(gained, result["mass"], rel_tol=1e-6):
+            raise StepFailedError(f"the merged URDF gained {gained} kg, not {result['mass']}")
+        done.step = ""
+    except StepFailedError as error:
+        done.reason = str(error)
+    done.seconds = time.perf_counter() - began
+    return done
+
+
+def main() -> None:
+    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    rows, inside, reasons, count = [], [], [], 0
+    header = ["arm", "joints", "load kg", "kappa", "ended", "in 95 %", "mass off", "s"]
+    for path, robot in arms(sys.argv[2:]):
+        with tempfile.TemporaryDirectory() as folder:
+            done = walk(path, robot, seeds, Path(folder))
+        count += 1
+        held = np.mean(done.inside) if done.inside else math.nan
+        inside += done.inside
+        rows.append(
+            [
+                done.name,
+                str(robot.num_joints),
+                f"{done.mass:.3g}",
+                f"{done.kappa:.3g}",
+                done.step or "all steps done",
+                f"{held:.0%}" if done.inside else "",
+                f"{done.mass_error:.2%}" if math.isfinite(done.mass_error) else "",
+                f"{done.seconds:.0f}",
+            ]
+        )
+        print(*rows[-1], done.reason, sep="  ", file=sys.stderr, flush=True)
+        if done.reason:
+            reasons.append(f"- {done.name}, {done.step}: {done.reason}")
+    print_table(f"{count} arms of example-robot-data, noise of a {NOISE}, {seeds} seeds each", header, rows)
+    print(f"\nAll steps: {sum(row[4] == 'all steps done' for row in rows)} of {count}.")
+    if inside:
+        hits = np.array(inside)
+        share, runs = float(hits.mean()), len(hits)
+        print(f"Truth within its 95 % interval: {share:.1%} of {hits.size} figures in {runs} runs.")
+    if reasons:
+        print("\nNot to the end:\n", *reasons, sep="\n")
+
+
+if __name__ == "__main__":
+    main()
