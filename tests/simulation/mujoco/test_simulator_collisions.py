@@ -68,7 +68,7 @@ class TestCollisions:
         lower = HOME + np.array([0.0, 0.4, 0.0, 0.0, 0.0, 0.0])
         MujocoSimulator().load(ur5e, box).run(there_and_back(HOME, lower))
         with pytest.raises(
-            CollisionError, match=r"payload is \d+\.?\d* mm from ground, 100 mm are to be kept"
+            CollisionError, match=r"payload is \d+\.?\d* mm too close to ground, of the 100 mm to be kept"
         ) as caught:
             MujocoSimulator().load(ur5e, box, clearance=0.1).run(there_and_back(HOME, lower))
         assert -0.1 < caught.value.depth < 0.0
