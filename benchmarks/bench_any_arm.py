@@ -37,7 +37,7 @@ from iparam.robot.loading import read_description
 from iparam.robot.model import Robot
 
 LEAST_JOINTS = 4
-PLAN = ["--duration", "8", "--time-budget", "4", "--workers", "1"]
+PLAN = ["--duration", "8", "--time-budget", "2", "--workers", "1"]
 NOISE = "ur5e"
 INERTIAL_FIELDS = 10
 FORMATS = ("json", "mjcf", "sdf", "urdf", "ros2")
@@ -127,7 +127,7 @@ def walk(path: Path, robot: Robot, seeds: int, folder: Path) -> Walk:
         done.step = "plan"
         said = json.loads(command("excite", "optimize", *arm, *box, *PLAN, "--output", file["t.json"], "--json"))
         done.kappa = float(said["condition_number"])
-        command("excite", "random", *arm, *box, *PLAN[:2], "--amplitude", "0.5", "--output", file["u.json"])
+        command("excite", "optimize", *arm, *box, *PLAN, "--seed", "7", "--output", file["u.json"])
         done.step = "check"
         command("excite", "check", file["t.json"])
         done.step = "simulate"

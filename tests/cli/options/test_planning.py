@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -132,3 +133,90 @@ def test_a_clearance_that_is_given_is_kept_and_written(folder: Path, capsys: pyt
     assert main(["excite", "check", "apart.json"]) == 0
     assert "35 mm clearance; 95 % of the limits" in capsys.readouterr().out
     assert main(["excite", "check", "apart.json", "--clearance", "0.3"]) == 1
+
+
+TWO_ARMS = """<robot name="two">{links}<joint name="lift" type="prismatic"><parent link="floor"/><child link="chest"/>
+<axis xyz="0 0 1"/><limit lower="0" upper="1" velocity="0.1" effort="900"/></joint>{joints}</robot>"""
+
+
+def two_arms() -> str:
+    """A left and a right arm of five joints on a chest that is lifted."""
+    solid = '<inertial><mass value="1"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial>'
+    links = ['<link name="floor"/>', f'<link name="chest">{solid}</link>']
+    joints = []
+    for side, place in (("left", 0.15), ("right", -0.15)):
+        for index in range(5):
+            parent, at = (f"{side}{index - 1}", "0 0 0.2") if index else ("chest", f"0 {place} 0.2")
+            links.append(f'<link name="{side}{index}">{solid}</link>')
+            joints.append(
+                f'<joint name="{side}_j{index}" type="revolute"><parent link="{parent}"/><child link="{side}{index}"/>'
+                f'<origin xyz="{at}"/><axis xyz="{index % 2} {1 - index % 2} {index % 3}"/>'
+                '<limit lower="-2" upper="2" velocity="3" effort="80"/></joint>'
+            )
+    return TWO_ARMS.format(links="".join(links), joints="".join(joints))
+
+
+def test_the_arm_and_where_the_rest_stands_are_said_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("two.urdf").write_text(two_arms(), encoding="utf-8")
+    lock = ["--lock", "lift=0.4", "right_j1=0.7"]
+    arm = ["--robot", "two.urdf", "--base", "chest", "--tip", "left4", *lock]
+    words = ["--payload-size", "0.04", "0.04", "0.04", "--payload-mass", "0.2", "--duration", "4", "--harmonics", "3"]
+    assert main(["excite", "random", *arm, *words, "--output", "left.json"]) == 0, capsys.readouterr().err
+    stated = json.loads(Path("left.json").read_text())
+    assert stated["base_frame"] == "chest"
+    assert stated["lock"] == {"lift": 0.4, "right_j1": 0.7}
+    capsys.readouterr()
+    assert main(["excite", "check", "left.json", "--json"]) == 0, capsys.readouterr().err
+    # The other arm has no shape in the file, and is in the way all the same.
+    leaning = ["--lock", "right_j1=-1.2"]
+    for command in (["excite", "check", "left.json"], ["simulate", "--trajectory", "left.json", "--output", "x.csv"]):
+        assert main([*command, *leaning]) == 1
+        assert re.search(r"left\d.*right\d|right\d.*left\d", capsys.readouterr().err)
+    run = ["simulate", "--trajectory", "left.json", "--noise", "ur5e", "--physics-rate", "1000"]
+    assert main([*run, "--output", "run.parquet"]) == 0
+    recording = iparam.Recording.load("run.parquet")
+    assert recording.metadata["lock"] == {"lift": 0.4, "right_j1": 0.7}
+    assert main(["identify", "payload", "run.parquet", "--output", "result.json"]) == 0, capsys.readouterr().err
+    assert json.loads(Path("result.json").read_text())["mass"] == pytest.approx(0.2, rel=0.05)
+    arm_of_run = iparam.sensing.recorded_robot(recording)
+    assert (arm_of_run.base_frame, arm_of_run.tool_frame, arm_of_run.lock) == ("chest", "left4", stated["lock"])
+
+
+def test_what_a_check_refuses_of_a_file_that_says_nothing_is_refused_by_the_simulator(folder: Path, capsys) -> None:
+    """Both hold a motion of an earlier version to 10 mm."""
+    near = WorkCell(ground_height=lowest_point("bare.json") - 0.005)
+    for name, conditions in (("near.json", None), ("free.json", PlanConditions(cell=near))):
+        save_trajectory(name, motion(), robot="ur5e", fps=100.0, tool_frame="tool0", conditions=conditions)
+    Path("cell.json").write_text(json.dumps({"format": "iparam-cell/1", "ground_height": near.ground_height}))
+    for command in (["excite", "check", "near.json"], ["simulate", "--trajectory", "near.json", "--output", "r.csv"]):
+        assert main([*command, "--cell", "cell.json"]) == 1
+        assert "ground" in capsys.readouterr().err
+    # What --clearance says is kept by both, too.
+    for clearance, code in (("0.004", 0), ("0.006", 1)):
+        for command in (
+            ["excite", "check", "free.json"],
+            ["simulate", "--trajectory", "free.json", "--output", "r.csv"],
+        ):
+            assert main([*command, "--clearance", clearance]) == code, capsys.readouterr().err
+
+
+def lowest_point(trajectory: str) -> float:
+    """Of the arm along a motion, by its capsules [m]."""
+    robot, planned = iparam.load_robot("ur5e"), iparam.load_trajectory(trajectory)
+    q = planned.trajectory.sample(1000.0).q
+    scene = iparam.robot.collision_scene(robot, (), WorkCell(ground_height=-1.0))
+    (ground,) = (group for group in scene.distances if group.name == "robot-ground collision")
+    return float(ground.at(q).values.min()) - 1.0
+
+
+def test_a_motion_of_the_reference_problem_is_simulated_with_its_own_spheres(folder: Path, capsys) -> None:
+    words = ["excite", "optimize", "--preset", "reference", "--starts", "1", "--output", "reference.json"]
+    assert main(words) == 0, capsys.readouterr().err
+    capsys.readouterr()
+    assert main(["excite", "check", "reference.json"]) == 0
+    assert "spheres at the joints only: by the shapes of the links, forearm_link - payload" in capsys.readouterr().err
+    run = ["simulate", "--trajectory", "reference.json", "--output", "run.csv", "--payload", "box", "--mass", "1"]
+    assert main([*run, "--size", "0.1", "0.15", "0.2"]) == 0
+    # A larger payload is not that of the problem: it is judged as any other, by both.
+    assert main([*run, "--size", "0.1", "0.15", "0.4"]) == 1
+    assert main(["excite", "check", "reference.json", "--payload-size", "0.1", "0.15", "0.4"]) == 1

@@ -122,13 +122,16 @@ def arm_shape(robot: Robot) -> ArmShape:
         if len(links) > MOST_LINKS:
             links = {frame: tuple(piece for pieces in links.values() for piece in pieces)}
         failures: list[str] = []
+        guessed = set() if described else {link.name for link in robot.links}
         for link, pieces in links.items():
             fit = _fit(pieces, MOST_CAPSULES if len(links) == 1 else MOST_CAPSULES - 1)
             failures += fit.failures
+            guessed |= set(fit.incomplete)
             if fit.capsules:
                 capsules += [Capsule(body, frame, one.start, one.end, one.radius, link) for one in fit.capsules]
                 hulls[link], overhang[link] = fit.hull, fit.overhang
         unread += failures
+        capsules += _beside_the_arm(robot, body, frame, guessed)
         if known or failures or (not links and (not described or masses[body] > 0.0)):
             capsules += _along_joints(robot, body, frame)
             if described and not failures and not known:
@@ -179,6 +182,7 @@ class _Fit(NamedTuple):
     hull: FloatArray
     overhang: float
     failures: tuple[str, ...]
+    incomplete: tuple[str, ...]  # links of which a piece is not in it
 
 
 @lru_cache(maxsize=256)
@@ -186,14 +190,16 @@ def _fit(pieces: tuple[_Piece, ...], most: int) -> _Fit:
     """Once for a link, whatever tool or payload the robot is given."""
     parts: list[FloatArray] = []
     failures: list[str] = []
+    incomplete: list[str] = []
     for piece, link, packed in pieces:
         pose = np.frombuffer(packed).reshape(4, 4)
         try:
             parts.append(piece.triangles() @ pose[:3, :3].T + pose[:3, 3])
         except FileFormatError as error:
             failures.append(f"shape of {link}: {error}")
+            incomplete.append(link)
     if not parts:
-        return _Fit((), np.empty((0, 3)), 0.0, tuple(failures))
+        return _Fit((), np.empty((0, 3)), 0.0, tuple(failures), tuple(incomplete))
     triangles = np.concatenate(parts)
     corners = hull_points(triangles.reshape(-1, 3))
     points = triangles.reshape(-1, 3)
@@ -205,7 +211,8 @@ def _fit(pieces: tuple[_Piece, ...], most: int) -> _Fit:
     rows = kept(FIT_METHOD, (triangles, np.array([float(most)])), fitted, lambda known: _encloses(known, points, most))
     capsules = tuple(FittedCapsule(row[:3], row[3:6], float(row[6])) for row in rows)
     hull = Hull.of(corners, 2000)
-    return _Fit(capsules, frozen(corners), max(hull.overhang(capsule) for capsule in capsules), tuple(failures))
+    overhang = max(hull.overhang(capsule) for capsule in capsules)
+    return _Fit(capsules, frozen(corners), overhang, tuple(failures), tuple(incomplete))
 
 
 def _encloses(rows: FloatArray, points: FloatArray, most: int) -> bool:
@@ -233,6 +240,34 @@ def _along_joints(robot: Robot, body: int, frame: str) -> list[Capsule]:
     return [Capsule(body, frame, turn @ start, turn @ end, radius) for start, end in pairwise(points)]
 
 
+def _beside_the_arm(robot: Robot, body: int, frame: str, guessed: set[str]) -> list[Capsule]:
+    """Capsules for those of the named links that hang on a body beside the arm, as a locked second arm does.
+
+    They run from the link's joint to those that it carries, or to its centre of mass if it carries none.
+    """
+    chain = robot.chain
+    turn = chain.link_turns[body - 1].reshape(3, 3).T if body else np.eye(3)
+    bodies = dict(zip(robot.frames, chain.frame_bodies.tolist(), strict=True))
+    poses = dict(zip(robot.frames, chain.frame_offsets, strict=True))
+    parents = {joint.child: joint.parent for joint in robot.joints}
+    on_arm, link = {robot.base_frame}, robot.tool_frame
+    while link != robot.base_frame:
+        on_arm.add(link)
+        link = parents[link]
+    capsules: list[Capsule] = []
+    for each in robot.links:
+        name, inertial = each.name, each.inertial
+        if name not in guessed or name in on_arm or bodies[name] != body or inertial is None or inertial.mass <= 0.0:
+            continue
+        start = poses[name][9:]
+        ends = [poses[joint.child][9:] for joint in robot.joints if joint.parent == name and joint.child not in on_arm]
+        ends = ends or [poses[name][:9].reshape(3, 3) @ inertial.center_of_mass + start]
+        length = sum(float(np.linalg.norm(end - start)) for end in ends)
+        radius = _radius_of(inertial.mass, length)
+        capsules += [Capsule(body, frame, turn @ start, turn @ end, radius, name) for end in ends]
+    return capsules
+
+
 def _known_radii(robot: Robot) -> tuple[float, ...]:
     """Of the base and every link of an arm of the catalogue [m]; none of another arm."""
     radii = catalog_arm(robot.name).link_radii if robot.name in robot_names() else ()
@@ -258,7 +293,12 @@ def _guessed_radius(robot: Robot, body: int, points: list[FloatArray]) -> float:
     of = max(body, 1)
     path = points if body else _path(robot, 1)
     length = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(path))
-    volume = max(float(robot.chain.phi[of - 1, 0]), 0.0) / DENSITY
+    return _radius_of(float(robot.chain.phi[of - 1, 0]), length)
+
+
+def _radius_of(mass: float, length: float) -> float:
+    """Of a capsule of a mass [kg] at DENSITY, around a line of a length [m], within its bounds [m]."""
+    volume = max(mass, 0.0) / DENSITY
     roots = np.roots([4.0 / 3.0 * np.pi, np.pi * length, 0.0, -volume])
     radius = max((root.real for root in roots if abs(root.imag) < 1e-9), default=0.0)
     return float(np.clip(radius, THINNEST, THICKEST))
