@@ -11,6 +11,7 @@ import numpy as np
 import iparam
 from iparam.arrays import FloatArray
 from iparam.recording import Recording
+from iparam.robot.description.installed import installed_description
 from iparam.robot.model import Robot
 from iparam.spatial import InertialParameters
 from iparam.spatial.transforms import rotation_from_rpy, transform_from
@@ -142,14 +143,18 @@ def _tilted(degrees: float, about: int) -> tuple[float, float, float]:
     return tuple((rotation_from_rpy(angles).T @ [0.0, 0.0, -9.81]).tolist())  # type: ignore[return-value]
 
 
-_TAKEN_FOR = {"ur5e": ("ur5", "ur3e", "ur10e"), "panda": ("talos_left_arm", "xarm7", "xarm7")}
-
-
 def _other_arm(index: int) -> Callable[[Workbench], Log]:
+    """The log of an arm that is taken for another one with as many joints."""
+
     def make(bench: Workbench) -> Log:
-        robot, recording = iparam.load_robot(_TAKEN_FOR[bench.arm][index]), bench.sound
-        if index == 2 and bench.arm == "panda":  # xarm7 again, at another rate
-            recording = _fewer(recording, 5)
+        recording = bench.sound
+        if bench.arm == "ur5e":
+            robot = iparam.load_robot(("ur5", "ur3e", "ur10e")[index])
+        elif index < 2:
+            robot, recording = iparam.load_robot("xarm7"), _fewer(recording, 5) if index == 0 else recording
+        else:
+            folder = installed_description("panda").parents[2]
+            robot = iparam.load_robot(folder / "baxter_description" / "urdf" / "baxter.urdf", tip="left_hand_link")
         return Log(recording, robot, (bench.load,))
 
     return make
@@ -257,18 +262,21 @@ MISTAKES: tuple[Mistake, ...] = (
         ("x and y exchanged", _edited(lambda r: edit.rearranged(r, ("y", "x", "z")))),
         ("y and z exchanged", _edited(lambda r: edit.rearranged(r, ("x", "z", "y")))),
         ("x, y, z are z, x, y", _edited(lambda r: edit.rearranged(r, ("z", "x", "y")))),
+        same=("left-handed", "sensor-rotation"),
     ),
     *_sized(
         "left-handed",
         ("x points the other way", _edited(lambda r: edit.rearranged(r, ("-x", "y", "z")))),
         ("y points the other way", _edited(lambda r: edit.rearranged(r, ("x", "-y", "z")))),
         ("z points the other way", _edited(lambda r: edit.rearranged(r, ("x", "y", "-z")))),
+        same=("axis-order",),
     ),
     *_sized(
         "sensor-rotation",
         ("turned by 2 deg about x", _physical(sensor_pose=_turned(2.0, 0.0, 0.0))),
         ("turned by 5 deg about y and 45 about z", _physical(sensor_pose=_turned(0.0, 5.0, 45.0))),
         ("turned by 90 deg about z", _physical(sensor_pose=_turned(0.0, 0.0, 90.0))),
+        same=("axis-order",),
     ),
     *_sized(
         "sensor-offset",
@@ -281,7 +289,7 @@ MISTAKES: tuple[Mistake, ...] = (
         "robot-model",
         ("taken for an arm that is much like it", _other_arm(0)),
         ("taken for another arm", _other_arm(1)),
-        ("taken for another arm", _other_arm(2)),
+        ("taken for a third one", _other_arm(2)),
     ),
     *_sized(
         "joint-order",
@@ -312,6 +320,7 @@ MISTAKES: tuple[Mistake, ...] = (
         ("2 % fast", _edited(lambda r: edit.other_clock(r, 1.02))),
         ("10 % fast", _edited(lambda r: edit.other_clock(r, 1.10))),
         ("half as fast", _edited(lambda r: edit.other_clock(r, 0.5))),
+        same=("weight-compensated",),
     ),
     *_sized(
         "delay",
@@ -392,7 +401,7 @@ MISTAKES: tuple[Mistake, ...] = (
         ("a tenth of it", _compensated(0.1)),
         ("half of it", _compensated(0.5)),
         ("all of it", _compensated(1.0)),
-        same=("external-force",),
+        same=("external-force", "clock-rate"),
     ),
     *_sized(
         "over-rated-load",

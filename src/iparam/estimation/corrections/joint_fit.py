@@ -25,6 +25,7 @@ from iparam.estimation.errors import IdentificationError
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
 from iparam.estimation.payload.problem import NUM_PARAMETERS
 from iparam.estimation.payload.problem_from_recording import LEAST_SAMPLES, averaged, within_motion
+from iparam.estimation.payload.spikes import without_spikes
 from iparam.motion.angle_samples import evenly_stamped
 from iparam.motion.delay import CLEAR, LEAST_DELAY, SETTLED
 from iparam.motion.motion import MotionEstimate
@@ -123,7 +124,8 @@ def fit_corrections(
         raise InputError(
             f"{names[0]}='estimate' needs a motion of the joints alone: leave out the accelerometer (motion='kalman')"
         )
-    measured = _means((SensorWrench() if wrench is None else wrench).read(run), whole, correction)
+    read = (SensorWrench() if wrench is None else wrench).read(run)
+    measured = _means(without_spikes(read, whole, robot, checked.gravity)[0], whole, correction)
     known = np.eye(6) if in_base else correction.wrench_matrix()
     model = CorrectedModel(whole, measured.time, robot, known)
     unclear = correction.delay is None and correction.low_pass is None and robot is not None

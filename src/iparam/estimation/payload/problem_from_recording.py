@@ -14,6 +14,7 @@ from iparam.estimation.corrections.problem_changes import changed_problem
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.regressor_uncertainty import regressor_uncertainty
+from iparam.estimation.payload.spikes import without_spikes
 from iparam.motion.angle_samples import evenly_stamped
 from iparam.motion.delay import AlignedMotion, align_motion
 from iparam.motion.motion import MotionEstimate
@@ -125,6 +126,9 @@ def problem_from_recording(
         if instruments and isinstance(source, KalmanMotion):  # whose errors must not be those of the set points
             source = dataclasses.replace(source, angles_alone=True)
         whole = source if isinstance(source, MotionEstimate) else known_motion(recording, robot, source)
+    spikes: tuple[str, ...] = ()
+    if not are_poses(recording):  # which are no neighbours of each other
+        measured, spikes = without_spikes(measured, whole, robot, checked.gravity)
     if correction.low_pass is not None:
         measured = dataclasses.replace(measured, time=measured.time - (delay or 0.0))
         aligned = AlignedMotion(whole, 1.0 / (2.0 * np.pi * float(correction.low_pass)), filtered=True)
@@ -166,6 +170,7 @@ def problem_from_recording(
         *restamped,
         *sign,
         *whole.warnings,
+        *spikes,
         *aligned.warnings,
         *left_out,
     ]
