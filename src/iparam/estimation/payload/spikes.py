@@ -62,13 +62,13 @@ def without_spikes(
         return wrench, ()
     times, values = wrench.time[inside], wrench.values[inside]
     still = AlignedMotion(motion)
-    sound = np.ones(inside.size, dtype=bool)
+    sound: NDArray[np.bool_] = np.ones(inside.size, dtype=bool)
     for _ in range(_ROUNDS):
         residual = values - _load_wrench(times, values, sound, still, robot, gravity)
         spikes = (_standing_out(residual, least) & _standing_out(values, least)).any(axis=1)
         if np.array_equal(~spikes, sound):
             break
-        sound = ~spikes
+        sound = np.asarray(~spikes)
     count = int(np.count_nonzero(~sound))
     if not 0 < count <= MOST * inside.size:
         return wrench, ()
