@@ -91,7 +91,8 @@ def test_times() -> None:
     assert back.signal("q").num_samples == 200
     np.testing.assert_allclose(back.signal("q").time, 0.9 * TIME)
     assert correction.bias_starts() == (0.9,)
-    assert correction.options == "--clock 0.9 --exclude 0.5 0.695 1 1.1 --rezeroed 1"
+    assert correction.options == "--clock 0.9 --exclude 0.5 0.695 --exclude 1 1.1 --rezeroed 1"
+    assert Correction(wrench_axes=("-x", "y", "z")).options == "--wrench-axes=-x,y,z"
 
 
 def test_gravity_counts_whatever_the_recording_states() -> None:

@@ -12,13 +12,14 @@ from tyro.conf import Positional, arg
 import iparam
 from iparam.cli.console.printing import AsJson, numbers, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.mounting import note_unstored
-from iparam.cli.options.recorded_run import DelayText, RecordedRunOptions, given_delay, note_further
+from iparam.cli.options.recorded_run import note_further
 from iparam.files.kind import FileKind
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compensate(RecordedRunOptions):
+class Compensate(CorrectedRunOptions):
     r"""Take an identified load out of the wrench of a recording.
 
     So with the sensor's bias. What is left is what touches the tool.
@@ -34,8 +35,6 @@ class Compensate(RecordedRunOptions):
     output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]
     """File for the recording without the load: .parquet or .csv. Replaced if it exists."""
     overwrite: Overwrite = False
-    delay: DelayText = None
-    """By how much the wrench lags behind the joint angles [s], or 'estimate': compensate what the wrench shows."""
     zeroed: Annotated[bool, arg(help_behavior_hint="")] = False
     """The sensor was zeroed with the load on it, in the first pose of the recording."""
     json: AsJson = False
@@ -45,8 +44,9 @@ class Compensate(RecordedRunOptions):
         estimate = iparam.Estimate.load(self.result)
         estimate.require_credit("a load is taken out of the wrench as if it were true")
         recording, robot = self.load_run(self.recording)
+        correction = self.known_correction(estimate.correction.for_another_run())
         clean = iparam.estimation.compensate_wrench(
-            recording, robot, estimate, delay=given_delay(self.delay), zeroed=self.zeroed
+            recording, robot, estimate, zeroed=self.zeroed, correction=correction
         )
         clean.save(self.output)
         note_unstored(clean, self.output)

@@ -12,8 +12,8 @@ from tyro.conf import Positional, arg
 import iparam
 from iparam.cli.console.printing import note, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.joint_state import robot_of
-from iparam.cli.options.recorded_run import DelayText, RecordedRunOptions, given_delay
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from iparam.estimation.assessment.method_comparison import MethodComparison
     from iparam.recording.recording import Recording
     from iparam.robot.model import Robot
+    from iparam.sensing.correction import Correction
     from iparam.trajectory import TrajectoryFile
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report(RecordedRunOptions):
+class Report(CorrectedRunOptions):
     r"""Write one HTML page about an identification.
 
     One file, no network, no scripts. Parts without their input are left out.
@@ -49,8 +50,6 @@ class Report(RecordedRunOptions):
     """What the arm really carried, from 'iparam simulate --truth': .json."""
     methods: Annotated[tuple[str, ...], arg(metavar="NAME ..", help_behavior_hint="")] = ()
     """Estimators to compare on the recording: names, or 'all'."""
-    delay: DelayText = None
-    """By how much the wrench lags behind the joint angles [s], or 'estimate': compensate what the wrench shows."""
     title: Annotated[str, arg(metavar="TEXT")] = "Payload identification"
     """Heading of the page."""
 
@@ -67,6 +66,7 @@ class Report(RecordedRunOptions):
         recording, robot = (
             (None, self._robot(planned, estimate.frame)) if self.recording is None else self.load_run(self.recording)
         )
+        correction = self.known_correction(iparam.sensing.Correction() if recording is None else estimate.correction)
         given = {"result": self.result, "recording": self.recording, "trajectory": self.trajectory, "truth": self.truth}
         content = iparam.report.ReportInput(
             estimate=estimate,
@@ -74,8 +74,8 @@ class Report(RecordedRunOptions):
             recording=recording,
             trajectory=planned,
             truth=None if truth is None else truth.payload,
-            comparison=self._comparison(recording, robot),
-            delay=given_delay(self.delay),
+            comparison=self._comparison(recording, robot, correction),
+            correction=correction,
             title=self.title,
             sources={name: path.name for name, path in given.items() if path is not None},
             created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z"),
@@ -96,9 +96,11 @@ class Report(RecordedRunOptions):
             note(f"{self.trajectory} does not say which robot it belongs to: add --robot to show the motion")
         return None
 
-    def _comparison(self, recording: Recording | None, robot: Robot | None) -> MethodComparison | None:
+    def _comparison(
+        self, recording: Recording | None, robot: Robot | None, correction: Correction
+    ) -> MethodComparison | None:
         if not self.methods or recording is None or robot is None:
             return None
 
         names = iparam.estimation.METHODS if "all" in self.methods else self.methods
-        return iparam.estimation.compare_methods(recording, robot, names, delay=given_delay(self.delay))
+        return iparam.estimation.compare_methods(recording, robot, names, correction=correction)

@@ -10,7 +10,8 @@ from tyro.conf import Positional, arg
 
 import iparam
 from iparam.cli.console.printing import AsJson, number, numbers, print_json, print_line, print_table
-from iparam.cli.options.recorded_run import DelayText, RecordedRunOptions, given_delay, note_further
+from iparam.cli.options.correction import CorrectedRunOptions
+from iparam.cli.options.recorded_run import note_further
 from iparam.errors import IparamError
 from iparam.rounding import NORMAL_95
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verify(RecordedRunOptions):
+class Verify(CorrectedRunOptions):
     r"""Predict the wrench of a motion that was not used, and compare.
 
     The exit code is 0 if every axis is within --threshold times the noise, else 1.
@@ -37,8 +38,6 @@ class Verify(RecordedRunOptions):
     """Largest error (rms) that passes, in units of the sensor's noise."""
     keep_bias: Annotated[bool, arg(help_behavior_hint="")] = False
     """Use the result's sensor bias. By default six offsets are fitted: a bias changes."""
-    delay: DelayText = None
-    """By how much the wrench lags behind the joint angles [s], or 'estimate': compensate what the wrench shows."""
     json: AsJson = False
 
     def run(self) -> None:
@@ -51,7 +50,7 @@ class Verify(RecordedRunOptions):
             robot,
             threshold=self.threshold,
             keep_bias=self.keep_bias,
-            delay=given_delay(self.delay),
+            correction=self.known_correction(estimate.correction.for_another_run()),
         )
         note_further(found.warnings, recording)
         if self.json:

@@ -48,7 +48,14 @@ class ReportContext:
         given = self.given
         if given.recording is None or given.robot is None or not given.recording.has("wrench"):
             return None
-        return analyze_run(given.recording, given.robot, given.estimate, motion=given.motion, delay=given.delay)
+        return analyze_run(
+            given.recording,
+            given.robot,
+            given.estimate,
+            motion=given.motion,
+            delay=given.delay,
+            correction=given.correction,
+        )
 
     @cached_property
     def motion(self) -> MotionEstimate | None:
@@ -71,7 +78,7 @@ class ReportContext:
         given = self.given
         if given.motion is not None or given.recording is None or given.robot is None or not given.recording.has("q"):
             return given.motion
-        return KalmanMotion().motion(given.recording, given.robot)
+        return KalmanMotion().motion(given.correction.applied(given.recording, given.robot), given.robot)
 
     @cached_property
     def body(self) -> EquivalentBody | None:

@@ -15,6 +15,7 @@ from iparam.motion.motion import MotionEstimate
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 from iparam.robot.same_arm import compare_with_stated
+from iparam.sensing.correction import Correction
 from iparam.sensing.run_check import check_run
 from iparam.spatial.parameters import InertialParameters
 from iparam.trajectory.storage import TrajectoryFile
@@ -34,6 +35,7 @@ class ReportInput:
         truth: what the arm really carried, in the tool frame, where that is known.
         comparison: other methods' estimates from the same run.
         delay: by how much the wrench lags behind the joint angles [s]; None compensates what the wrench shows clearly.
+        correction: what was put right in the recording before the load was identified.
         title: of the page.
         sources: what the inputs were called, e.g. "recording" -> "run.parquet".
         created: date and time, as it is to be shown.
@@ -49,6 +51,7 @@ class ReportInput:
     truth: InertialParameters | None = None
     comparison: MethodComparison | None = None
     delay: float | None = None
+    correction: Correction = field(default_factory=Correction)
     title: str = "Payload identification"
     sources: Mapping[str, str] = field(default_factory=dict)
     created: str = ""

@@ -48,6 +48,19 @@ ESTIMABLE = (
 )
 """What `identify_payload` can estimate along with the load."""
 
+UNITS = {
+    "sensor_rotation": "deg",
+    "sensor_offset": "m",
+    "gravity": "m/s^2",
+    "delay": "s",
+    "low_pass": "Hz",
+    "joint_offset": "deg",
+    "external_force": "N",
+    "exclude": "s",
+    "rezeroed": "s",
+}
+"""Units of what has one."""
+
 _NUMBERS = {"sensor_rotation": 3, "sensor_offset": 3, "wrench_scale": 6, "gravity": 3, "external_force": 3}
 _POSITIONS = ("q", "target_q")
 
@@ -106,7 +119,7 @@ class Correction:
         for name in ("low_pass", "clock"):
             value = getattr(self, name)
             if isinstance(value, float) and value <= 0.0:
-                raise InputError(f"{name} must be above 0, got {value:g}")
+                raise InputError(f"{name}= must be above 0, got {value:g}")
         self._set("wrench_axes", _axes(self.wrench_axes))
         if self.wrench_frame not in (None, "tool", "base"):
             raise UnknownNameError("frame of the wrench", str(self.wrench_frame), ("tool", "base"))
@@ -137,6 +150,10 @@ class Correction:
         """What a user types for it, e.g. ``--sensor-rotation 0 0 90.1``."""
         return " ".join(_option(name, value) for name, value in self._given())
 
+    def option(self, name: str) -> str:
+        """The part of `options` that is about one correction."""
+        return _option(name, getattr(self, name))
+
     def to_document(self) -> dict[str, Any]:
         """What is corrected, as plain values by name; nothing of what is not."""
         return {name: _plain(value) for name, value in self._given()}
@@ -160,6 +177,10 @@ class Correction:
     def merged(self, other: Correction) -> Correction:
         """Both; what both give is the other's."""
         return dataclasses.replace(self, **dict(other._given()))
+
+    def for_another_run(self) -> Correction:
+        """What holds for other runs of the same arm and sensor as well: all but times, and a delay that may differ."""
+        return dataclasses.replace(self, exclude=(), rezeroed=(), delay=None)
 
     def applied(self, recording: Recording, robot: Robot | None) -> Recording:
         """The recording put right, as far as its signals go; what is to be estimated, and what only a regression can
@@ -209,12 +230,12 @@ class Correction:
             inside = (wrench.time >= start) & (wrench.time <= stop)
             if not inside.any():
                 raise InputError(
-                    f"exclude {start:g} {stop:g} leaves nothing out: the wrench is from {wrench.time[0]:g} to "
+                    f"exclude= {start:g} {stop:g} leaves nothing out: the wrench is from {wrench.time[0]:g} to "
                     f"{wrench.time[-1]:g} s"
                 )
             kept &= ~inside
         if not kept.any():
-            raise InputError(f"exclude leaves none of the {wrench.num_samples} samples of the wrench")
+            raise InputError(f"exclude= leaves none of the {wrench.num_samples} samples of the wrench")
         part = dataclasses.replace(wrench, time=wrench.time[kept], values=wrench.values[kept])
         return recording.with_signal("wrench", part)
 
@@ -226,7 +247,7 @@ class Correction:
         for name in ("joint_offset", "joint_order", "joint_sign"):
             value = getattr(self, name)
             if value not in (None, ESTIMATE) and len(value) != count:
-                raise InputError(f"{name} must have one number for each of the {count} joints, got {len(value)}")
+                raise InputError(f"{name}= must have one number for each of the {count} joints, got {len(value)}")
         order = list(self.joint_order or range(count))
         sign = np.array(self.joint_sign or [1] * count, dtype=np.float64)
         zero = np.radians(np.zeros(count) if offset is None else np.asarray(offset, dtype=np.float64))
@@ -278,7 +299,7 @@ class Correction:
     def _pull(self, recording: Recording, robot: Robot | None, times: FloatArray) -> FloatArray:
         """(T, 6) by which the arm's wrench falls short of the load's, since the force takes a part of it."""
         if robot is None or not recording.has("q"):
-            raise InputError("external_force is in base axes and needs the joint angles of an arm: record them")
+            raise InputError("external_force= is in base axes and needs the joint angles of an arm: record them")
         angles = recording.signal("q")
         late = self.delay if isinstance(self.delay, float) else 0.0
         q = np.column_stack([np.interp(times - late, angles.time, column) for column in angles.values.T])
@@ -311,16 +332,16 @@ def _vector(value: Any, name: str, count: int | None) -> Any:
     if value is None or (isinstance(value, str) and value == ESTIMATE and name in ESTIMABLE):
         return value
     if isinstance(value, str):
-        raise InputError(f"{name} must be numbers{_or_estimate(name)}, got {value!r}")
+        raise InputError(f"{name}= must be numbers{_or_estimate(name)}, got {value!r}")
     array = as_float_array(value, name)
     if name == "wrench_scale" and array.shape == (6, 6):
         if abs(float(np.linalg.det(array))) < 1e-12:
-            raise InputError("wrench_scale is a singular matrix: some component of the wrench would be lost")
+            raise InputError("wrench_scale= is a singular matrix: some component of the wrench would be lost")
         return tuple(tuple(row) for row in array.tolist())
     if array.ndim != 1 or (count is not None and array.size != count):
-        raise InputError(f"{name} must be {count or 'some'} numbers{_or_estimate(name)}, got shape {array.shape}")
+        raise InputError(f"{name}= must be {count or 'some'} numbers{_or_estimate(name)}, got shape {array.shape}")
     if name == "wrench_scale" and not array.all():
-        raise InputError("a factor of wrench_scale is 0: leave a dead channel out with without=...")
+        raise InputError("a factor of wrench_scale= is 0: leave a dead channel out with without=...")
     return tuple(array.tolist())
 
 
@@ -332,7 +353,7 @@ def _scalar(value: Any, name: str) -> float | Estimated | None:
     if value is None or value == ESTIMATE:
         return ESTIMATE if value == ESTIMATE else None
     if isinstance(value, str | bool) or not math.isfinite(value):
-        raise InputError(f"{name} must be a finite number or 'estimate', got {value!r}")
+        raise InputError(f"{name}= must be a finite number or 'estimate', got {value!r}")
     return float(value)
 
 
@@ -344,7 +365,7 @@ def _axes(value: Sequence[str] | None) -> tuple[str, ...] | None:
         if name not in AXES:
             raise UnknownNameError("axis of the sensor", str(name), AXES)
     if len(names) != 3 or {name[-1] for name in names} != set("xyz"):
-        raise InputError(f"wrench_axes must name x, y and z once each, got {' '.join(names)}")
+        raise InputError(f"wrench_axes= must name x, y and z once each, got {' '.join(names)}")
     return names
 
 
@@ -353,7 +374,7 @@ def _order(value: Iterable[int] | None) -> tuple[int, ...] | None:
         return None
     order = tuple(int(index) for index in value)
     if sorted(order) != list(range(len(order))):
-        raise InputError(f"joint_order must be each of 0 to {len(order) - 1} once, got {' '.join(map(str, order))}")
+        raise InputError(f"joint_order= must be each of 0 to {len(order) - 1} once, got {' '.join(map(str, order))}")
     return order
 
 
@@ -362,7 +383,7 @@ def _signs(value: Iterable[float] | None) -> tuple[int, ...] | None:
         return None
     signs = tuple(value)
     if any(sign not in (1, -1) for sign in signs):
-        raise InputError(f"joint_sign must be 1 or -1 for each joint, got {' '.join(map(str, signs))}")
+        raise InputError(f"joint_sign= must be 1 or -1 for each joint, got {' '.join(map(str, signs))}")
     return tuple(int(sign) for sign in signs)
 
 
@@ -371,7 +392,7 @@ def _intervals(value: Iterable[Sequence[float]]) -> tuple[tuple[float, float], .
     for interval in value:
         start, stop = as_float_array(interval, "exclude", (2,)).tolist()
         if not start < stop:
-            raise InputError(f"exclude must be from an earlier time to a later one [s], got {start:g} {stop:g}")
+            raise InputError(f"exclude= must be from an earlier time to a later one [s], got {start:g} {stop:g}")
         found.append((start, stop))
     return tuple(sorted(found))
 
@@ -381,9 +402,14 @@ def _unit(axis: str) -> FloatArray:
 
 
 def _option(name: str, value: Any) -> str:
+    option = f"--{name.replace('_', '-')}"
+    if name == "exclude":  # once for each interval
+        return " ".join(f"{option} {start:.6g} {stop:.6g}" for start, stop in value)
+    if name == "wrench_axes":
+        return f"{option}{'=' if value[0].startswith('-') else ' '}{','.join(value)}"  # else it looks like an option
     flat = np.ravel(np.asarray(value, dtype=object))
     words = [f"{one:.6g}" if isinstance(one, float) else str(one) for one in flat]
-    return f"--{name.replace('_', '-')} {' '.join(words)}"
+    return f"{option} {' '.join(words)}"
 
 
 def _tuples(value: Any) -> Any:

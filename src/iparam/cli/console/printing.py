@@ -17,7 +17,8 @@ from tyro.conf import arg
 from iparam.cli.console.option_names import in_options
 from iparam.estimation.errors import RefutedResultError
 from iparam.printable import printable
-from iparam.rounding import NORMAL_95
+from iparam.rounding import NORMAL_95, decimals_for
+from iparam.sensing.correction import UNITS
 
 if TYPE_CHECKING:
     from iparam.estimation.estimate import Estimate, Wrench
@@ -173,8 +174,27 @@ def print_estimate(estimate: Estimate, output: Path | None) -> None:
     if estimate.data_share is not None:
         shares = " ".join(f"{100.0 * share:.0f}" for share in estimate.data_share)
         print_line(f"from the data   {shares} % of phi, the rest from the prior")
+    for line in correction_lines(estimate):
+        print_line(f"corrected       {line}")
     if output is not None:
         print_line(f"result          {output}")
+
+
+def correction_lines(estimate: Estimate) -> Iterator[str]:
+    """What was put right in the recording, a line each: as given, or as estimated with its 95 % interval."""
+    for name, value in estimate.correction.to_document().items():
+        deviations, unit = estimate.correction_deviations.get(name), UNITS.get(name, "")
+        if deviations is None:
+            yield f"{estimate.correction.option(name)}{f' {unit}' if unit else ''} as given"
+            continue
+        pairs = zip(np.ravel(value), deviations, strict=True)
+        each = ", ".join(_interval(float(one), NORMAL_95 * spread) for one, spread in pairs)
+        yield f"--{name.replace('_', '-')} {each}{f' {unit}' if unit else ''} estimated"
+
+
+def _interval(value: float, half_width: float) -> str:
+    decimals = decimals_for(half_width)
+    return f"{number(value, decimals)} +- {number(half_width, decimals)}"
 
 
 def wrench_text(wrench: Wrench) -> str:

@@ -27,8 +27,9 @@ from iparam.cli.console.printing import (
     wrench_text,
 )
 from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.payload import read_load
-from iparam.cli.options.recorded_run import Motion, RecordedRunOptions, given_delay, motion_source, note_further
+from iparam.cli.options.recorded_run import Motion, motion_source, note_further
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.rounding import NORMAL_95
@@ -41,7 +42,7 @@ Method = Literal["consistent", "ls", "wls", "tls", "rls", "riv", "rtls", "robust
 
 
 @dataclass(frozen=True, kw_only=True)
-class IdentifyPayload(RecordedRunOptions):
+class IdentifyPayload(CorrectedRunOptions):
     r"""Mass, centre of mass and inertia of what the arm carried in a recording.
 
     Example:
@@ -58,16 +59,10 @@ class IdentifyPayload(RecordedRunOptions):
     bias: Literal["estimate", "constant", "none", "zeroed", "drifting"] = "estimate"
     """The sensor's bias: constant, none, zeroed with the load on in the first pose, drifting; estimate: see docs."""
     motion: Motion = "kalman"
-    delay: Annotated[str | None, arg(metavar="S", help_behavior_hint="(default: estimate; without an arm, 0)")] = None
-    """By how much the wrench lags behind the joint angles [s], or 'estimate': compensate what the wrench shows."""
     prior: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """A guess of the load for --method logchol: a truth or result file, .json."""
     orientation: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """A second recording with the orientation of the sensor, stamped by the same clock, its columns named."""
-    measures: Annotated[
-        Literal["action", "reaction"] | None, arg(help_behavior_hint="(default: action; without an arm, by the weight)")
-    ] = None
-    """Whose wrench the sensor reports: of the arm on the load (action), or the opposite."""
     static: Annotated[bool, arg(help_behavior_hint="")] = False
     """Use the rests only: mass, centre of mass and bias, not the inertia."""
     output: Annotated[
@@ -134,9 +129,6 @@ class IdentifyPayload(RecordedRunOptions):
             return recording, None
         return self.with_arm(recording, self.recording)
 
-    def _wrench(self) -> iparam.sensing.SensorWrench | None:
-        return None if self.measures is None else iparam.sensing.SensorWrench(measures=self.measures)
-
     def _refuse_options_of_motion(self) -> None:
         for option, default in (
             ("method", "consistent"),
@@ -152,7 +144,13 @@ class IdentifyPayload(RecordedRunOptions):
                 )
 
     def _identify_static(self, recording: Recording, robot: Robot | None) -> None:
-        estimate = iparam.identify_static(recording, robot, wrench=self._wrench())
+        correction = self.correction()
+        if correction.estimated or correction.remaining():
+            raise InputError(
+                "--static averages rests: it takes no 'estimate', and no --low-pass, --without or --rezeroed; identify "
+                "the load from a motion for these"
+            )
+        estimate = iparam.identify_static(correction.applied(recording, robot), robot, wrench=correction.wrench_source)
         if self.output is not None:
             estimate.save(self.output)
         note_further(estimate.warnings, recording)
@@ -186,8 +184,7 @@ class IdentifyPayload(RecordedRunOptions):
 
     def _settings(self) -> dict[str, Any]:
         """What all estimators are given alike."""
-        source, wrench = motion_source(self.motion), self._wrench()
-        return {"motion": source, "wrench": wrench, "bias": self.bias, "delay": given_delay(self.delay)}
+        return {"motion": motion_source(self.motion), "bias": self.bias, "correction": self.correction()}
 
     def _takes_prior(self) -> bool:
         return self.method != "all" and iparam.estimation.make_estimator(self.method).takes_prior

@@ -24,7 +24,7 @@ class MountingOptions:
     """The options; a command adds its own to them."""
 
     gravity: Annotated[
-        tuple[float, ...], arg(metavar="X Y Z", help_behavior_hint="(default: the file's, or 0 0 -9.81)")
+        tuple[str, ...], arg(metavar="X Y Z", help_behavior_hint="(default: the file's, or 0 0 -9.81)")
     ] = ()
     """Gravity in the axes of the base [m/s^2]; one number is its size."""
     mounting: Annotated[tuple[str, ...], arg(metavar="HOW", help_behavior_hint="(default: the file's, or floor)")] = ()
@@ -32,14 +32,15 @@ class MountingOptions:
 
     def given_gravity(self) -> FloatArray | None:
         """Gravity (3,) in base axes [m/s^2] as the options have it; None if they are not given."""
-        size = self._size()
-        if len(self.gravity) > 1:
+        numbers = self._numbers()
+        size = self._size(numbers)
+        if len(numbers) > 1:
             if self.mounting:
                 raise InputError(
                     "--gravity X Y Z is in the axes of the base and says how it is mounted: leave out --mounting, or "
                     "give the size of gravity alone, e.g. --gravity 9.82"
                 )
-            vector = exact_count(self.gravity, "--gravity", "x y z in the base [m/s^2], or its size alone", 3)
+            vector = exact_count(numbers, "--gravity", "x y z in the base [m/s^2], or its size alone", 3)
             check_size(vector, f"--gravity is {vector.tolist()}")
             return vector
         if not self.mounting and size is None:
@@ -48,15 +49,24 @@ class MountingOptions:
         check_size(vector, f"--gravity is {size}")
         return vector
 
-    def _size(self) -> float | None:
-        if len(self.gravity) != 1:
-            return None
-        if not self.gravity[0] > 0.0:
+    def _numbers(self) -> tuple[float, ...]:
+        try:
+            return tuple(float(word) for word in self.gravity)
+        except ValueError:
             raise InputError(
-                f"--gravity with one number is its size, above 0, got {self.gravity[0]:g}: for a direction give three, "
+                f"--gravity must be numbers, x y z in the base [m/s^2] or its size alone, got {' '.join(self.gravity)}"
+            ) from None
+
+    @staticmethod
+    def _size(numbers: tuple[float, ...]) -> float | None:
+        if len(numbers) != 1:
+            return None
+        if not numbers[0] > 0.0:
+            raise InputError(
+                f"--gravity with one number is its size, above 0, got {numbers[0]:g}: for a direction give three, "
                 "x y z in the axes of the base"
             )
-        return self.gravity[0]
+        return numbers[0]
 
     def _mounting(self) -> str | tuple[float, ...]:
         if not self.mounting:

@@ -36,9 +36,6 @@ Motion = Annotated[
 ]
 """The same where an accelerometer at the tool may tell a part of it."""
 
-DelayText = Annotated[str | None, arg(metavar="S", help_behavior_hint="(default: estimate)")]
-"""The type of the option ``delay``; see `given_delay`."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedRunOptions(ArmOptions, RecordingFileOptions, MountingOptions):
@@ -70,16 +67,6 @@ class RecordedRunOptions(ArmOptions, RecordingFileOptions, MountingOptions):
         note_further(told.warnings, recording)
         iparam.sensing.check_run(told, robot, uses_wrench=recording.has("wrench"))
         return told, robot
-
-
-def given_delay(text: str | None) -> float | None:
-    """The delay [s] that an option `DelayText` gives; None for one that is to be estimated."""
-    if text is None or text == "estimate":
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"--delay must be a time in s or 'estimate', got {text!r}") from None
 
 
 def motion_source(name: str) -> MotionSource:

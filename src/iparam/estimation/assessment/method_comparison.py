@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from iparam.motion.orientation import OrientationMotion
 from iparam.motion.sources import KalmanMotion, MotionSource, known_motion
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
+from iparam.sensing.correction import Correction
 from iparam.sensing.wrench_source import WrenchSource
 
 
@@ -40,6 +42,7 @@ def compare_methods(
     wrench: WrenchSource | None = None,
     bias: PayloadBias = "estimate",
     delay: float | None = None,
+    correction: Correction | None = None,
 ) -> MethodComparison:
     """Identify with each of ``methods``; one that cannot is noted, not raised.
 
@@ -48,18 +51,23 @@ def compare_methods(
         robot: the arm; None where the sensor's own orientation is recorded instead of joint angles.
         methods: names from `iparam.estimation.METHODS`.
         motion: where the motion comes from, or the motion itself; the Kalman smoother if not given.
-        wrench, bias, delay: see `iparam.estimation.identify_payload`.
+        wrench, bias, delay, correction: see `iparam.estimation.identify_payload`.
     """
     wanted = tuple(dict.fromkeys(methods))
     for name in wanted:
         if name not in METHODS:
             raise UnknownNameError("method", name, METHODS)
     source = KalmanMotion() if motion is None else motion
+    given = Correction() if correction is None else correction
+    whole = given
+    if not given.estimated:
+        recording, given = given.applied(recording, robot), given.remaining()
+        wrench = whole.wrench_source if wrench is None else wrench
     # Once for all methods. Instrumental variables want to know where it comes from.
     moved: MotionSource | MotionEstimate = source
     if robot is None and not isinstance(source, MotionEstimate):
         moved = OrientationMotion().motion(recording)
-    elif robot is not None and not isinstance(source, MotionEstimate):
+    elif robot is not None and not isinstance(source, MotionEstimate) and not given.estimated:
         recording, restamped = evenly_stamped(recording)
         recording = recording.with_warnings(*restamped)
         moved = known_motion(recording, robot, source)
@@ -67,10 +75,19 @@ def compare_methods(
     failures: dict[str, str] = {}
     for name in wanted:
         try:
-            given = source if make_estimator(name).needs_instruments else moved
-            estimates[name] = identify_payload(
-                recording, robot, name, motion=given, wrench=wrench, bias=bias, delay=delay, partial=False
+            moves = source if make_estimator(name).needs_instruments else moved
+            found = identify_payload(
+                recording,
+                robot,
+                name,
+                motion=moves,
+                wrench=wrench,
+                bias=bias,
+                delay=delay,
+                partial=False,
+                correction=given,
             )
+            estimates[name] = found if given.estimated else dataclasses.replace(found, correction=whole)
         except IparamError as error:
             failures[name] = str(error)
     return MethodComparison(estimates, failures)

@@ -17,6 +17,7 @@ from iparam.motion.sources import KalmanMotion
 from iparam.recording.noise_level import SpectralNoise, noise_beside, white_noise_level
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
+from iparam.sensing.correction import Correction
 
 AXIS_NAMES = ("force x", "force y", "force z", "torque x", "torque y", "torque z")
 AXIS_UNITS = ("N", "N", "N", "N m", "N m", "N m")
@@ -80,6 +81,7 @@ def analyze_run(
     motion: MotionEstimate | None = None,
     delay: float | None = None,
     fit_offset: bool = False,
+    correction: Correction | None = None,
 ) -> RunAnalysis:
     """Predict the wrench of a run.
 
@@ -91,12 +93,15 @@ def analyze_run(
         delay: see `problem_from_recording`.
         fit_offset: fit six constant offsets to this run. An estimate without a bias of its own always gets them:
             its sensor had none, or was zeroed with the load on it, which is a constant offset, too.
+        correction: what is to be put right in the recording; its values must be known.
     """
+    correction = Correction() if correction is None else correction
+    recording = correction.applied(recording, robot)
     if motion is None:
         recording, restamped = evenly_stamped(recording)
         recording = recording.with_warnings(*restamped)
         motion = KalmanMotion().motion(recording, robot)
-    problem = problem_from_recording(recording, robot, motion=motion, delay=delay)
+    problem = problem_from_recording(recording, robot, motion=motion, delay=delay, correction=correction.remaining())
     load = problem.A @ estimate.phi
     bias = estimate.sensor_bias
     if fit_offset or bias is None:

@@ -18,6 +18,7 @@ from iparam.motion.motion import MotionEstimate
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 from iparam.rounding import NORMAL_95
+from iparam.sensing.correction import Correction
 from iparam.sensing.measurement_noise import MeasurementNoise
 from iparam.sensing.noise import noise_preset, noise_presets
 
@@ -134,6 +135,7 @@ def verify_estimate(
     wrench_noise: ArrayLike | None = None,
     motion: MotionEstimate | None = None,
     delay: float | None = None,
+    correction: Correction | None = None,
 ) -> Verification:
     """Predict the wrench of a run that the estimate does not come from.
 
@@ -147,6 +149,7 @@ def verify_estimate(
             the recording names, and without one finds it in the spectrum of the residuals, beyond the load's own band.
         motion: how the arm moved; the Kalman smoother's answer if not given.
         delay: by how much the wrench lags behind the joint angles [s]; None compensates what the wrench shows clearly.
+        correction: what is to be put right in this recording, as it was in the one that the estimate comes from.
 
     Raises:
         IdentificationError: the run would be predicted by a wrong load as well, since the arm hardly moves.
@@ -157,7 +160,9 @@ def verify_estimate(
     if keep_bias and estimate.sensor_bias is None:
         raise InputError("the estimate has no sensor bias to keep: let the offsets be fitted")
     remarks = _agreement(estimate, recording, robot, keep_bias)
-    run = analyze_run(recording, robot, estimate, motion=motion, delay=delay, fit_offset=not keep_bias)
+    run = analyze_run(
+        recording, robot, estimate, motion=motion, delay=delay, fit_offset=not keep_bias, correction=correction
+    )
     noise, source = _noise(recording, wrench_noise)
     scale, deviation = _best_scale(run)
     if not deviation <= TELLING:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
-from iparam.errors import ContradictionError
+from iparam.errors import ContradictionError, InputError
 from iparam.estimation.assessment.applicability import check_frame, comes_from, compare_arm
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
@@ -18,6 +20,7 @@ from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.recording.statements import COMPENSATED, compensated_mass, with_gravity
 from iparam.robot.model import Robot
+from iparam.sensing.correction import Correction
 from iparam.sensing.offset import offset_compensated_regressor, resting_regressor
 from iparam.sensing.run_check import check_run
 from iparam.sensing.wrench_source import SensorWrench, WrenchSource
@@ -36,6 +39,7 @@ def compensate_wrench(
     delay: float | None = None,
     zeroed: bool = False,
     gravity: ArrayLike | None = None,
+    correction: Correction | None = None,
 ) -> Recording:
     """The recording with the identified load, and the sensor's bias where it was identified, taken out of the wrench.
 
@@ -45,18 +49,27 @@ def compensate_wrench(
         estimate: of the load.
         motion, wrench, delay, gravity: see `problem_from_recording`.
         zeroed: whether the sensor was zeroed with the load on it in the first pose.
+        correction: what is to be put right in the recording, as it was in the one that the estimate comes from; what is
+            returned is corrected.
 
     Returns:
         The recording; its wrench covers the samples within the motion. A load is taken out once: a second one only if
         it was identified from what the first left.
     """
     estimate.require_complete("the wrench of a load takes all ten parameters")
-    checked = check_run(recording, robot, gravity)
     _check_estimate(estimate, recording, robot)
+    given = Correction() if correction is None else correction
+    if given.without or given.rezeroed:
+        raise InputError("a load is taken out of all channels of a whole run: leave out without=... and rezeroed=...")
+    checked = check_run(given.applied(recording, robot), robot, gravity)
     recording, restamped = evenly_stamped(checked.recording)
+    delay = given.delay if delay is None and isinstance(given.delay, float) else delay
     measured = (SensorWrench() if wrench is None else wrench).read(recording)
     moved = (KalmanMotion() if motion is None else motion).motion(with_gravity(recording, gravity), robot)
-    if delay is None:
+    if given.low_pass is not None:
+        measured = replace(measured, time=measured.time - (delay or 0.0))
+        aligned = AlignedMotion(moved, 1.0 / (2.0 * np.pi * float(given.low_pass)), filtered=True)
+    elif delay is None:
         aligned = align_motion(moved, measured, robot, checked.gravity)
     else:
         aligned = AlignedMotion(moved, delay)

@@ -1,0 +1,153 @@
+"""The options that put a recording right, shared by the commands that use its wrench."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from tyro.conf import UseAppendAction, arg
+
+import iparam
+from iparam.cli.console.printing import note
+from iparam.cli.options.recorded_run import RecordedRunOptions
+from iparam.errors import InputError
+
+if TYPE_CHECKING:
+    from iparam.arrays import FloatArray
+    from iparam.sensing.correction import Correction
+
+ESTIMATE = "estimate"
+
+_NONE = "(default: none)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectedRunOptions(RecordedRunOptions):
+    """The options; a command adds its own to them. Most take numbers, or 'estimate' in 'iparam identify payload'."""
+
+    delay: Annotated[str | None, arg(metavar="S", help_behavior_hint="(default: estimate; without an arm, 0)")] = None
+    """By how much the wrench lags behind the joint angles [s], or 'estimate': compensate what the wrench shows."""
+    measures: Annotated[
+        Literal["action", "reaction"] | None, arg(help_behavior_hint="(default: action; without an arm, by the weight)")
+    ] = None
+    """Whose wrench the sensor reports: of the arm on the load (action), or the opposite."""
+    sensor: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint=_NONE)] = None
+    """Calibration of the sensor, from 'iparam calibrate sensor': .json."""
+    sensor_rotation: Annotated[tuple[str, ...], arg(metavar="R P Y", help_behavior_hint=_NONE)] = ()
+    """Roll, pitch and yaw of the sensor in the tool frame [deg], or 'estimate'."""
+    sensor_offset: Annotated[tuple[str, ...], arg(metavar="X Y Z", help_behavior_hint=_NONE)] = ()
+    """Origin of the sensor in the tool frame [m], or 'estimate'."""
+    wrench_axes: Annotated[str | None, arg(metavar="X,Y,Z", help_behavior_hint=_NONE)] = None
+    """Which axis of the sensor each axis of the tool is: y,x,z; with a sign first: --wrench-axes=-x,y,z."""
+    wrench_scale: Annotated[tuple[str, ...], arg(metavar="F ..", help_behavior_hint=_NONE)] = ()
+    """Six factors of fx fy fz tx ty tz, or 'estimate'."""
+    wrench_frame: Annotated[Literal["tool", "base"] | None, arg(help_behavior_hint="(default: the recording's)")] = None
+    """In whose axes the wrench is: those of the tool, or of the base."""
+    low_pass: Annotated[str | None, arg(metavar="HZ", help_behavior_hint=_NONE)] = None
+    """Corner of a first-order filter that the wrench went through [Hz], or 'estimate'."""
+    clock: Annotated[str | None, arg(metavar="FACTOR", help_behavior_hint=_NONE)] = None
+    """True seconds in one of the time stamps', or 'estimate'."""
+    joint_offset: Annotated[tuple[str, ...], arg(metavar="DEG ..", help_behavior_hint=_NONE)] = ()
+    """What is added to each joint angle [deg], or 'estimate'."""
+    joint_order: Annotated[tuple[int, ...], arg(metavar="I ..", help_behavior_hint=_NONE)] = ()
+    """Which column of the file each joint of the arm is, counted from 0."""
+    joint_sign: Annotated[tuple[int, ...], arg(metavar="S ..", help_behavior_hint=_NONE)] = ()
+    """1 or -1 for each joint of the arm."""
+    external_force: Annotated[tuple[str, ...], arg(metavar="X Y Z", help_behavior_hint=_NONE)] = ()
+    """Constant force on the load at the tool, in base axes [N], as of a cable or balancer, or 'estimate'."""
+    exclude: Annotated[
+        UseAppendAction[tuple[tuple[float, float], ...]], arg(metavar="T0 T1", help_behavior_hint="(repeatable)")
+    ] = ()
+    """Time in which the wrench is not used [s]."""
+    without: Annotated[tuple[str, ...], arg(metavar="NAME ..", help_behavior_hint=_NONE)] = ()
+    """Components of the wrench that are not used: fx fy fz tx ty tz."""
+    rezeroed: Annotated[tuple[float, ...], arg(metavar="T ..", help_behavior_hint=_NONE)] = ()
+    """When the sensor was zeroed again, so that its bias jumps [s]."""
+
+    def given_gravity(self) -> FloatArray | None:
+        """Gravity as a statement that the recording's own must agree with; None where the correction has it."""
+        if len(self.gravity) == 3 or self.gravity == (ESTIMATE,):
+            return None
+        return super().given_gravity()
+
+    def correction(self) -> Correction:
+        """What the options put right."""
+        given = iparam.sensing.Correction(
+            delay=_number(self.delay, "--delay"),
+            measures=self.measures,
+            sensor_rotation=_numbers(self.sensor_rotation, "--sensor-rotation", 3),
+            sensor_offset=_numbers(self.sensor_offset, "--sensor-offset", 3),
+            wrench_axes=None if self.wrench_axes is None else _words(self.wrench_axes),
+            wrench_scale=_numbers(self.wrench_scale, "--wrench-scale", 6),
+            wrench_frame=self.wrench_frame,
+            gravity=self._gravity(),
+            low_pass=_number(self.low_pass, "--low-pass"),
+            clock=_number(self.clock, "--clock"),
+            joint_offset=_numbers(self.joint_offset, "--joint-offset"),
+            joint_order=self.joint_order or None,
+            joint_sign=self.joint_sign or None,
+            external_force=_numbers(self.external_force, "--external-force", 3),
+            exclude=self.exclude,
+            without=self.without,
+            rezeroed=self.rezeroed,
+        )
+        if self.delay == ESTIMATE and given.estimated == ("delay",):
+            given = dataclasses.replace(given, delay=None)  # what is compensated unasked, too
+        return given
+
+    def known_correction(self, of_result: Correction) -> Correction:
+        """What the options put right in a run that a result is held against, with what the result was found with.
+
+        Args:
+            of_result: that of the result, as far as it holds for this run.
+        """
+        own = self.correction()
+        if own.estimated:
+            option = f"--{own.estimated[0].replace('_', '-')}"
+            raise InputError(
+                f"{option} estimate is for 'iparam identify payload': the result holds what it found, which is used "
+                f"here unless {option} gives another value"
+            )
+        if of_result:
+            note(f"corrected as in the identification: {of_result.options}")
+        return of_result.merged(own)
+
+    def _gravity(self) -> Any:
+        if self.gravity == (ESTIMATE,):
+            if self.mounting:
+                raise InputError("--gravity estimate finds how the base is mounted: leave out --mounting")
+            return ESTIMATE
+        if len(self.gravity) != 3:
+            return None
+        vector = super().given_gravity()
+        return None if vector is None else tuple(vector.tolist())
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(","))
+
+
+def _numbers(words: Sequence[str], option: str, count: int | None = None) -> Any:
+    """The numbers of an option, ESTIMATE, or None if it was not given."""
+    if not words:
+        return None
+    if tuple(words) == (ESTIMATE,):
+        return ESTIMATE
+    values = tuple(_converted(float, word, option) for word in words)
+    if count is not None and len(values) != count:
+        raise InputError(f"{option} needs {count} numbers or 'estimate', got {len(values)}")
+    return values
+
+
+def _number(word: str | None, option: str) -> Any:
+    return word if word is None or word == ESTIMATE else _converted(float, word, option)
+
+
+def _converted(kind: Callable[[str], Any], word: str, option: str) -> Any:
+    try:
+        return kind(word)
+    except ValueError:
+        raise InputError(f"{option} takes numbers or 'estimate', got {word!r}") from None
