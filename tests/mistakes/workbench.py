@@ -51,6 +51,11 @@ class Workbench:
         """The arm as it is."""
         return _robot(self.arm)
 
+    @property
+    def arm_options(self) -> tuple[str, str]:
+        """That tell a command about the robot."""
+        return ("--robot", self.arm)
+
     @cached_property
     def load(self) -> InertialParameters:
         """What it carries, in the tool frame."""
