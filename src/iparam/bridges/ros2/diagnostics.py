@@ -97,8 +97,8 @@ class StreamDiagnostics:
         self.latency.add((time.time_ns() - received) * 1e-9)
         self._last = time.monotonic()
 
-    def publish(self, values: dict[str, object], remark: str = "") -> None:
-        """Publish the counts, with further values; a remark makes it a warning."""
+    def publish(self, values: dict[str, object], remark: str = "", error: str = "") -> None:
+        """Publish the counts, with further values; a remark makes it a warning, an error an error."""
         now = time.monotonic()
         rate = (self._matcher.matched - self._before) / max(now - self._at, 1e-9)
         self._before, self._at = self._matcher.matched, now
@@ -124,8 +124,9 @@ class StreamDiagnostics:
             if name == "imu" and not buffer.counts.received:
                 continue
             state |= {f"{name}.{key}": count for key, count in vars(buffer.counts).items()}
-        level = DiagnosticStatus.WARN if remark else DiagnosticStatus.OK
-        message = DiagnosticArray(status=[status_message(self._node.get_name(), level, remark or "running", state)])
+        level = DiagnosticStatus.ERROR if error else DiagnosticStatus.WARN if remark else DiagnosticStatus.OK
+        said = error or remark or "running"
+        message = DiagnosticArray(status=[status_message(self._node.get_name(), level, said, state)])
         write_stamp(message.header, int(self._node.get_clock().now().nanoseconds), "")
         self._publisher.publish(message)
 

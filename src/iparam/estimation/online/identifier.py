@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError, UnknownNameError
 from iparam.estimation.estimate import Estimate
+from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.estimation.estimators.recursive import RecursiveLeastSquaresState, RecursiveState
 from iparam.estimation.estimators.recursive_total import RecursiveTotalLeastSquaresState
 from iparam.estimation.online.change_detection import ChangeDetector
@@ -28,6 +29,7 @@ from iparam.motion.motion import MotionSample
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
 from iparam.sensing.offset import resting_regressor
+from iparam.spatial.consistency import is_physically_consistent
 from iparam.spatial.derived import derived_covariance
 from iparam.spatial.parameters import InertialParameters
 
@@ -117,6 +119,15 @@ class OnlineEstimate:
         return InertialParameters.from_phi(self.phi)
 
     @property
+    def possible(self) -> OnlineEstimate:
+        """The same with the nearest parameters, by its own covariance, that a rigid body can have."""
+        if is_physically_consistent(self.phi):
+            return self
+        unit = 1.0 / np.sqrt(np.maximum(np.diag(self.covariance_phi), 1e-300))
+        scaled = np.linalg.pinv(self.covariance_phi * np.outer(unit, unit), hermitian=True)
+        return replace(self, phi=nearest_consistent(self.phi, scaled * np.outer(unit, unit)))
+
+    @property
     def mass(self) -> float:
         """[kg]."""
         return float(self.phi[0])
@@ -166,7 +177,8 @@ class OnlineIdentifier:
         """The present estimate as the off-line estimators give theirs, or None while there is none."""
         if self._present is None or self._covariance is None:
             return None
-        found = online_result(self.settings.method, self._present, self._covariance, self._moments)
+        deviation = np.asarray(self.settings.wrench_deviation)
+        found = online_result(self.settings.method, self._present, self._covariance, self._moments, deviation)
         return replace(found, robot=self._robot.name, frame=self._robot.tool_frame)
 
     def quality(self) -> OnlineQuality | None:

@@ -8,8 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from iparam.arrays import FloatArray, frozen
-from iparam.estimation.assessment.refutation import shows_no_body, unexplained
-from iparam.estimation.estimate import Estimate, Wrench
+from iparam.estimation.assessment.refutation import (
+    ABOVE_NOISE,
+    MOST_UNEXPLAINED,
+    distance_from_possible,
+    shows_no_body,
+)
+from iparam.estimation.estimate import Cause, Estimate, Refutation, Wrench
 from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
 from iparam.estimation.payload.problem import NUM_PARAMETERS
 from iparam.spatial.consistency import check_consistency, is_physically_consistent
@@ -56,6 +61,15 @@ class WrenchMoments:
         return np.asarray(np.maximum(np.einsum("i,kij,j->k", ends, self._sums, ends), 0.0))
 
     @property
+    def signal_squares(self) -> FloatArray:
+        """(6,) sums of squares of each component of the wrench, about its mean where a bias is estimated."""
+        sums, squares = self._sums, self._sums[:, -1, -1]
+        if sums.shape[1] == NUM_PARAMETERS + 1:
+            return np.asarray(squares)
+        totals = sums[np.arange(6), NUM_PARAMETERS + np.arange(6), -1]
+        return np.asarray(np.maximum(squares - totals**2 / max(self.samples, 1), 0.0))
+
+    @property
     def condition_number(self) -> float:
         """Of the stacked regressor in SI units; 3e7 also stands for more, which squares of the entries cannot tell."""
         values = np.linalg.eigvalsh(self._sums[:, :NUM_PARAMETERS, :NUM_PARAMETERS].sum(axis=0))
@@ -99,7 +113,54 @@ def online_quality(
     )
 
 
-def online_result(method: str, parameters: FloatArray, covariance: FloatArray, moments: WrenchMoments) -> Estimate:
+def online_refutation(
+    found: Estimate, parameters: FloatArray, moments: WrenchMoments, deviation: FloatArray
+) -> Refutation | None:
+    """Why the samples so far refute an on-line estimate; None where they do not.
+
+    Args:
+        found: the estimate.
+        parameters: (p,) that it is made of.
+        moments: of all samples that it rests on.
+        deviation: (6,) standard deviations of the sensor's noise [N, N m].
+    """
+    reason = shows_no_body(found)
+    if not reason:
+        share = _unexplained_share(parameters, moments, deviation)
+        if share <= MOST_UNEXPLAINED:
+            return None
+        reason = (
+            f"The load explains too little of the measured wrench: {100 * share:.0f} % of the power of its force or "
+            f"torque is left over ({100 * MOST_UNEXPLAINED:g} % is allowed)."
+        )
+    turned = replace(found, phi=frozen(-found.phi), physically_consistent=bool(is_physically_consistent(-found.phi)))
+    if not shows_no_body(turned) and distance_from_possible(found)[0] > 0.0 and found.mass < 0.0:
+        rms = float(np.sqrt(np.sum(found.residual_rms.force**2)))
+        sentence = (
+            f"The reversed wrench gives {-found.mass:.4f} +- {found.standard_deviation.mass:.2g} kg: the sensor "
+            "reports the opposite of what it was said to (measures)."
+        )
+        return Refutation(reason, (Cause("wrench-sign", sentence, rms, rms),))
+    return Refutation(
+        f"{reason} Look at the sensor's axes, units and place, at the arm's model and how it is mounted, and at the "
+        "clock; 'iparam doctor' names the cause from a recording."
+    )
+
+
+def _unexplained_share(parameters: FloatArray, moments: WrenchMoments, deviation: FloatArray) -> float:
+    """Share of the power of the force, or of the torque if that is more, beyond its noise that the load leaves."""
+    left, shown = moments.residual_squares(parameters), moments.signal_squares
+    noise, found = moments.samples * np.asarray(deviation) ** 2, 0.0
+    for part in (slice(0, 3), slice(3, 6)):
+        beyond = float(np.sum(shown[part]) - np.sum(noise[part]))
+        if beyond > (ABOVE_NOISE - 1.0) * float(np.sum(noise[part])):
+            found = max(found, float(np.sum(np.maximum(left[part] - noise[part], 0.0))) / beyond)
+    return found
+
+
+def online_result(
+    method: str, parameters: FloatArray, covariance: FloatArray, moments: WrenchMoments, deviation: FloatArray
+) -> Estimate:
     """Put the present estimate together.
 
     Args:
@@ -107,6 +168,7 @@ def online_result(method: str, parameters: FloatArray, covariance: FloatArray, m
         parameters: (p,) phi and, if estimated, the bias.
         covariance: (p, p) of them.
         moments: of all samples that it rests on.
+        deviation: (6,) standard deviations of the sensor's noise [N, N m].
     """
     phi, spread_of_phi = parameters[:NUM_PARAMETERS], covariance[:NUM_PARAMETERS, :NUM_PARAMETERS]
     report = check_consistency(phi)
@@ -127,5 +189,4 @@ def online_result(method: str, parameters: FloatArray, covariance: FloatArray, m
         samples=moments.samples,
         warnings=warnings,
     )
-    reason = shows_no_body(found)
-    return replace(found, refutation=unexplained(reason)) if reason else found
+    return replace(found, refutation=online_refutation(found, parameters, moments, deviation))

@@ -87,6 +87,7 @@ def test_in_motion_with_the_load_of_the_topic(
     mode: str,
 ) -> None:
     """A simulated run without noise: full compensation leaves much less of it than static."""
+    from diagnostic_msgs.msg import DiagnosticArray
     from geometry_msgs.msg import InertiaStamped, WrenchStamped
     from sensor_msgs.msg import JointState
 
@@ -94,6 +95,7 @@ def test_in_motion_with_the_load_of_the_topic(
     joints, wrenches = peer.publisher(JointState, "joint_states"), peer.publisher(WrenchStamped, "wrench")
     inertia, bias = peer.publisher(InertiaStamped, "inertia"), peer.publisher(WrenchStamped, "sensor_bias")
     results = peer.listen(WrenchStamped, "wrench_compensated", 3000)
+    states = peer.listen(DiagnosticArray, "/diagnostics")
     peer.connected(joints, wrenches, inertia, bias)
     load, offset = simulated.truth.payload, np.array([1.0, -2.0, 3.0, 0.1, 0.2, -0.3])
     message = InertiaStamped()
@@ -123,6 +125,8 @@ def test_in_motion_with_the_load_of_the_topic(
         np.testing.assert_allclose(residual, inertial, atol=1e-3)  # nothing but the inertial forces
     else:
         assert share.max() < 0.3
+    inertia.publish(InertiaStamped())  # withdrawn: from now on there is no load to take out
+    peer.until(lambda: any("withdrawn" in status.message for each in states for status in each.status), "the remark")
 
 
 def resting(robot: iparam.Robot, q: np.ndarray) -> np.ndarray:

@@ -223,6 +223,49 @@ def test_the_result_is_written_at_the_end(
     assert Estimate.load(output).sensor_bias is None
 
 
+def test_a_reversed_wrench_is_an_error_and_no_load(
+    peer: Any,
+    start_node: Callable[..., Any],
+    simulated: Any,
+    ur5e: iparam.Robot,
+    joint_state: Callable[..., Any],
+    wrench_stamped: Callable[..., Any],
+    status_of: Callable[..., Any],
+    tmp_path: Path,
+) -> None:
+    """It is a load of -2 kg: nothing is published, the diagnostics name the cause, and what is saved is marked."""
+    from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+    from geometry_msgs.msg import InertiaStamped, WrenchStamped
+    from sensor_msgs.msg import JointState
+
+    output = tmp_path / "reversed.json"
+    node = start_node("identify", robot="ur5e", rate=500.0, reliable=True, output=output)
+    joints, wrenches = peer.publisher(JointState, "joint_states"), peer.publisher(WrenchStamped, "wrench")
+    states, inertias = peer.listen(DiagnosticArray, "/diagnostics"), peer.listen(InertiaStamped, "inertia")
+    peer.connected(joints, wrenches)
+    recording = noise_preset("ur5e").apply(simulated.recording, 4)
+    q, wrench = recording.signal("q").values, -recording.signal("wrench").values
+    for k in range(2500):
+        joints.publish(joint_state(ur5e.joint_names, START + k * PERIOD, q[k]))
+        wrenches.publish(wrench_stamped(START + k * PERIOD, wrench[k]))
+        if k % 50 == 0:
+            peer.drain()
+    peer.until(lambda: int((status_of(states, NODE) or {}).get("matched", 0)) == 2500, "all samples")
+    states.clear()
+    peer.until(lambda: (status_of(states, NODE) or {}).get("refuted") == "True", "the verdict")
+    (said,) = [status for status in states[-1].status if status.name == NODE]
+    assert said.level == DiagnosticStatus.ERROR
+    assert "The reversed wrench gives " in said.message
+    assert status_of(states, NODE)["cause"] == "wrench-sign"
+    assert float(status_of(states, NODE)["mass_kg"]) == pytest.approx(-2.0, rel=0.01)
+    assert inertias == []
+    assert peer.call(f"/{NODE}/save").success
+    saved = Estimate.load(output)
+    assert saved.refutation is not None
+    assert saved.assessment["causes"][0]["cause"] == "wrench-sign"
+    assert node.stop() == 0
+
+
 def test_a_file_that_is_no_result_is_not_replaced(refusal: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
     trajectory = tmp_path / "t.json"
     trajectory.write_text('{"format": "iparam-trajectory/1"}', encoding="utf-8")

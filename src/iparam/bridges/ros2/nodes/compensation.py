@@ -72,6 +72,7 @@ class CompensationNode(Node):
             gravity=values["gravity"],
             zero_pose=pose or None,
         )
+        self._withdrawn = False
         self._subtract_bias: bool = values["subtract_bias"]
         self._accept_refuted: bool = values["accept_refuted"]
         if values["result"]:
@@ -118,7 +119,15 @@ class CompensationNode(Node):
         try:
             if message.header.frame_id not in ("", self._tool):
                 raise InputError(f"inertia is in the frame {message.header.frame_id!r}, not in {self._tool}: left out")
-            self._live.set_load(body_of(message).phi)
+            if message.inertia.m == 0.0:
+                self._live.forget_load()
+                self._withdrawn = True
+                return
+            body = body_of(message)
+            if not body.mass > 0.0:
+                raise InputError(f"no body has a mass of {body.mass:.4g} kg: the inertia that came is left out")
+            self._live.set_load(body.phi)
+            self._withdrawn = False
         except IparamError as error:
             self.get_logger().error(printable(str(error)), throttle_duration_sec=5.0)
 
@@ -137,5 +146,7 @@ class CompensationNode(Node):
 
     def _report(self) -> None:
         remark = "" if self._live.loaded else "no load yet: nothing came on the topic inertia"
+        if self._withdrawn:
+            remark = "no load: the one on the topic inertia was withdrawn, because it is refuted"
         values: dict[str, object] = {"without_load": self._live.without_load, "settling": self._live.settling}
         self._diagnostics.publish(values, remark)

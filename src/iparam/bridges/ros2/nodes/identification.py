@@ -39,6 +39,7 @@ from iparam.bridges.ros2.nodes.live_identification import (
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter, declare, on_change
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
 from iparam.errors import InputError, IparamError
+from iparam.estimation.estimate import Refutation
 from iparam.estimation.online.identifier import OnlineEstimate, OnlineSettings
 from iparam.estimation.online.result import OnlineQuality
 from iparam.files.kind import FileKind, check_target
@@ -81,6 +82,12 @@ class LoadPublisher:
         if estimate.sensor_bias is not None:
             write_wrench(self._bias, stamp, self._frame, estimate.sensor_bias)
             self._to_bias.publish(self._bias)
+
+    def withdraw(self, stamp: int) -> None:
+        """Say at a stamp [ns] that the load published before is not to be believed: an inertia with nothing in it."""
+        empty = InertiaStamped()
+        write_stamp(empty.header, stamp, self._frame)
+        self._to_inertia.publish(empty)
 
     def quality(self, quality: OnlineQuality) -> None:
         """Publish how good the estimate is."""
@@ -149,7 +156,8 @@ class IdentificationNode(Node):
             self._live.stop()
         warm_up_identifier(robot, online)
         self._saved_samples = 0
-        self._published: int | None = None
+        self._looked: int | None = None
+        self._published = False
         self._judged: int | None = None
         self._load = LoadPublisher(self, self._tool)
         self._events = self.create_publisher(DiagnosticStatus, "load_event", LATCHED_QOS, event_callbacks=QUIET)
@@ -195,11 +203,16 @@ class IdentificationNode(Node):
             self._diagnostics.processed(received)
 
     def _publish(self, done: Processed) -> None:
-        estimate = done.estimate
-        if estimate is None or not _due(done.stamp, self._published, self._publish_rate):
+        if done.estimate is None or not _due(done.stamp, self._looked, self._publish_rate):
             return
-        self._published = done.stamp
-        self._load.estimate(done.stamp, estimate)
+        self._looked = done.stamp
+        estimate = self._live.publishable(done)
+        if estimate is not None:
+            self._published = True
+            self._load.estimate(done.stamp, estimate)
+        elif self._published and self._refutation is not None:
+            self._published = False
+            self._load.withdraw(done.stamp)
         if _due(done.stamp, self._judged, QUALITY_RATE):
             self._judged = done.stamp
             quality = self._live.quality()
@@ -228,7 +241,19 @@ class IdentificationNode(Node):
         }
         if estimate is not None:
             values |= {"mass_kg": estimate.mass, "mass_deviation_kg": float(estimate.derived_deviation[0])}
-        self._diagnostics.publish(values)
+        refuted, verdict = self._refutation, live.verdict
+        if verdict is not None:
+            values |= {"refuted": refuted is not None, "residual_by_noise": verdict.residual}
+        if refuted is not None:
+            values["cause"] = ", ".join(cause.cause for cause in refuted.causes) or "unknown"
+            self.get_logger().error(printable(f"REFUTED: {refuted.sentence}"), throttle_duration_sec=10.0)
+            self._diagnostics.publish(values, error=f"REFUTED: {refuted.sentence}")
+            return
+        self._diagnostics.publish(values, "" if verdict is None else verdict.remark)
+
+    @property
+    def _refutation(self) -> Refutation | None:
+        return None if self._live.verdict is None else self._live.verdict.refutation
 
     def _start(self, request: Any, response: Any) -> Any:
         self._live.start()
@@ -242,7 +267,7 @@ class IdentificationNode(Node):
 
     def _reset(self, request: Any, response: Any) -> Any:
         self._live.reset()
-        self._published, self._judged, self._saved_samples = None, None, 0
+        self._published, self._looked, self._judged, self._saved_samples = False, None, None, 0
         response.success, response.message = True, "forgotten"
         return response
 

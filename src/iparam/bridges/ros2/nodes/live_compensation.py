@@ -77,6 +77,10 @@ class LiveCompensation:
         """The load from now on, phi (10,) in the tool frame."""
         self._phi = as_float_array(phi, "phi", (10,))
 
+    def forget_load(self) -> None:
+        """Know no load any more: whoever published it has withdrawn it."""
+        self._phi = None
+
     def set_bias(self, bias: ArrayLike) -> None:
         """The sensor's bias from now on, (6,) [force, torque] in the tool frame [N, N m]."""
         self._bias = as_float_array(bias, "bias", (6,))

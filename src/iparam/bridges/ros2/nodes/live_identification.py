@@ -9,12 +9,13 @@ import numpy as np
 
 from iparam.bridges.ros2.sample_matcher import MatchedSample, SampleMatcher
 from iparam.bridges.ros2.stamped_buffer import PeriodEstimate
-from iparam.errors import InputError
-from iparam.estimation.estimate import Estimate
+from iparam.errors import InputError, IparamError
+from iparam.estimation.estimate import Estimate, Refutation
 from iparam.estimation.online.identifier import OnlineEstimate, OnlineIdentifier, OnlineSettings
 from iparam.estimation.online.result import OnlineQuality
 from iparam.recording.alignment import MAX_GAP
 from iparam.robot.model import Robot
+from iparam.spatial.consistency import is_physically_consistent
 
 
 def warm_up_identifier(robot: Robot, settings: OnlineSettings) -> None:
@@ -26,6 +27,12 @@ def warm_up_identifier(robot: Robot, settings: OnlineSettings) -> None:
         identifier.step(settings.period * k, angles, random.standard_normal(6))
     identifier.result()
 
+
+JUDGE_EVERY = 200_000_000
+"""Time between two judgements of the load: they take longer than a sample [ns]."""
+
+MOST_RESIDUAL = 2.0
+"""Residual in units of the stated noise up to which nothing is said."""
 
 SURE = 3.0
 """Standard deviations by which the mass has to differ to call a change a grasp or a release."""
@@ -88,6 +95,29 @@ class Processed:
     change: LoadChange | None
 
 
+@dataclass(frozen=True)
+class LoadVerdict:
+    """Whether a load may be published.
+
+    Attributes:
+        refutation: why the samples so far refute it, or None.
+        residual: of the wrench, in units of the noise that it was said to have: 1 if all is well.
+    """
+
+    refutation: Refutation | None
+    residual: float
+
+    @property
+    def remark(self) -> str:
+        """A sentence if what the load leaves of the wrench is more than noise; "" otherwise."""
+        if self.refutation is not None or self.residual <= MOST_RESIDUAL:
+            return ""
+        return (
+            f"what the load leaves of the wrench is {self.residual:.1f} times the noise that wrench_deviation states: "
+            "is that right, or the sensor's frame, the arm's model, gravity, or a delay wrong?"
+        )
+
+
 class LiveIdentification:
     """Matches messages and identifies from the samples.
 
@@ -107,6 +137,8 @@ class LiveIdentification:
         self._latest: int | None = None
         self._origin = 0
         self._changing: tuple[LoadChange, float] | None = None  # with the old mass's standard deviation
+        self.verdict: LoadVerdict | None = None
+        self._judged: int | None = None
 
     @property
     def rate(self) -> float:
@@ -130,10 +162,43 @@ class LiveIdentification:
     def reset(self) -> None:
         """Forget what is known of the load."""
         self._identifier, self.estimate, self._changing, self._latest = None, None, None, None
+        self.verdict, self._judged = None, None
 
     def result(self) -> Estimate | None:
         """The present estimate, as `iparam identify payload` writes it; None while there is none."""
         return None if self._identifier is None else self._identifier.result()
+
+    def publishable(self, done: Processed) -> OnlineEstimate | None:
+        """The load that may be published after a sample: one that a rigid body can have and that the samples do not
+        refute; None if there is none. An estimate beyond the possible by no more than noise is moved to the nearest
+        possible one, as often as it is judged.
+        """
+        if done.estimate is None:
+            self.verdict, self._judged = None, None
+            return None
+        judged = self._judged is None or not 0 <= done.stamp - self._judged < JUDGE_EVERY
+        if judged:
+            self._judged, self.verdict = done.stamp, self._judge()
+        if self.verdict is None or self.verdict.refutation is not None:
+            return None
+        if is_physically_consistent(done.estimate.phi):
+            return done.estimate
+        return self._nearest(done.estimate) if judged else None
+
+    def _judge(self) -> LoadVerdict | None:
+        result = self.result()
+        if result is None:
+            return None
+        rms = np.concatenate([result.residual_rms.force, result.residual_rms.torque])
+        share = rms / np.asarray(self._settings.online.wrench_deviation)
+        return LoadVerdict(result.refutation, float(share.max()))
+
+    @staticmethod
+    def _nearest(estimate: OnlineEstimate) -> OnlineEstimate | None:
+        try:
+            return estimate.possible
+        except IparamError:  # too far from any body for the solver
+            return None
 
     def quality(self) -> OnlineQuality | None:
         """How good the present estimate is; None while there is none."""

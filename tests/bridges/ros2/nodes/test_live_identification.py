@@ -1,0 +1,77 @@
+"""What may be published of a load on-line: possible bodies that the samples do not refute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.bridges.ros2.nodes.live_identification import LiveIdentification, LiveSettings, Processed
+from iparam.estimation.online.identifier import OnlineEstimate, OnlineSettings
+from iparam.sensing import noise_preset
+from iparam.sensing.correction import wrench_transform
+from iparam.spatial import is_physically_consistent
+
+PERIOD = 2_000_000
+EVERY = 10
+
+
+def run(
+    simulated: Any, robot: iparam.Robot, change: np.ndarray
+) -> tuple[LiveIdentification, list[OnlineEstimate | None]]:
+    """The live identification of a run whose wrench is multiplied by a matrix (6, 6), and what it would publish."""
+    recording = noise_preset("ur5e").apply(simulated.recording, 4)
+    live = LiveIdentification(robot, LiveSettings(OnlineSettings(), rate=500.0))
+    q, wrench = recording.signal("q").values, recording.signal("wrench").values @ change.T
+    published = []
+    for k in range(1500):
+        live.matcher.joints.add(k * PERIOD, q[k], None)
+        live.matcher.wrenches.add(k * PERIOD, wrench[k])
+        for done in live.process():
+            if done.estimate is not None and k % EVERY == 0:
+                published.append(live.publishable(done))
+    return live, published
+
+
+def test_a_good_run_is_published_and_always_possible(simulated: Any, ur5e: iparam.Robot) -> None:
+    live, published = run(simulated, ur5e, np.eye(6))
+    found = [estimate for estimate in published if estimate is not None]
+    assert len(found) > 0.5 * len(published)
+    assert all(is_physically_consistent(estimate.phi) for estimate in found)
+    assert found[-1].mass == pytest.approx(2.0, rel=0.01)
+    assert live.verdict is not None
+    assert live.verdict.refutation is None
+    assert live.verdict.residual < 1.2
+    assert live.verdict.remark == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        (-np.eye(6), "wrench-sign"),
+        (np.eye(6)[[1, 0, 2, 4, 3, 5]], ""),
+        (np.diag([-1.0, 1.0, 1.0, -1.0, 1.0, 1.0]), ""),
+        (wrench_transform(np.array([0.0, 90.0, 0.0]), np.zeros(3)), ""),
+    ],
+)
+def test_what_the_samples_refute_is_not_published(
+    simulated: Any, ur5e: iparam.Robot, change: np.ndarray, cause: str
+) -> None:
+    live, published = run(simulated, ur5e, change)
+    assert published
+    assert not any(published[len(published) // 2 :])
+    assert all(estimate.mass > 0.0 for estimate in published if estimate is not None)
+    assert live.verdict is not None
+    assert live.verdict.refutation is not None
+    assert cause in [*(found.cause for found in live.verdict.refutation.causes), ""]
+    live.reset()
+    assert live.verdict is None
+    assert live.publishable(Processed(0, None, None)) is None
+
+
+def test_a_turned_sensor_is_warned_of(simulated: Any, ur5e: iparam.Robot) -> None:
+    live, _ = run(simulated, ur5e, wrench_transform(np.array([0.0, 15.0, 0.0]), np.zeros(3)))
+    assert live.verdict is not None
+    assert live.verdict.refutation is not None or "times the noise" in live.verdict.remark
