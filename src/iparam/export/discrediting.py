@@ -29,6 +29,7 @@ _HARMLESS = tuple(
         r"there is no column time: each of the \d+ rows was taken for one pose at rest",
         r"the numbers have decimal commas, which were read as points",
         r"converted to SI units, by what the header says: .*",
+        r"columns were understood by their usual names: .*",
         r"the time stamps are dates in \w+, and were converted to seconds",
         r"the accelerometer \(ax, ay, az\) was not used: poses at rest need none",
         r"the force follows gravity as a weight that pulls at the sensor: .*",

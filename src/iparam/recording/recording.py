@@ -116,7 +116,8 @@ class Recording:
         """The signal of that name."""
         if name not in self.signals:
             about = [warning for warning in self.warnings if name in warning.split()]
-            raise UnknownNameError("signal", name, self.signals, hint=about[0] if about else "")
+            hint = about[0] if about else f"If columns of the file hold it, say which: map='{name}=HEADER*'"
+            raise UnknownNameError("signal", name, self.signals, hint=hint)
         return self.signals[name]
 
     def with_signal(

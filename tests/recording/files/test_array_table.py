@@ -63,7 +63,7 @@ def test_names_of_others_are_mapped(path: Path) -> None:
     np.testing.assert_allclose(found.signal("q").time, TIME[10:20], rtol=1e-15)
     with pytest.raises(InputError, match=r"map='tau=f_\*' matches no column of .*; its columns: t, positions, e_1"):
         Recording.load(path, map="time=t,tau=f_*")
-    np.testing.assert_array_equal(Recording.load(path, time_unit="ms").signal("positions").values, Q)  # t is the time
+    np.testing.assert_array_equal(Recording.load(path, time_unit="ms").signal("q").values, Q)  # t is the time
     write(path, positions=Q, stamps=TIME)
     said = r"has no array 'time'; its arrays: positions \(200, 6\), stamps .*map='time=stamps'"
     with pytest.raises(FileFormatError, match=said):

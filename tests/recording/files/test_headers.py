@@ -87,10 +87,10 @@ def test_numbers_are_converted_and_that_is_told_once(tmp_path: Path) -> None:
 
 
 def test_si_units_need_no_word_and_the_advice_can_be_followed(tmp_path: Path) -> None:
-    path = write(tmp_path / "log.csv", ["stamp [s]", "p0 [deg]", "p1 [deg]"], TIME, np.degrees(Q))
-    with pytest.raises(FileFormatError, match=r"map='time=stamp \[s\]'"):
+    path = write(tmp_path / "log.csv", ["my stamp [s]", "p0 [deg]", "p1 [deg]"], TIME, np.degrees(Q))
+    with pytest.raises(FileFormatError, match=r"map='time=my stamp \[s\]'"):
         Recording.load(path)
-    for given in ("time=stamp [s],q=p?", "time=stamp,q=p*", "time=stamp,q=p0,p1 [deg]"):
+    for given in ("time=my stamp [s],q=p?", "time=my stamp,q=p*", "time=my stamp,q=p0,p1 [deg]"):
         found = Recording.load(path, map=given)
         np.testing.assert_allclose(found.signal("q").values, Q, rtol=1e-12)
     write(path, ["time [s]", "q0 [rad]", "q1 [rad]"], TIME, Q)

@@ -86,8 +86,8 @@ def test_a_map_that_does_not_fit_is_refused_with_the_headers(given: Any, message
 
 
 def test_without_a_time_the_way_out_is_a_map(tmp_path: Path) -> None:
-    path = write_csv(tmp_path / "log.csv")
-    with pytest.raises(FileFormatError, match=r"has no column 'time'; its columns: stamp, .*map='time=stamp'"):
+    path = write_csv(tmp_path / "log.csv", ["my_clock", *HEADERS[1:]])
+    with pytest.raises(FileFormatError, match=r"has no column 'time'; its columns: my_clock, .*map='time=my_clock'"):
         Recording.load(path)
     with pytest.raises(InputError, match="columns= is for a table without header, and map= for one with headers"):
         Recording.load(path, columns="time,q", map="q=pos_*")

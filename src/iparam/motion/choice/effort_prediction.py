@@ -180,39 +180,27 @@ def prediction_errors(channels: Sequence[Channel]) -> FloatArray:
     samples = channels[0].measured.size
     edges = np.linspace(0, samples, min(BLOCKS, samples) + 1).astype(np.int64)
     blocks = [slice(start, stop) for start, stop in pairwise(edges.tolist())]
-    grams = [
-        [
-            (channel.rows[part].T @ channel.rows[part], channel.rows[part].T @ channel.measured[part])
-            for channel in channels
-        ]
-        for part in blocks
-    ]
+    grams, rights = np.zeros((len(blocks), len(channels), size, size)), np.zeros((len(blocks), len(channels), size))
+    for k, channel in enumerate(channels):
+        for b, part in enumerate(blocks):
+            rows = channel.rows[part]
+            grams[b, k][np.ix_(channel.columns, channel.columns)] = rows.T @ rows
+            rights[b, k][channel.columns] = rows.T @ channel.measured[part]
+    own = np.repeat(np.arange(len(blocks)), np.diff(edges))  # the block of each sample
     level = np.array([max(float(np.std(channel.measured)), 1e-12) for channel in channels])
     for _ in range(ROUNDS):
-        squares = np.zeros(len(channels))
-        whole = [_sum(of_block, channels, level, size) for of_block in grams]
-        gram, right = sum(one[0] for one in whole), sum(one[1] for one in whole)
-        for part, own in zip(blocks, whole, strict=True):
-            found = _solve(np.asarray(gram - own[0]), np.asarray(right - own[1]))
-            for k, channel in enumerate(channels):
-                residual = channel.measured[part] - channel.rows[part] @ found[channel.columns]
-                squares[k] += float(residual @ residual)
-        level = np.maximum(np.sqrt(squares / samples), 1e-12)
+        gram, right = np.tensordot(grams, level**-2, (1, 0)), np.tensordot(rights, level**-2, (1, 0))
+        found = _solve(gram.sum(axis=0) - gram, right.sum(axis=0) - right)
+        for k, channel in enumerate(channels):
+            predicted = np.einsum("ij,ij->i", channel.rows, found[:, channel.columns][own])
+            level[k] = max(float(np.sqrt(np.mean((channel.measured - predicted) ** 2))), 1e-12)
     return level
 
 
-def _sum(
-    grams: Sequence[tuple[FloatArray, FloatArray]], channels: Sequence[Channel], level: FloatArray, size: int
-) -> tuple[FloatArray, FloatArray]:
-    gram, right = np.zeros((size, size)), np.zeros(size)
-    for channel, (own_gram, own_right), noise in zip(channels, grams, level, strict=True):
-        gram[np.ix_(channel.columns, channel.columns)] += own_gram / noise**2
-        right[channel.columns] += own_right / noise**2
-    return gram, right
-
-
-def _solve(gram: FloatArray, right: FloatArray) -> FloatArray:
-    unit = 1.0 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
-    scaled = gram * np.outer(unit, unit)
-    scaled[np.diag_indices_from(scaled)] = 1.0 + RIDGE
-    return np.asarray(unit * np.linalg.solve(scaled, unit * right))
+def _solve(grams: FloatArray, rights: FloatArray) -> FloatArray:
+    """(B, p) solutions of normal equations (B, p, p) and (B, p)."""
+    unit = 1.0 / np.sqrt(np.maximum(np.diagonal(grams, axis1=1, axis2=2), 1e-300))
+    scaled = grams * unit[:, :, None] * unit[:, None, :]
+    places = np.arange(unit.shape[1])
+    scaled[:, places, places] = 1.0 + RIDGE
+    return np.asarray(unit * np.linalg.solve(scaled, (unit * rights)[..., None])[..., 0])

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from iparam.arrays import FloatArray, remembered
 from iparam.motion.choice.effort_prediction import EffortPrediction, prediction_errors
 from iparam.motion.choice.process_choice import adapted_processes
+from iparam.motion.choice.spectral_smoothing import SpectralSmoothing
 from iparam.motion.joint_process import JointProcess, smooth_joint
 from iparam.motion.motion import MotionEstimate
 
@@ -32,11 +33,17 @@ SEARCH_RATE = 500.0
 CLEAR = 0.01
 """Share by which the prediction must improve for another bandwidth than the angles alone ask for."""
 
+HINT = 0.004
+"""The same, by spectra, from which on it is looked at closely."""
+
 LOWEST = 0.3
 """The lowest bandwidth that is tried [Hz]: an excitation motion has its energy above it."""
 
 WIDEST = 0.45
 """The highest, as a share of the sampling rate."""
+
+QUICK_STEP = 4
+"""Every how many of the samples are compared on by spectra."""
 
 ORDERS = (3, 4, 6)
 STEP = 1.6
@@ -94,8 +101,10 @@ def choose_by_prediction(
     comparison = _Comparison(time, q, prediction, set_points)
     if comparison.rows.size < LEAST_ROWS:
         return start
+    others = [comparison.scaled(start, share) for share in (0.5, 0.15, 2.0)]
+    if comparison.stays_best(start, others):
+        return start
     at_first = comparison.score(start)
-    others = (comparison.scaled(start, share) for share in (0.5, 0.15, 2.0))
     if min(comparison.score(other) for other in others) > at_first - CLEAR:
         return start
     best = comparison.search(start)
@@ -120,6 +129,24 @@ class _Comparison:
         self._known: dict[tuple[int, JointProcess], FloatArray] = {}
         self._scores: dict[tuple[JointProcess, ...], float] = {}
         self._highest = widest_bandwidth(time)
+
+    def stays_best(self, start: tuple[JointProcess, ...], others: Sequence[tuple[JointProcess, ...]]) -> bool:
+        """Whether even samples are smoothed so densely that their spectra show that none of the others does better."""
+        smoothing = SpectralSmoothing(self._time, self._q)
+        if self._added is not None or not smoothing.fits(start):
+            return False
+        away = 1.0 / min(one.bandwidth for one in start)
+        far = np.flatnonzero((self._at > smoothing.time[0] + away) & (self._at < smoothing.time[-1] - away))
+        kept = far[::QUICK_STEP]
+        if kept.size < LEAST_ROWS:
+            return False
+
+        def score(processes: tuple[JointProcess, ...]) -> float:
+            q, dq, ddq = smoothing.motion(processes, self._at[kept])
+            channels = self._prediction.channels(q, dq, ddq, self.rows[kept])
+            return float(np.mean(np.log(prediction_errors(channels))))
+
+        return min(map(score, others)) > score(start) - HINT
 
     def score(self, processes: tuple[JointProcess, ...]) -> float:
         """Mean logarithm of the errors of prediction."""

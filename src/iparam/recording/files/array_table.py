@@ -9,7 +9,7 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -20,6 +20,7 @@ from iparam.files.reading_limit import check_size, reading_limit
 from iparam.recording.channels import CHANNELS, check_name, column_names, expand_columns, signal_of_column
 from iparam.recording.files.reading import Reading, mapped_columns
 from iparam.recording.files.table import Table, TableBuilder, check_names, numbered_poses, tells_poses
+from iparam.recording.files.usual_names import usual_signal
 
 NPZ, EMPTY_NPZ = b"PK\x03\x04", b"PK\x05\x06"
 NPY = b"\x93NUMPY"
@@ -74,7 +75,9 @@ def read_array_table(stream: BinaryIO, source: str, reading: Reading, num_joints
     if reading.columns is not None:
         columns = _matrix_columns(numeric, source, reading.columns, num_joints)
     else:
-        columns, odd = _named_columns(numeric, source, reading)
+        columns, odd, usual = _named_columns(numeric, source, reading)
+        if usual:
+            notes.append(f"columns were understood by their usual names: {', '.join(usual)}")
         if odd:
             notes.append(f"arrays that are not of the length of time were left out: {', '.join(odd[:12])}")
     check_names(list(columns), source)
@@ -100,8 +103,10 @@ def _matrix_columns(
     return {name if name != "_" else f"_{i}_": matrix[:, i] for i, name in enumerate(names)}
 
 
-def _named_columns(arrays: Arrays, source: str, reading: Reading) -> tuple[dict[str, NDArray[Any]], list[str]]:
-    """The columns of a recording, and the arrays that do not fit beside its time."""
+def _named_columns(
+    arrays: Arrays, source: str, reading: Reading
+) -> tuple[dict[str, NDArray[Any]], list[str], list[str]]:
+    """The columns of a recording, the arrays that do not fit beside its time, and those of usual names."""
     headers = list(arrays)
     assigned = {} if reading.names is None else reading.names.assign(headers, source)
     time_name = headers[assigned["time"][0]] if "time" in assigned else _time_name(headers)
@@ -129,18 +134,25 @@ def _named_columns(arrays: Arrays, source: str, reading: Reading) -> tuple[dict[
         whole = [column for part in parts if part is not None for column in part.T]
         names = mapped_columns(name, len(whole), [headers[place] for place in places])
         columns |= dict(zip(names, whole, strict=True))
-    for name, array in arrays.items():
-        if name in used or (reading.names is not None and reading.names.replaces(name)):
+    meant = _usual_names({name: array for name, array in arrays.items() if name not in used})
+    usual = []
+    for header, array in arrays.items():
+        name = meant.get(header, header)
+        if header in used or (reading.names is not None and reading.names.replaces(name)):
             continue
         part = _upright(array, rows)
         if part is None:
-            odd.append(f"{name} {array.shape}")
+            odd.append(f"{header} {array.shape}")
             continue
+        if name != header and not _as_many(columns, name, part.shape[1]):
+            name = header
+        if name != header:
+            usual.append(f"{name} = {header}")
         for column, numbers in zip(_columns_of(name, part.shape[1]), part.T, strict=True):
             columns.setdefault(column, numbers)
     if "time" not in columns and not tells_poses(list(columns)):
         raise FileFormatError(f"{source} has no array 'time'; its arrays: {_shapes(arrays)}{_way_out(arrays)}")
-    return columns, odd
+    return columns, odd, usual
 
 
 def _time_name(names: Sequence[str]) -> str:
@@ -204,6 +216,25 @@ def _by_short_names(arrays: Arrays) -> Arrays:
     """The arrays by the last part of their paths where no two have the same."""
     short = Counter(path.rpartition(".")[2] for path in arrays)
     return {last if short[last := path.rpartition(".")[2]] == 1 else path: array for path, array in arrays.items()}
+
+
+def _as_many(columns: Iterable[str], name: str, width: int) -> bool:
+    """Whether a signal of that width has as many components as it must have, or as others of the joints have."""
+    if CHANNELS[name].columns:
+        return len(CHANNELS[name].columns) == width
+    places = [place for column in columns if (place := signal_of_column(column)) is not None]
+    counts = Counter(signal for signal, _ in places if signal in CHANNELS and not CHANNELS[signal].columns)
+    return all(count == width for count in counts.values())
+
+
+def _usual_names(arrays: Arrays) -> dict[str, str]:
+    """Signals by the names of arrays that must be meant by them, where no array states the signal by its own name."""
+    meant: dict[str, list[str]] = {}
+    for name in arrays:
+        if (signal := usual_signal(name)) is not None:
+            meant.setdefault(signal, []).append(name)
+    stated = {place[0] for name in arrays if (place := signal_of_column(name)) is not None}
+    return {names[0]: signal for signal, names in meant.items() if len(names) == 1 and signal not in stated}
 
 
 def _members(archive: zipfile.ZipFile) -> Iterator[tuple[str, BinaryIO]]:

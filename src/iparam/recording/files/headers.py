@@ -1,5 +1,5 @@
 """What the headers of a table say: the name of each column, in whatever case, and the unit that stands behind it, as in
-``q0 [deg]``, ``Time (ms)`` or ``fx_N``.
+``q0 [deg]``, ``Time (ms)`` or ``fx_N``; names of other programs too, see `usual_columns`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from iparam.errors import ContradictionError
 from iparam.recording.channels import CHANNELS, signal_of_column
+from iparam.recording.files.usual_names import usual_columns
 from iparam.recording.units import QUANTITIES, UNITS, plain_unit
 
 _OPENING = {"]": "[", ")": "("}
@@ -25,6 +26,8 @@ _SLIDING = {
 _NO_SUFFIX = ("g", "mg", "min")
 """Units that a name may end in for another reason: ax_g, with gravity; time_min, the least."""
 
+_SUFFIXED = [sizes for quantity, sizes in UNITS.items() if quantity != "ratio"]
+
 
 @dataclass(frozen=True)
 class Headers:
@@ -33,10 +36,22 @@ class Headers:
     Attributes:
         names: that a recording has for them; what says nothing is as it was.
         units: by name, of those that state one; every one is known.
+        usual: by name, the headers of those that were understood though they are named as other programs do.
     """
 
     names: tuple[str, ...]
     units: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    usual: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence on what was understood by a usual name."""
+        groups: dict[str, list[str]] = {}
+        for column in sorted(self.usual, key=lambda name: signal_of_column(name) or ("", 0)):
+            own = signal_of_column(column)
+            groups.setdefault(column if own is None else own[0], []).append(self.usual[column])
+        parts = [f"{name} = {own[0]}" + (f" to {own[-1]}" if len(own) > 1 else "") for name, own in groups.items()]
+        return (f"columns were understood by their usual names: {', '.join(parts)}",) if parts else ()
 
 
 def bare_header(header: str) -> tuple[str, str]:
@@ -64,6 +79,35 @@ def read_headers(headers: Sequence[str], source: str) -> Headers:
     if "time" not in names and names.count("t") == 1:
         names[names.index("t")] = "time"
     return Headers(tuple(names), {name: unit for name, (_, unit) in zip(names, found, strict=True) if unit})
+
+
+def with_usual_names(own: Headers, headers: Sequence[str], source: str) -> Headers:
+    """What headers say by the names that other programs use, beside what they say otherwise.
+
+    Args:
+        own: what else they say.
+        headers: of the file.
+        source: it, for messages.
+    """
+    pairs = list(zip(own.names, headers, strict=True))
+    usual = usual_columns([_bare(name) if name == header.strip() else name for name, header in pairs])
+    names, units = list(own.names), dict(own.units)
+    for place in usual:
+        units.pop(names[place], None)
+    for place, column in usual.items():
+        names[place] = column
+        if unit := unit_of_header(column, headers[place], source):
+            units[column] = unit
+    told = {column: headers[place].strip() for place, column in usual.items() if column != "time"}
+    return Headers(tuple(names), units, told)
+
+
+def _bare(header: str) -> str:
+    """A header without its unit, in brackets or as the last of its words."""
+    text, unit = bare_header(header)
+    before, _, last = text.rpartition("_")
+    stands = not unit and plain_unit(last) not in _NO_SUFFIX
+    return before if before and stands and any(plain_unit(last) in sizes for sizes in _SUFFIXED) else text
 
 
 def unit_of_header(name: str, header: str, source: str) -> str:

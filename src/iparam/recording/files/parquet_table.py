@@ -185,6 +185,7 @@ def read_parquet_table(stream: BinaryIO, source: str, reading: Reading) -> tuple
             builder.add(np.arange(row, row + count), values, empty)
             row += count
     notes = (f"columns that hold no numbers were left out: {', '.join(others)}",) if others else ()
+    notes = (*understood.notes, *notes)
     table = replace(builder.table(notes), units=understood.units)
     return table if "time" in names else numbered_poses(table), document
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from iparam.errors import InputError, UnknownNameError
 from iparam.recording.channels import CHANNELS, IGNORED, check_name, column_names, signal_of_column
-from iparam.recording.files.headers import Headers, bare_header, read_headers, unit_of_header
+from iparam.recording.files.headers import Headers, bare_header, read_headers, unit_of_header, with_usual_names
 from iparam.recording.units import UNITS
 
 TimeUnit = Literal["s", "ms", "us", "ns", "min"]
@@ -171,7 +171,8 @@ class Reading:
 
     def headers(self, headers: Sequence[str], source: str) -> Headers:
         """What the headers of a table mean, by themselves or by what its reader says."""
-        return read_headers(headers, source) if self.names is None else self.names.renamed(headers, source)
+        own = read_headers(headers, source) if self.names is None else self.names.renamed(headers, source)
+        return with_usual_names(own, headers, source)
 
 
 def _row_slice(rows: str | slice) -> slice:

@@ -92,11 +92,12 @@ def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints:
     begin, text = begin + skipped, text[skipped:]
     lines = [line for line in text[: 1 << 18].splitlines()[:_LOOKED_AT] if line.strip()]
     units: Mapping[str, str] = {}
+    usual: tuple[str, ...] = ()
     if reading.columns is None:
         layout = _Layout(_delimiter(lines))
         header, length = _header(text, comment, source, layout)
         understood = reading.headers(header, source)
-        names, units = list(understood.names), understood.units
+        names, units, usual = list(understood.names), understood.units, understood.notes
         begin, lines, first = begin + length, lines[1:] if length else lines, first + (length > 0)
     else:
         layout = _Layout(_delimiter(lines))
@@ -106,7 +107,8 @@ def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints:
     stream.seek(begin)
     builder = TableBuilder(names, count_lines(stream), source, "line", reading.rows, first)
     stream.seek(begin)
-    table = replace(_table(builder, stream, source, layout, first, reading.columns is None), units=units)
+    table = _table(builder, stream, source, layout, first, reading.columns is None)
+    table = replace(table, units=units, notes=(*usual, *table.notes))
     return table if "time" in names else numbered_poses(table)
 
 
