@@ -38,6 +38,7 @@ from .estimators.total_least_squares import TotalLeastSquares as TotalLeastSquar
 from .online.identifier import OnlineEstimate as OnlineEstimate
 from .online.identifier import OnlineIdentifier as OnlineIdentifier
 from .online.identifier import OnlineSettings as OnlineSettings
+from .payload.combination import combine_estimates as combine_estimates
 from .payload.compensation import compensate_wrench as compensate_wrench
 from .payload.fusion import fuse_estimates as fuse_estimates
 from .payload.identify import identify_payload as identify_payload

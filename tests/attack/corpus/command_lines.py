@@ -166,6 +166,8 @@ LINES = (
         f"@bare.txt --robot ur10e {_LOGS} --known-load @truth.json --known-load-run @loaded.txt "
         f"{_FRICTION} --coupled none --leave-out 6",
     ),
+    Line("combine", "@result.json @truth.json --output >sum.json", quick=True),
+    Line("combine", "@result.json @other_result.json --pose 0 0 0.1 0 0 90 --output >sum.json", quick=True),
     Line("compensate", "@run.parquet --result @result.json --robot @arm.urdf --output >clean.parquet"),
     Line("compensate", "@run.csv --result @other_result.json --robot ur5e --output >clean.csv"),
     Line(

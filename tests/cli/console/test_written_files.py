@@ -27,6 +27,7 @@ READ = {
     "identify torque-payload": {"bare", "loaded", "known_load", "known_load_run"},
     "identify fuse": {"results"},
     "identify robot": {"logs", "validate", "known_load", "known_load_run"},
+    "combine": {"results"},
     "compensate": {"recording", "result"},
     "simulate": {"trajectory", "payload_mesh", "cell"},
     "report": {"result", "recording", "trajectory", "truth"},

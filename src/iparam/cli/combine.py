@@ -1,0 +1,89 @@
+"""`iparam combine`: a gripper and what it holds as one load, or what it holds as the difference of two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from tyro.conf import Positional, arg
+
+import iparam
+from iparam.cli.console.printing import AsJson, fail_refuted, note, print_estimate, print_json, say_refuted
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.joint_state import exact_count
+from iparam.cli.options.payload import read_load
+from iparam.errors import InputError
+from iparam.estimation.estimate import FORMAT
+from iparam.estimation.static.identify import FORMAT as STATIC_FORMAT
+from iparam.files.kind import FileKind
+from iparam.robot.loading import load_robot
+
+
+@dataclass(frozen=True, kw_only=True)
+class Combine:
+    r"""Add loads to one rigid body, or take one away: with their covariances.
+
+    A grasped part is the difference of two identifications, with it and without.
+
+    Example:
+      iparam combine gripper.json part.json --output whole.json
+      iparam combine whole.json gripper.json --minus --output part.json
+      iparam combine gripper.json part.json --pose 0 0 0.12 0 0 90 --output whole.json
+    """
+
+    results: Positional[Annotated[tuple[Path, ...], arg(metavar="FILE ..", help_behavior_hint="")]]
+    """Two or more results; all but the first may also be loads without intervals (truth, exported): .json."""
+    minus: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Take all but the first away from it."""
+    pose: Annotated[tuple[float, ...], arg(metavar="X Y Z R P Y", help_behavior_hint="")] = ()
+    """Of the second result's frame in the first's [m, deg: roll, pitch, yaw]."""
+    robot: Annotated[str | None, arg(metavar="NAME|FILE", help_behavior_hint="")] = None
+    """The robot behind whose last joint both frames are, instead of --pose."""
+    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="")] = None
+    """With --robot: its tool frame, where that has several ends."""
+    output: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.RESULT)
+    ] = None
+    """File for the result: .json. Replaced if it exists."""
+    overwrite: Overwrite = False
+    json: AsJson = False
+
+    def run(self) -> None:
+        """Combine, print and write."""
+        if len(self.results) < 2:
+            raise InputError(f"give at least two results to combine, got {len(self.results)}")
+        if self.pose and len(self.results) > 2:
+            raise InputError("--pose places the second of two results: combine two at a time")
+        if self.tip is not None and self.robot is None:
+            raise InputError("--tip chooses a frame of a robot: add --robot")
+        pose = None
+        if self.pose:
+            numbers = exact_count(self.pose, "--pose", "x y z [m] and roll, pitch, yaw [deg]", 6)
+            turn = iparam.spatial.rotation_from_rpy(np.radians(numbers[3:]))
+            pose = iparam.spatial.transform_from(turn, numbers[:3])
+        robot = None if self.robot is None else load_robot(self.robot, tip=self.tip)
+        found = iparam.Estimate.load(self.results[0])
+        for path in self.results[1:]:
+            load, frame = _load(path)
+            found = iparam.combine_estimates(found, load, minus=self.minus, pose=pose, robot=robot, frame=frame)
+        if self.output is not None:
+            found.save(self.output)
+        say_refuted(found)
+        for warning in found.warnings:
+            note(warning)
+        if self.json:
+            print_json(found.to_document())
+        else:
+            print_estimate(found, self.output)
+        fail_refuted(found, self.output)
+
+
+def _load(path: Path) -> tuple[iparam.Estimate | iparam.InertialParameters, str]:
+    """A result, or the load of another file that has one, which counts as known exactly; and its frame."""
+    document = iparam.files.read_json(path)
+    if document.content.get("format") in (FORMAT, STATIC_FORMAT):
+        found = iparam.Estimate.load(path)
+        return found, found.frame
+    return read_load(path, None)[0], document.text("frame") if document.has("frame") else ""

@@ -1,0 +1,186 @@
+"""`combine_estimates`: two loads as one body, or what is left of a load without a part of it.
+
+phi is linear in the mass that it is the integral of. So a gripper and what it holds add, what it holds is the whole
+minus the gripper, and so do their covariances, which always add: each result has errors of its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray, as_float_array
+from iparam.errors import ContradictionError, InputError
+from iparam.estimation.assessment.refutation import shows_no_body, unexplained
+from iparam.estimation.errors import IdentificationError
+from iparam.estimation.estimate import Estimate
+from iparam.estimation.estimators.consistent import nearest_consistent
+from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
+from iparam.rounding import NORMAL_95
+from iparam.sensing.sensor_frame import rigid_frames
+from iparam.spatial.consistency import is_physically_consistent
+from iparam.spatial.phi import phi_from_pseudo_inertia, pseudo_inertia_from_phi
+from iparam.spatial.transforms import inverse_transform, is_transform
+
+if TYPE_CHECKING:
+    from iparam.robot.model import Robot
+    from iparam.spatial.parameters import InertialParameters
+
+METHODS = {False: "sum", True: "difference"}
+"""What a combination is called, by whether the second load was taken away."""
+
+NOTHING_KNOWN_OF_ERRORS = (
+    "The second load states no standard deviations: it counts as known exactly, and the intervals are those of the "
+    "first alone."
+)
+
+
+def phi_transform(T_ab: ArrayLike) -> FloatArray:
+    """(10, 10) matrix that takes phi of a body in frame b to its phi in frame a; T_ab (4, 4) is the pose of b in a."""
+    pose = as_float_array(T_ab, "T_ab")
+    if pose.shape != (4, 4) or not is_transform(pose):
+        raise InputError("T_ab is not a rigid 4x4 transform")
+    columns = pose @ pseudo_inertia_from_phi(np.eye(10)) @ pose.T
+    return np.asarray(phi_from_pseudo_inertia(columns).T)
+
+
+def combine_estimates(
+    first: Estimate,
+    second: Estimate | InertialParameters,
+    *,
+    minus: bool = False,
+    pose: ArrayLike | None = None,
+    robot: Robot | None = None,
+    frame: str = "",
+) -> Estimate:
+    """Both loads as one rigid body, or the first without the second, in the frame of the first.
+
+    Args:
+        first: e.g. the gripper; with ``minus`` the whole.
+        second: e.g. the part that it holds; with ``minus`` the gripper. A body without standard deviations (from CAD, a
+            data sheet) counts as known exactly, and a warning says so.
+        minus: take the second away.
+        pose: (4, 4) of the second's frame in the first's [m]; None where the two results name the same frame, or two
+            that ``robot`` has behind its last joint.
+        robot: whose frames the results name.
+        frame: of a second that is a body; "" if it does not say. A result says its own.
+
+    Raises:
+        ContradictionError: the frames differ and nothing says how; or both come from one measured signal, so that their
+            errors are not independent.
+    """
+    first.require_complete("a combination has all ten parameters")
+    first.require_credit("a combination believes its results")
+    if isinstance(second, Estimate):
+        second.require_complete("a combination has all ten parameters")
+        second.require_credit("a combination believes its results")
+        _require_independent(first, second)
+        other, spread, frame = second.phi, second.covariance_phi, second.frame
+    else:
+        other, spread = second.phi, np.zeros((10, 10))
+    moved = phi_transform(_pose_between(first.frame, frame, pose, robot))
+    sign = -1.0 if minus else 1.0
+    free = first.phi + sign * moved @ other
+    covariance = first.covariance_phi + moved @ spread @ moved.T
+    warnings = _warnings(first, second)
+    half = NORMAL_95 * float(np.sqrt(covariance[0, 0]))
+    if not free[0] > half:
+        raise IdentificationError(
+            f"the {METHODS[minus]} has a mass of {free[0]:.4g} +- {half:.2g} kg (95 %), "
+            "which is not above zero: the second result is not a part of the first, or nothing is left that could be "
+            "seen"
+        )
+    phi = free
+    possible = bool(is_physically_consistent(free))
+    if not possible:
+        phi = nearest_consistent(free, _inverse(covariance))
+        distance = np.sqrt((phi - free) @ _inverse(covariance) @ (phi - free))
+        warnings.append(
+            "The two results leave parameters that no rigid body has; the nearest consistent ones, "
+            f"{distance:.1f} standard deviations away, were taken."
+        )
+    combined = estimate_of(
+        METHODS[minus],
+        phi,
+        covariance,
+        condition_number=first.condition_number,
+        residual_norm=first.residual_norm,
+        residual_rms=first.residual_rms,
+        samples=first.samples,
+        data_share=_data_share(first, second, moved),
+        warnings=[*warnings, *precision_warnings(phi, np.sqrt(np.diag(covariance)))],
+        unconstrained_phi=None if possible else free,
+    )
+    reason = shows_no_body(combined)
+    if reason:
+        reason = f"{reason} So the second result is not a part of the first, or not where it is said to be."
+    return dataclasses.replace(
+        combined,
+        robot=first.robot,
+        frame=first.frame,
+        measurements=(*first.measurements, *(second.measurements if isinstance(second, Estimate) else ())),
+        refutation=unexplained(reason) if reason else None,
+    )
+
+
+def _pose_between(first: str, second: str, pose: ArrayLike | None, robot: Robot | None) -> FloatArray:
+    """(4, 4) of the second frame in the first."""
+    if pose is not None:
+        return as_float_array(pose, "pose", (4, 4))
+    if first == second or not first or not second:
+        return np.eye(4)
+    known = {} if robot is None else rigid_frames(robot)
+    if first in known and second in known:
+        return np.asarray(inverse_transform(known[first]) @ known[second])
+    raise ContradictionError(
+        f"the results are in different frames, {first!r} and {second!r}: say where the second is in the first "
+        "(--pose X Y Z R P Y, in m and degrees), or give the robot that has both behind its last joint (--robot)"
+    )
+
+
+def _require_independent(first: Estimate, second: Estimate) -> None:
+    same = np.array_equal(first.phi, second.phi) and np.array_equal(first.covariance_phi, second.covariance_phi)
+    if same or set(first.measurements) & set(second.measurements):
+        what = "are the same result" if same else "come from the same measured signal"
+        raise ContradictionError(
+            f"the two results {what}: their errors are not independent, and the intervals of what they make together "
+            "would be wrong. Combine results of different recordings"
+        )
+
+
+def _warnings(first: Estimate, second: Estimate | InertialParameters) -> list[str]:
+    """What both had to say that stays true of the combination."""
+    found = [text for text in first.warnings if "not determined" not in text]
+    if not isinstance(second, Estimate):
+        return [*found, NOTHING_KNOWN_OF_ERRORS]
+    found += [text for text in second.warnings if "not determined" not in text]
+    if not first.frame or not second.frame:
+        found.append("A result does not name its frame: both are believed to be in the same one.")
+    if first.robot and second.robot and first.robot != second.robot:
+        found.append(f"The results come from different arms, {first.robot} and {second.robot}.")
+    return found
+
+
+def _data_share(first: Estimate, second: Estimate | InertialParameters, moved: FloatArray) -> FloatArray | None:
+    """(10,) of the combination: each result's own share, weighing by the variance that it brings in."""
+    other = second.data_share if isinstance(second, Estimate) else None
+    if first.data_share is None and other is None:
+        return None
+    one = np.ones(10) if first.data_share is None else first.data_share
+    variance = np.diag(first.covariance_phi)
+    shares = variance * one
+    if isinstance(second, Estimate):
+        # What moves with the frame is mixed with other parameters, whose shares count by their part in the variance.
+        parts = moved**2 * np.diag(second.covariance_phi)
+        shares = shares + parts @ (np.ones(10) if other is None else other)
+        variance = variance + parts.sum(axis=1)
+    return np.clip(shares / np.maximum(variance, 1e-300), 0.0, 1.0)
+
+
+def _inverse(covariance: FloatArray) -> FloatArray:
+    unit = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    inverse = np.linalg.pinv(covariance / np.outer(unit, unit), hermitian=True)
+    return np.asarray(inverse / np.outer(unit, unit))
