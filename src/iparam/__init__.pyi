@@ -21,10 +21,10 @@ from .errors import IparamError as IparamError
 from .errors import MissingExtraError as MissingExtraError
 from .errors import RobotModelError as RobotModelError
 from .errors import UnknownNameError as UnknownNameError
+from .estimation.combination import combine_estimates as combine_estimates
 from .estimation.estimate import Estimate as Estimate
 from .estimation.online.identifier import OnlineIdentifier as OnlineIdentifier
 from .estimation.online.identifier import OnlineSettings as OnlineSettings
-from .estimation.payload.combination import combine_estimates as combine_estimates
 from .estimation.payload.fusion import fuse_estimates as fuse_estimates
 from .estimation.payload.identify import identify_payload as identify_payload
 from .estimation.static.identify import StaticEstimate as StaticEstimate

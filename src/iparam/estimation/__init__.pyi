@@ -12,6 +12,7 @@ from .assessment.run_analysis import AXIS_NAMES as AXIS_NAMES
 from .assessment.run_analysis import AXIS_UNITS as AXIS_UNITS
 from .assessment.verification import Verification as Verification
 from .assessment.verification import verify_estimate as verify_estimate
+from .combination import combine_estimates as combine_estimates
 from .errors import IdentificationError as IdentificationError
 from .errors import NotIdentifiableError as NotIdentifiableError
 from .errors import RefutedResultError as RefutedResultError
@@ -38,7 +39,6 @@ from .estimators.total_least_squares import TotalLeastSquares as TotalLeastSquar
 from .online.identifier import OnlineEstimate as OnlineEstimate
 from .online.identifier import OnlineIdentifier as OnlineIdentifier
 from .online.identifier import OnlineSettings as OnlineSettings
-from .payload.combination import combine_estimates as combine_estimates
 from .payload.compensation import compensate_wrench as compensate_wrench
 from .payload.fusion import fuse_estimates as fuse_estimates
 from .payload.identify import identify_payload as identify_payload

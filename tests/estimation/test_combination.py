@@ -11,7 +11,7 @@ import iparam
 from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError
 from iparam.estimation import Estimate, IdentificationError, combine_estimates
-from iparam.estimation.payload.combination import phi_transform
+from iparam.estimation.combination import phi_transform
 from iparam.estimation.payload.estimate_assembly import estimate_of
 from iparam.export.discrediting import discrediting
 from iparam.spatial import exp_se3, is_physically_consistent
