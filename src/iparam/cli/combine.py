@@ -30,7 +30,7 @@ class Combine:
     Example:
       iparam combine gripper.json part.json --output whole.json
       iparam combine whole.json gripper.json --minus --output part.json
-      iparam combine gripper.json part.json --pose 0 0 0.12 0 0 90 --output whole.json
+      iparam combine gripper.json part.json --pose 0 0 0.12 0 0 90 --json
     """
 
     results: Positional[Annotated[tuple[Path, ...], arg(metavar="FILE ..", help_behavior_hint="")]]
