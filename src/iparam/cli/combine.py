@@ -15,8 +15,7 @@ from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import exact_count
 from iparam.cli.options.payload import read_load
 from iparam.errors import InputError
-from iparam.estimation.estimate import FORMAT
-from iparam.estimation.static.identify import FORMAT as STATIC_FORMAT
+from iparam.export.load import RESULT_FORMAT, STATIC_FORMAT
 from iparam.files.kind import FileKind
 from iparam.robot.loading import load_robot
 
@@ -83,7 +82,7 @@ class Combine:
 def _load(path: Path) -> tuple[iparam.Estimate | iparam.InertialParameters, str]:
     """A result, or the load of another file that has one, which counts as known exactly; and its frame."""
     document = iparam.files.read_json(path)
-    if document.content.get("format") in (FORMAT, STATIC_FORMAT):
+    if document.content.get("format") in (RESULT_FORMAT, STATIC_FORMAT):
         found = iparam.Estimate.load(path)
         return found, found.frame
     return read_load(path, None)[0], document.text("frame") if document.has("frame") else ""
