@@ -36,6 +36,7 @@ from iparam.recording.signal import Signal
 from iparam.recording.statements import with_gravity
 from iparam.robot.model import Robot
 from iparam.sensing.correction import ESTIMATE, WRENCH_CHANNELS, Correction
+from iparam.sensing.held_samples import without_repeats
 from iparam.sensing.run_check import check_run
 from iparam.sensing.wrench_source import SensorWrench, WrenchSource, weighed_wrench
 from iparam.spatial.transforms import rotation_from_rpy, rpy_from_rotation
@@ -124,7 +125,7 @@ def fit_corrections(
         raise InputError(
             f"{names[0]}='estimate' needs a motion of the joints alone: leave out the accelerometer (motion='kalman')"
         )
-    read = (SensorWrench() if wrench is None else wrench).read(run)
+    read, _ = without_repeats((SensorWrench() if wrench is None else wrench).read(run), whole)
     measured = _means(without_spikes(read, whole, robot, checked.gravity)[0], whole, correction)
     known = np.eye(6) if in_base else correction.wrench_matrix()
     model = CorrectedModel(whole, measured.time, robot, known)

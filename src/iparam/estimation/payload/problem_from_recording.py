@@ -27,6 +27,7 @@ from iparam.recording.units import time_hint
 from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.robot.model import Robot
 from iparam.sensing.correction import Correction
+from iparam.sensing.held_samples import without_repeats
 from iparam.sensing.offset import offset_compensated_regressor, resting_regressor
 from iparam.sensing.run_check import check_run
 from iparam.sensing.wrench_source import SensorWrench, WrenchSource, weighed_wrench
@@ -126,8 +127,10 @@ def problem_from_recording(
         if instruments and isinstance(source, KalmanMotion):  # whose errors must not be those of the set points
             source = dataclasses.replace(source, angles_alone=True)
         whole = source if isinstance(source, MotionEstimate) else known_motion(recording, robot, source)
+    repeats: tuple[str, ...] = ()
     spikes: tuple[str, ...] = ()
     if not are_poses(recording):  # which are no neighbours of each other
+        measured, repeats = without_repeats(measured, whole)
         measured, spikes = without_spikes(measured, whole, robot, checked.gravity)
     if correction.low_pass is not None:
         measured = dataclasses.replace(measured, time=measured.time - (delay or 0.0))
@@ -170,6 +173,7 @@ def problem_from_recording(
         *restamped,
         *sign,
         *whole.warnings,
+        *repeats,
         *spikes,
         *aligned.warnings,
         *left_out,

@@ -1,0 +1,54 @@
+"""`without_repeats`: a wrench without the samples that only repeat the one before, as a log has them that is faster
+than its sensor.
+
+What is held is a late copy of an old reading: on average the wrench lags behind by half a period of the sensor, and in
+between it stands still, which no load does. The new readings alone say all that was measured, at the time when they
+came.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from iparam.motion.motion import MotionEstimate
+from iparam.recording.signal import Signal
+
+HELD = 0.3
+"""Share of the samples during motion that repeat the one before, from which on they count as held: a few lost readings
+are as good as none."""
+
+TOGETHER = 0.8
+"""Share of the working channels that change when any does: held ones all at once, rounded ones each in its own time."""
+
+LEAST = 10
+"""New readings below which a sensor is not slow, but stuck."""
+
+MOVING = 0.05
+"""Speed of a joint, or of a sensor without an arm, above which a load's wrench has to change [rad/s]."""
+
+
+def without_repeats(wrench: Signal, motion: MotionEstimate) -> tuple[Signal, tuple[str, ...]]:
+    """The readings that are new, and a sentence about the others; the same signal where next to all are.
+
+    Args:
+        wrench: as it was logged.
+        motion: of the arm, or of the sensor.
+    """
+    changed = np.diff(wrench.values, axis=0) != 0.0
+    new = np.concatenate([[True], changed.any(axis=1)])
+    speed = np.abs(motion.dq).max(axis=1)
+    moving = np.interp(wrench.time, motion.time, speed, left=0.0, right=0.0) > MOVING
+    held = moving & ~new
+    if np.count_nonzero(held) < HELD * max(np.count_nonzero(moving), 1):
+        return wrench, ()
+    working = changed.any(axis=0)
+    if np.count_nonzero(new) < LEAST or changed[new[1:]][:, working].mean() < TOGETHER:
+        return wrench, ()
+    kept = dataclasses.replace(wrench, time=wrench.time[new], values=wrench.values[new])
+    said = (
+        f"Only {kept.num_samples} of {wrench.num_samples} wrench samples are new, {kept.rate:.4g} a second; the others "
+        "repeat the one before and were left out."
+    )
+    return kept, (said,)
