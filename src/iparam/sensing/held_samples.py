@@ -41,7 +41,7 @@ def without_repeats(wrench: Signal, motion: MotionEstimate) -> tuple[Signal, tup
     speed = np.abs(motion.dq).max(axis=1)
     moving = np.interp(wrench.time, motion.time, speed, left=0.0, right=0.0) > MOVING
     held = moving & ~new
-    if np.count_nonzero(held) < HELD * max(np.count_nonzero(moving), 1):
+    if not held.any() or np.count_nonzero(held) < HELD * float(np.count_nonzero(moving)):
         return wrench, ()
     working = changed.any(axis=0)
     if np.count_nonzero(new) < LEAST or changed[new[1:]][:, working].mean() < TOGETHER:
