@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 class Verify(CorrectedRunOptions):
     r"""Predict the wrench of a motion that was not used, and compare.
 
-    The exit code is 0 if every axis is within --threshold times the noise, else 1.
+    The exit code is 0 if every axis is within --threshold times the noise, and --known-mass agrees, else 1.
 
     Example:
       iparam verify result.json heldout.parquet
+      iparam verify result.json heldout.parquet --known-mass 2.0
       iparam verify result.json heldout.csv --robot ur5e --threshold 1.5 --json
     """
 
@@ -38,6 +39,10 @@ class Verify(CorrectedRunOptions):
     """Largest error (rms) that passes, in units of the sensor's noise."""
     keep_bias: Annotated[bool, arg(help_behavior_hint="")] = False
     """Use the result's sensor bias. By default six offsets are fitted: a bias changes."""
+    known_mass: Annotated[float | None, arg(metavar="KG", help_behavior_hint="(default: not known)")] = None
+    """What the load weighs on a scale [kg]: only this shows a gain that all channels share."""
+    mass_tolerance: Annotated[float, arg(metavar="SHARE")] = 0.01
+    """By which share of --known-mass the result may be off, besides its interval."""
     json: AsJson = False
 
     def run(self) -> None:
@@ -50,6 +55,8 @@ class Verify(CorrectedRunOptions):
             robot,
             threshold=self.threshold,
             keep_bias=self.keep_bias,
+            known_mass=self.known_mass,
+            mass_tolerance=self.mass_tolerance,
             correction=self.known_correction(estimate.correction.for_another_run()),
         )
         note_further(found.warnings, recording)
@@ -81,5 +88,12 @@ class Verify(CorrectedRunOptions):
         print_line(f"offset    {offset} ({'fitted' if found.offset_fitted else 'of the result'})")
         scale = f"{number(found.best_scale, 4)} +- {number(NORMAL_95 * found.scale_deviation, 4)} (95 %)"
         print_line(f"scale     {scale} times the predicted wrench of the load would fit best")
+        if found.shared_motion is not None:
+            which = "THE SAME as" if found.same_motion else "another than"
+            shared = f"{100 * found.shared_motion:.0f} % of its poses are on that path"
+            print_line(f"motion    {which} the one identified from ({shared})")
+        if found.known_mass is not None:
+            agreed = "agrees" if found.mass_right else "DOES NOT AGREE"
+            print_line(f"mass      {number(found.mass, 4)} kg {agreed} with {found.known_mass:g} kg")
         if found.passed:
             print_line(f"passed    {found.sentence}")

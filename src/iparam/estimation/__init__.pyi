@@ -13,6 +13,9 @@ from .assessment.run_analysis import AXIS_UNITS as AXIS_UNITS
 from .assessment.verification import Verification as Verification
 from .assessment.verification import verify_estimate as verify_estimate
 from .combination import combine_estimates as combine_estimates
+from .corrections.sensor_calibration import SensorCalibration as SensorCalibration
+from .corrections.sensor_calibration import calibrate_sensor as calibrate_sensor
+from .corrections.sensor_calibration import load_sensor_correction as load_sensor_correction
 from .errors import IdentificationError as IdentificationError
 from .errors import NotIdentifiableError as NotIdentifiableError
 from .errors import RefutedResultError as RefutedResultError

@@ -122,6 +122,7 @@ class Estimate:
         unconstrained_phi: (10,) what least squares gives where no rigid body can have that, and the nearest possible
             one was taken; None where phi is the solution itself (a file does not hold it).
         refutation: why the data refute the result, or None where they do not.
+        path: (P, n) the way of the joints in the run that it comes from [rad], see `motion_path`; None if unknown.
         correction: what was put right in the recording; with the values found where they were estimated.
         correction_deviations: standard deviations of those that were estimated, by name, in the units of the options.
     """
@@ -149,6 +150,7 @@ class Estimate:
     measurements: tuple[str, ...] = ()
     unconstrained_phi: FloatArray | None = None
     refutation: Refutation | None = None
+    path: FloatArray | None = None
     correction: Correction = field(default_factory=Correction)
     correction_deviations: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -225,6 +227,7 @@ class Estimate:
             "robot": self.robot or None,
             "frame": self.frame or None,
             "measurements": list(self.measurements),
+            **({} if self.path is None else {"path": self.path.tolist()}),
             **({"correction": self._correction_document()} if self.correction else {}),
             "assessment": self.assessment,
         }
@@ -282,6 +285,7 @@ class Estimate:
             robot=document.text("robot") if document.has("robot") else "",
             frame=document.text("frame") if document.has("frame") else "",
             measurements=_texts(document, "measurements"),
+            path=frozen(document.array("path", 2)) if document.has("path") else None,
             refutation=stated_refutation(document),
             **_stated_correction(document),
         )

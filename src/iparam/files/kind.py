@@ -22,6 +22,7 @@ class FileKind(StrEnum):
     RESULT = "a result"
     STATIC_RESULT = "a result from rests"
     ARM = "an identified arm"
+    SENSOR = "a calibrated sensor"
     TRUTH = "a simulation's truth"
     CELL = "a work cell"
     REPORT = "a report"
@@ -45,6 +46,7 @@ _FORMATS = {
     b"iparam-result": FileKind.RESULT,
     b"iparam-static-result": FileKind.STATIC_RESULT,
     b"iparam-robot": FileKind.ARM,
+    b"iparam-sensor": FileKind.SENSOR,
     b"iparam-truth": FileKind.TRUTH,
     b"iparam-cell": FileKind.CELL,
     b"iparam-load": FileKind.EXPORTED_LOAD,

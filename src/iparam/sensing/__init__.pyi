@@ -1,3 +1,4 @@
+from .correction import WRENCH_CHANNELS as WRENCH_CHANNELS
 from .correction import Correction as Correction
 from .force_torque import ForceTorqueSensor as ForceTorqueSensor
 from .force_torque import force_torque_sensor as force_torque_sensor

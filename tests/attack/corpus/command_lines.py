@@ -168,6 +168,12 @@ LINES = (
     ),
     Line("combine", "@result.json @truth.json --output >sum.json", quick=True),
     Line("combine", "@result.json @other_result.json --pose 0 0 0.1 0 0 90 --output >sum.json", quick=True),
+    Line(
+        "identify payload",
+        "@run.csv --robot ur5e --sensor @sensor.json --sensor-rotation 1 2 3 --exclude 0.5 0.6 --output >found.json",
+        codes=(0, 1),
+    ),
+    Line("calibrate sensor", "@run.parquet --known-load @truth.json --robot @arm.urdf --output >sensor.json"),
     Line("compensate", "@run.parquet --result @result.json --robot @arm.urdf --output >clean.parquet"),
     Line("compensate", "@run.csv --result @other_result.json --robot ur5e --output >clean.csv"),
     Line(

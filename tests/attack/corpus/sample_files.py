@@ -30,6 +30,7 @@ SAMPLES = {
     "other_result.json": "result",
     "static.json": "result",
     "truth.json": "truth",
+    "sensor.json": "sensor",
     "cell.json": "cell",
     "arm.urdf": "urdf",
     "arm.xml": "mjcf",
@@ -82,6 +83,7 @@ def make_samples(folder: Path) -> None:
         command("simulate", *noisy, "50", *_BOX, "--output", "run.parquet", "--truth", "truth.json")
         command("simulate", *noisy, "50", "--seed", "1", *_BOX, "--output", "run.csv")
         command("identify payload", "run.parquet", "--output", "result.json")
+        command("calibrate sensor", "run.parquet", "--known-load", "truth.json", "--output", "sensor.json")
         command("identify payload", "run.csv", "--robot", "ur5e", "--output", "other_result.json")
         _write_arrays()
         _write_logs(noisy)

@@ -142,3 +142,44 @@ def test_bad_arguments(run: Any) -> None:
         verify_estimate(dataclasses.replace(run.estimate, sensor_bias=None), run.recording, run.robot, keep_bias=True)
     with pytest.raises(InputError, match="6 standard deviations"):
         verify_estimate(run.estimate, run.recording, run.robot, wrench_noise=-np.ones(6))
+
+
+def test_the_same_motion_again_is_told(run: Any, other_run: Any) -> None:
+    """With other noise, cut, and played backwards; another motion is another."""
+    assert verify_estimate(run.estimate, other_run.recording, run.robot).same_motion is False
+    angles, wrench = run.recording.signal("q"), run.recording.signal("wrench")
+    random = np.random.default_rng(5)
+    again = run.recording.with_signal(
+        "wrench", time=wrench.time, values=wrench.values + 0.01 * random.standard_normal(wrench.values.shape)
+    )
+    again = again.with_signal(
+        "q", time=angles.time, values=angles.values + 1e-4 * random.standard_normal(angles.values.shape)
+    )
+    for repeated in (again, again.slice(0.5, float(angles.time[-1]))):
+        found = verify_estimate(run.estimate, repeated, run.robot)
+        assert found.same_motion
+        assert any("follows the motion that the result was identified from" in text for text in found.warnings)
+        assert found.as_json()["same_motion"] is True
+    unknown = dataclasses.replace(run.estimate, path=None)
+    assert verify_estimate(unknown, again, run.robot).shared_motion is None
+
+
+def test_only_a_known_mass_shows_a_gain_that_all_channels_share(run: Any, other_run: Any) -> None:
+    """Both runs with 10 % too much of everything: every residual is noise, and the mass is wrong."""
+
+    def louder(recording: Recording) -> Recording:
+        wrench = recording.signal("wrench")
+        return recording.with_signal("wrench", time=wrench.time, values=1.1 * wrench.values)
+
+    estimate = iparam.identify_payload(louder(run.recording), run.robot)
+    other = louder(other_run.recording)
+    assert verify_estimate(estimate, other, run.robot).passed
+    weighed = verify_estimate(estimate, other, run.robot, known_mass=run.estimate.mass)
+    assert not weighed.passed
+    assert "1.1" in weighed.sentence
+    assert "No residual shows that" in weighed.sentence
+    assert verify_estimate(estimate, other, run.robot, known_mass=1.1 * run.estimate.mass).passed
+    loose = verify_estimate(estimate, other, run.robot, known_mass=run.estimate.mass, mass_tolerance=0.2)
+    assert loose.passed
+    with pytest.raises(InputError, match="known_mass"):
+        verify_estimate(estimate, other, run.robot, known_mass=-1.0)

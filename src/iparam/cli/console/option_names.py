@@ -15,7 +15,7 @@ ARGUMENTS = {
     "measures": "measures",
     **{name: name for name in ("sensor_rotation", "sensor_offset", "wrench_axes", "wrench_scale", "wrench_frame")},
     **{name: name for name in ("low_pass", "clock", "joint_offset", "joint_order", "joint_sign", "external_force")},
-    **{name: name for name in ("exclude", "without", "rezeroed")},
+    **{name: name for name in ("exclude", "without", "rezeroed", "known_mass", "mass_tolerance")},
     **{name: name for name in ("payload_size", "payload_center", "payload_mass")},
     "scale": "mesh_scale",
 }

@@ -94,6 +94,15 @@ class CorrectedRunOptions(RecordedRunOptions):
             without=self.without,
             rezeroed=self.rezeroed,
         )
+        if self.sensor is not None:
+            calibrated, frame = iparam.estimation.load_sensor_correction(self.sensor)
+            if given.wrench_scale is not None:
+                raise InputError("--sensor has the factors of the wrench already: leave out --wrench-scale")
+            if frame and self.tip not in (None, frame):
+                raise InputError(
+                    f"{self.sensor} is of a sensor at {frame!r}, and --tip is {self.tip!r}: give --tip {frame}"
+                )
+            given = calibrated.merged(given)
         if self.delay == ESTIMATE and given.estimated == ("delay",):
             given = dataclasses.replace(given, delay=None)  # what is compensated unasked, too
         return given

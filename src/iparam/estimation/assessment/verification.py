@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import ContradictionError, InputError
 from iparam.estimation.assessment.applicability import check_frame, comes_from, compare_arm
+from iparam.estimation.assessment.motion_path import SAME, motion_path, shared_motion
 from iparam.estimation.assessment.run_analysis import AXIS_NAMES, RunAnalysis, analyze_run
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
@@ -30,6 +31,9 @@ SCALE_TOLERANCE = 0.05
 
 TELLING = 0.02
 """Largest standard deviation of that scale with which a run can tell a right load from a wrong one."""
+
+MASS_TOLERANCE = 0.01
+"""Share by which a known mass may be missed: what force sensors promise of their gain."""
 
 NEGLIGIBLE = 1e-3
 """Share of the signal that counts as noise where a sensor has less: nobody needs a better prediction."""
@@ -51,6 +55,10 @@ class Verification:
         threshold: the largest rms that passes, in units of the noise.
         samples: how many were compared.
         duration: from the first to the last [s].
+        shared_motion: share of the run's poses that the motion identified from went through, too; None if unknown.
+        mass, mass_deviation: of the estimate [kg].
+        known_mass: what the load weighs, where that is known [kg]; None otherwise.
+        mass_tolerance: by which share of it the estimate may be off, besides its own interval.
         warnings: what was found wrong with the data, one sentence each.
     """
 
@@ -65,6 +73,11 @@ class Verification:
     threshold: float
     samples: int
     duration: float
+    shared_motion: float | None = None
+    mass: float = float("nan")
+    mass_deviation: float = 0.0
+    known_mass: float | None = None
+    mass_tolerance: float = MASS_TOLERANCE
     warnings: tuple[str, ...] = ()
 
     @property
@@ -85,7 +98,19 @@ class Verification:
     @property
     def passed(self) -> bool:
         """Whether no axis is beyond the threshold, and the load not too heavy or too light."""
-        return bool((self.by_noise <= self.threshold).all()) and self.scale_right
+        return bool((self.by_noise <= self.threshold).all()) and self.scale_right and self.mass_right
+
+    @property
+    def same_motion(self) -> bool:
+        """Whether the run follows the motion that the estimate was identified from."""
+        return self.shared_motion is not None and self.shared_motion >= SAME
+
+    @property
+    def mass_right(self) -> bool:
+        """Whether the estimate agrees with the mass that is known, if one is."""
+        if self.known_mass is None:
+            return True
+        return abs(self.mass - self.known_mass) <= self.mass_tolerance * self.known_mass + 3.0 * self.mass_deviation
 
     @property
     def scale_right(self) -> bool:
@@ -95,6 +120,12 @@ class Verification:
     @property
     def sentence(self) -> str:
         """The outcome, for people."""
+        if not self.mass_right and self.known_mass is not None:
+            return (
+                f"The result has {self.mass:.4f} +- {NORMAL_95 * self.mass_deviation:.2g} kg, and the load weighs "
+                f"{self.known_mass:.4g} kg ({100 * self.mass_tolerance:g} % allowed): the sensor shows "
+                f"{self.mass / self.known_mass:.3f} times the wrench, or gravity is another. No residual shows that."
+            )
         worst = int(np.argmax(self.by_noise))
         found = f"{AXIS_NAMES[worst]} is off by {self.by_noise[worst]:.2f} times the noise"
         if self.passed:
@@ -121,6 +152,11 @@ class Verification:
             "scale_deviation": self.scale_deviation,
             "samples": self.samples,
             "duration": self.duration,
+            "shared_motion": self.shared_motion,
+            "same_motion": self.same_motion,
+            "mass": self.mass,
+            "known_mass": self.known_mass,
+            "mass_right": None if self.known_mass is None else self.mass_right,
             "warnings": list(self.warnings),
         }
 
@@ -136,6 +172,8 @@ def verify_estimate(
     motion: MotionEstimate | None = None,
     delay: float | None = None,
     correction: Correction | None = None,
+    known_mass: float | None = None,
+    mass_tolerance: float = MASS_TOLERANCE,
 ) -> Verification:
     """Predict the wrench of a run that the estimate does not come from.
 
@@ -150,6 +188,9 @@ def verify_estimate(
         motion: how the arm moved; the Kalman smoother's answer if not given.
         delay: by how much the wrench lags behind the joint angles [s]; None compensates what the wrench shows clearly.
         correction: what is to be put right in this recording, as it was in the one that the estimate comes from.
+        known_mass: what the load weighs on a scale [kg]. Only this shows a gain that all channels share, or another
+            gravity: with them a heavier or lighter load predicts every run as well.
+        mass_tolerance: by which share of it the estimate may be off, besides three standard deviations.
 
     Raises:
         IdentificationError: the run would be predicted by a wrong load as well, since the arm hardly moves.
@@ -159,7 +200,18 @@ def verify_estimate(
     estimate.require_complete("the wrench of a load takes all ten parameters")
     if keep_bias and estimate.sensor_bias is None:
         raise InputError("the estimate has no sensor bias to keep: let the offsets be fitted")
+    for name, value in (("known_mass", known_mass), ("mass_tolerance", mass_tolerance)):
+        if value is not None and not (np.isfinite(value) and value > 0.0):
+            raise InputError(f"{name}= must be positive, got {value!r}")
     remarks = _agreement(estimate, recording, robot, keep_bias)
+    corrected = recording if correction is None else correction.applied(recording, robot)
+    shared = shared_motion(estimate.path, motion_path(corrected))
+    if shared is not None and shared >= SAME and not comes_from(estimate, recording):
+        remarks.append(
+            f"this run follows the motion that the result was identified from ({100 * shared:.0f} % of its poses are "
+            "on that path): errors that come with the poses repeat in it, and are predicted as well. Verify with "
+            "another motion"
+        )
     run = analyze_run(
         recording, robot, estimate, motion=motion, delay=delay, fit_offset=not keep_bias, correction=correction
     )
@@ -184,6 +236,11 @@ def verify_estimate(
         threshold=threshold,
         samples=run.problem.num_samples,
         duration=float(time[-1] - time[0]),
+        shared_motion=shared,
+        mass=estimate.mass,
+        mass_deviation=estimate.standard_deviation.mass,
+        known_mass=known_mass,
+        mass_tolerance=mass_tolerance,
         warnings=(*remarks, *run.problem.warnings),
     )
 

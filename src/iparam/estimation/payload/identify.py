@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import frozen
 from iparam.errors import InputError, UnknownNameError
+from iparam.estimation.assessment.motion_path import motion_path
 from iparam.estimation.assessment.refutation import refutation_of
 from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
 from iparam.estimation.corrections.joint_fit import fit_corrections
@@ -125,6 +126,7 @@ def identify_payload(
         frame=SENSOR_FRAME if arm is None else arm.tool_frame,
         measurements=(recording.signal(signal).fingerprint,) if recording.has(signal) else (),
         refutation=refutation_of(problem, estimate, estimator, measures),
+        path=None if arm is None else motion_path(given.applied(recording, arm)),
         correction=given,
         correction_deviations={} if fit is None else dict(fit.deviations),
     )
