@@ -12,27 +12,24 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError, UnknownNameError
-from iparam.recording.channels import CHANNELS, default_frame
-from iparam.recording.recording import Recording
-from iparam.recording.signal import Signal
-from iparam.recording.statements import FRAME_KEYS
-from iparam.robot.kinematics import forward_kinematics
-from iparam.robot.model import Robot
-from iparam.sensing.sensor_frame import in_tool_frame
-from iparam.sensing.wrench_source import BaseFrameWrench, Measures, SensorWrench
 from iparam.spatial.transforms import rotation_from_rpy
+
+if TYPE_CHECKING:
+    from iparam.recording.recording import Recording
+    from iparam.robot.model import Robot
+    from iparam.sensing.wrench_source import SensorWrench
 
 ESTIMATE: Literal["estimate"] = "estimate"
 """In place of a value: estimate it along with the load, and count it in the intervals."""
 
 Estimated = Literal["estimate"]
-WRENCH_CHANNELS = CHANNELS["wrench"].columns
+WRENCH_CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 AXES = tuple(f"{sign}{axis}" for sign in ("", "-") for axis in "xyz")
 
 ESTIMABLE = (
@@ -62,7 +59,6 @@ UNITS = {
 """Units of what has one."""
 
 _NUMBERS = {"sensor_rotation": 3, "sensor_offset": 3, "wrench_scale": 6, "gravity": 3, "external_force": 3}
-_POSITIONS = ("q", "target_q")
 
 
 @dataclass(frozen=True)
@@ -98,7 +94,7 @@ class Correction:
     wrench_axes: tuple[str, ...] | None = None
     wrench_scale: tuple[float, ...] | tuple[tuple[float, ...], ...] | Estimated | None = None
     wrench_frame: Literal["tool", "base"] | None = None
-    measures: Measures | None = None
+    measures: Literal["action", "reaction"] | None = None
     gravity: tuple[float, ...] | Estimated | None = None
     delay: float | Estimated | None = None
     low_pass: float | Estimated | None = None
@@ -150,6 +146,11 @@ class Correction:
         """What a user types for it, e.g. ``--sensor-rotation 0 0 90.1``."""
         return " ".join(_option(name, value) for name, value in self._given())
 
+    @staticmethod
+    def unit(name: str) -> str:
+        """The unit of a correction; "" if it has none."""
+        return UNITS.get(name, "")
+
     def option(self, name: str) -> str:
         """The part of `options` that is about one correction."""
         return _option(name, getattr(self, name))
@@ -190,21 +191,9 @@ class Correction:
             recording: as it was made. A frame of the wrench that it states counts first.
             robot: its arm; None where the sensor's own orientation is recorded instead.
         """
-        if not self:
-            return recording
-        recording = self._with_joints(self._without_intervals(recording), robot)
-        if recording.has("wrench") and self._changes_wrench:
-            recording = self._with_wrench(recording, robot)
-        if self.gravity not in (None, ESTIMATE):
-            recording = recording.with_metadata(gravity=list(self.gravity or ()))
-        if self.clock not in (None, ESTIMATE):
-            factor = float(self.clock or 1.0)
-            signals = {
-                name: dataclasses.replace(signal, time=factor * signal.time)
-                for name, signal in recording.signals.items()
-            }
-            recording = dataclasses.replace(recording, signals=signals)
-        return recording
+        from iparam.sensing.corrected_recording import corrected_recording  # kinematics: a result is read without it
+
+        return corrected_recording(self, recording, robot) if self else recording
 
     def bias_starts(self) -> tuple[float, ...]:
         """When the bias jumps, by the corrected clock [s]."""
@@ -214,69 +203,6 @@ class Correction:
     def remaining(self) -> Correction:
         """What is left to do once it was applied to a recording."""
         return Correction(delay=self.delay, low_pass=self.low_pass, without=self.without, rezeroed=self.bias_starts())
-
-    @property
-    def _changes_wrench(self) -> bool:
-        given = (self.sensor_rotation, self.sensor_offset, self.wrench_axes, self.wrench_scale, self.external_force)
-        turned = self.wrench_frame == "base" or self.measures == "reaction"
-        return turned or any(value not in (None, ESTIMATE) for value in given)
-
-    def _without_intervals(self, recording: Recording) -> Recording:
-        if not self.exclude or not recording.has("wrench"):
-            return recording
-        wrench = recording.signal("wrench")
-        kept = np.ones(wrench.num_samples, dtype=bool)
-        for start, stop in self.exclude:
-            inside = (wrench.time >= start) & (wrench.time <= stop)
-            if not inside.any():
-                raise InputError(
-                    f"exclude= {start:g} {stop:g} leaves nothing out: the wrench is from {wrench.time[0]:g} to "
-                    f"{wrench.time[-1]:g} s"
-                )
-            kept &= ~inside
-        if not kept.any():
-            raise InputError(f"exclude= leaves none of the {wrench.num_samples} samples of the wrench")
-        part = dataclasses.replace(wrench, time=wrench.time[kept], values=wrench.values[kept])
-        return recording.with_signal("wrench", part)
-
-    def _with_joints(self, recording: Recording, robot: Robot | None) -> Recording:
-        offset = None if self.joint_offset == ESTIMATE else self.joint_offset
-        if offset is None and self.joint_order is None and self.joint_sign is None:
-            return recording
-        count = recording.num_joints if robot is None else robot.num_joints
-        for name in ("joint_offset", "joint_order", "joint_sign"):
-            value = getattr(self, name)
-            if value not in (None, ESTIMATE) and len(value) != count:
-                raise InputError(f"{name}= must have one number for each of the {count} joints, got {len(value)}")
-        order = list(self.joint_order or range(count))
-        sign = np.array(self.joint_sign or [1] * count, dtype=np.float64)
-        zero = np.radians(np.zeros(count) if offset is None else np.asarray(offset, dtype=np.float64))
-        signals = dict(recording.signals)
-        for name, signal in recording.signals.items():
-            if default_frame(name) == "joint" and signal.width == count:
-                values = sign * signal.values[:, order] + (zero if name in _POSITIONS else 0.0)
-                signals[name] = dataclasses.replace(signal, values=values)
-        return dataclasses.replace(recording, signals=signals)
-
-    def _with_wrench(self, recording: Recording, robot: Robot | None) -> Recording:
-        if robot is not None and self.wrench_frame is None:
-            recording, _ = in_tool_frame(recording, robot)
-        signal = recording.signal("wrench")
-        values = signal.values @ self.wrench_matrix().T
-        if self.wrench_frame == "base":
-            if robot is None:
-                raise InputError("wrench_frame='base' needs the joint angles of an arm, and this recording has none")
-            base = recording.with_signal("wrench", Signal(signal.time, values, signal.unit, "base"))
-            signal = BaseFrameWrench(robot).read(base)
-            values = signal.values
-        values = values @ self.frame_matrix().T
-        if self.external_force not in (None, ESTIMATE):
-            values = values + self._pull(recording, robot, signal.time)
-        frame = signal.frame if robot is None else robot.tool_frame
-        stated = {key: value for key, value in recording.metadata.items() if key not in FRAME_KEYS}
-        if robot is not None:
-            recording = dataclasses.replace(recording, metadata={**stated, "tool_frame": robot.tool_frame})
-        return recording.with_signal("wrench", Signal(signal.time, values, signal.unit, frame))
 
     def wrench_matrix(self) -> FloatArray:
         """(6, 6) that scales the recorded wrench, renames its axes and sets its sign."""
@@ -296,20 +222,11 @@ class Correction:
         place = (0.0, 0.0, 0.0) if self.sensor_offset in (None, ESTIMATE) else self.sensor_offset
         return wrench_transform(np.asarray(angles, dtype=np.float64), np.asarray(place, dtype=np.float64))
 
-    def _pull(self, recording: Recording, robot: Robot | None, times: FloatArray) -> FloatArray:
-        """(T, 6) by which the arm's wrench falls short of the load's, since the force takes a part of it."""
-        if robot is None or not recording.has("q"):
-            raise InputError("external_force= is in base axes and needs the joint angles of an arm: record them")
-        angles = recording.signal("q")
-        late = self.delay if isinstance(self.delay, float) else 0.0
-        q = np.column_stack([np.interp(times - late, angles.time, column) for column in angles.values.T])
-        turns = forward_kinematics(robot, q)[:, :3, :3]
-        force = np.einsum("tji,j->ti", turns, np.asarray(self.external_force, dtype=np.float64))
-        return np.concatenate([force, np.zeros_like(force)], axis=1)
-
     @property
     def wrench_source(self) -> SensorWrench | None:
         """How the corrected recording's wrench is to be read; None where nobody said whose wrench it is."""
+        from iparam.sensing.wrench_source import SensorWrench
+
         return None if self.measures is None else SensorWrench()
 
 

@@ -18,7 +18,6 @@ from iparam.cli.console.option_names import in_options
 from iparam.estimation.errors import RefutedResultError
 from iparam.printable import printable
 from iparam.rounding import NORMAL_95, decimals_for
-from iparam.sensing.correction import UNITS
 
 if TYPE_CHECKING:
     from iparam.estimation.estimate import Estimate, Wrench
@@ -183,7 +182,7 @@ def print_estimate(estimate: Estimate, output: Path | None) -> None:
 def correction_lines(estimate: Estimate) -> Iterator[str]:
     """What was put right in the recording, a line each: as given, or as estimated with its 95 % interval."""
     for name, value in estimate.correction.to_document().items():
-        deviations, unit = estimate.correction_deviations.get(name), UNITS.get(name, "")
+        deviations, unit = estimate.correction_deviations.get(name), estimate.correction.unit(name)
         if deviations is None:
             yield f"{estimate.correction.option(name)}{f' {unit}' if unit else ''} as given"
             continue

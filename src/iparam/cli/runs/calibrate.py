@@ -15,7 +15,6 @@ from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.payload import read_load
 from iparam.cli.options.recorded_run import Motion, motion_source, note_further
 from iparam.errors import InputError
-from iparam.estimation.estimate import Wrench
 from iparam.files.kind import FileKind
 from iparam.rounding import NORMAL_95
 
@@ -30,10 +29,11 @@ NOTABLE = 3.0
 class CalibrateSensor(CorrectedRunOptions):
     r"""Gains, crosstalk, turn and place of a wrist sensor, from loads that are known.
 
-    The load is all that is behind the sensor: its mass, centre and inertia by a scale and a drawing.
+    The load is all that is behind the sensor, known by a scale and a drawing.
 
     Example:
-      iparam calibrate sensor run.parquet --known-load weight.json --output sensor.json
+      iparam calibrate sensor run.parquet --known-load weight.json \
+          --output sensor.json
       iparam calibrate sensor a.parquet b.parquet --known-load a.json b.json
       iparam identify payload other.parquet --sensor sensor.json
     """
@@ -108,7 +108,7 @@ class CalibrateSensor(CorrectedRunOptions):
                     rows.append([f"{source} in {to}", number(value, 5), number(NORMAL_95 * deviation, 5), unit])
         print_table(f"Sensor at {found.frame}, {found.samples} samples", ["", "value", "+-95 %", ""], rows)
         print_line()
-        residual = Wrench(found.residual_rms[:3], found.residual_rms[3:])
+        residual = iparam.estimation.Wrench(found.residual_rms[:3], found.residual_rms[3:])
         print_line(f"residual   {wrench_text(residual)} rms")
         if self.output is not None:
             print_line(f"sensor     {self.output}: use it with --sensor")
