@@ -37,7 +37,7 @@ from iparam.robot.loading import read_description
 from iparam.robot.model import Robot
 
 LEAST_JOINTS = 4
-PLAN = ["--duration", "8", "--time-budget", "2", "--workers", "1"]
+PLAN = ["--duration", "6", "--harmonics", "3", "--starts", "1", "--workers", "1"]
 NOISE = "ur5e"
 INERTIAL_FIELDS = 10
 FORMATS = ("json", "mjcf", "sdf", "urdf", "ros2")

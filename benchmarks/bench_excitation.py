@@ -9,7 +9,7 @@ as well.
 Also: what a time budget brings, and what clearance and limits in reserve cost.
 
 Run: python benchmarks/bench_excitation.py [starts] [minutes a start for the reference]
-     python benchmarks/bench_excitation.py reserves
+     python benchmarks/bench_excitation.py reserves [starts]
 """
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ def our_run(problem, x0: np.ndarray, budget: float) -> Watch:
 
 
 def main() -> None:
-    if sys.argv[1:] == ["reserves"]:
-        return reserves()
+    if sys.argv[1:2] == ["reserves"]:
+        return reserves(*map(int, sys.argv[2:3]))
     starts = int(sys.argv[1]) if len(sys.argv) > 1 else 2
     budget = 60.0 * (float(sys.argv[2]) if len(sys.argv) > 2 else 6.0)
     iparam.set_num_threads(1)

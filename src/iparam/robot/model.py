@@ -137,6 +137,7 @@ class Robot:
         omitted_links: links of the description that were cut off: their mass is not part of the model.
         notes: where the description departs from its format, and how it was read; one sentence each.
         locked_at: positions of ``locked_joints`` [rad or m]; zeros if not given.
+        root_frame: the link of the description that all others stand on; the base if not given.
     """
 
     name: str
@@ -149,6 +150,7 @@ class Robot:
     omitted_links: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     locked_at: tuple[float, ...] = ()
+    root_frame: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))
@@ -174,6 +176,8 @@ class Robot:
         if armature.shape != (count,) or (armature < 0).any():
             raise RobotModelError(f"armature must be {count} numbers, none negative, got {armature.tolist()}")
         object.__setattr__(self, "armature", frozen(armature))
+        if self.root_frame not in known:
+            object.__setattr__(self, "root_frame", self.base_frame)
         if not self.locked_at:
             object.__setattr__(self, "locked_at", (0.0,) * len(self.locked_joints))
         elif len(self.locked_at) != len(self.locked_joints):

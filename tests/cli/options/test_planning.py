@@ -220,3 +220,34 @@ def test_a_motion_of_the_reference_problem_is_simulated_with_its_own_spheres(fol
     # A larger payload is not that of the problem: it is judged as any other, by both.
     assert main([*run, "--size", "0.1", "0.15", "0.4"]) == 1
     assert main(["excite", "check", "reference.json", "--payload-size", "0.1", "0.15", "0.4"]) == 1
+
+
+SCARA = """<robot name="scara"><link name="base"/>{links}
+<joint name="j1" type="revolute"><parent link="base"/><child link="l1"/><origin xyz="0 0 0.6"/><axis xyz="0 0 1"/>
+<limit lower="-2.3" upper="2.3" velocity="6" effort="200"/></joint><joint name="j2" type="revolute"><parent link="l1"/>
+<child link="l2"/><origin xyz="0.3 0 0"/><axis xyz="0 0 1"/><limit lower="-2.5" upper="2.5" velocity="8" effort="99"/>
+</joint><joint name="j3" type="prismatic"><parent link="l2"/><child link="l3"/><origin xyz="0.25 0 0"/>
+<axis xyz="0 0 -1"/><limit lower="0" upper="0.2" velocity="1" effort="200"/></joint><joint name="j4" type="revolute">
+<parent link="l3"/><child link="tool0"/><origin xyz="0 0 -0.2"/><axis xyz="0 0 1"/>
+<limit lower="-6" upper="6" velocity="15" effort="20"/></joint></robot>"""
+
+
+def test_an_arm_that_cannot_turn_its_tool_over_is_planned_for_what_it_can_tell(folder: Path, capsys) -> None:
+    solid = '<inertial><mass value="1"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial>'
+    links = "".join(f'<link name="{name}">{solid}</link>' for name in ("l1", "l2", "l3", "tool0"))
+    Path("scara.urdf").write_text(SCARA.format(links=links), encoding="utf-8")
+    plan = ["excite", "optimize", "--robot", "scara.urdf", "--payload-size", "0.04", "0.04", "0.04", "--starts", "1"]
+    plan += ["--payload-center", "0", "0", "-0.02", "--payload-mass", "2", "--workers", "1", "--duration", "4"]
+    # --q0 is in degrees, and in metres for the sliding joint.
+    assert main([*plan, "--q0", "30", "-60", "0.1", "10", "--output", "scara.json"]) == 0, capsys.readouterr().err
+    assert "ten parameters it can tell 7 combinations" in capsys.readouterr().err
+    planned = iparam.load_trajectory("scara.json")
+    assert planned.condition_number < 50.0
+    np.testing.assert_allclose(planned.trajectory.evaluate(0.0).q[0], [*np.radians([30, -60]), 0.1, np.radians(10)])
+    assert main(["excite", "check", "scara.json"]) == 0
+    run = ["simulate", "--trajectory", "scara.json", "--noise", "ur5e", "--physics-rate", "1000"]
+    assert main([*run, "--output", "run.parquet"]) == 0
+    assert main(["identify", "payload", "run.parquet", "--output", "result.json"]) == 0, capsys.readouterr().err
+    result = json.loads(Path("result.json").read_text())
+    assert result["mass"] == pytest.approx(2.0, rel=0.05)
+    assert "inertia_xx" not in result["determined"]

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 ARGUMENTS = {
     **{name: name for name in ("robot", "tip", "recording", "columns", "map", "time_unit", "angles", "rows")},
     **{name: name for name in ("time_range", "drive_gains", "gravity", "link", "base", "lock", "motion", "delay")},
-    "measures": "measures",
+    **{name: name for name in ("measures", "cell", "clearance")},
     **{name: name for name in ("sensor_rotation", "sensor_offset", "wrench_axes", "wrench_scale", "wrench_frame")},
     **{name: name for name in ("low_pass", "clock", "joint_offset", "joint_order", "joint_sign", "external_force")},
     **{name: name for name in ("exclude", "without", "rezeroed", "known_mass", "mass_tolerance")},

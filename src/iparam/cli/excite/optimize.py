@@ -69,6 +69,11 @@ class Optimize(PlanningOptions):
             criterion=iparam.excitation.Criterion(self.criterion),
             information=self._information(robot, STANDARD_GRAVITY if gravity is None else gravity),
         )
+        if self.identify == "payload" and problem.information.size < 10:
+            note(
+                f"{robot.name} cannot turn its tool about all axes: of a payload's ten parameters it can tell "
+                f"{problem.information.size} combinations, and the motion is planned for those"
+            )
         with live_line("starting the workers") as show:
             result = iparam.optimize_excitation(
                 problem,

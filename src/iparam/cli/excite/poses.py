@@ -12,7 +12,7 @@ from tyro.conf import arg
 import iparam
 from iparam.cli.console.printing import AsJson, note, number, numbers, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
-from iparam.cli.options.planning import PlanningOptions
+from iparam.cli.options.planning import PlanningOptions, pose_units
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
 
@@ -64,11 +64,16 @@ class Poses(PlanningOptions):
                 }
             )
             return
+        unit = pose_units(robot)
         rows = [
-            [str(place), " ".join(numbers(np.degrees(pose), 1)), " ".join(numbers(gravity, 2))]
+            [str(place), " ".join(numbers(pose / unit, 1)), " ".join(numbers(gravity, 2))]
             for place, (pose, gravity) in enumerate(zip(chosen.poses, chosen.gravity_in_tool, strict=True), 1)
         ]
-        print_table("Poses to rest in, in this order", ["pose", "joints [deg]", "gravity in the tool"], rows)
+        print_table(
+            "Poses to rest in, in this order",
+            ["pose", f"joints [{'deg, m' if robot.chain.prismatic.any() else 'deg'}]", "gravity in the tool"],
+            rows,
+        )
         print_line()
         print_line(f"condition   {number(chosen.condition_number, 2)} (1.22 is the least there is)")
         print_line(f"travel      {number(np.degrees(chosen.travel), 0)} deg")

@@ -55,7 +55,7 @@ class PlanningOptions(ArmOptions, MountingOptions):
     q0: Annotated[
         tuple[float, ...], arg(metavar="DEG ..", help_behavior_hint="(default: the usual one, or one with more room)")
     ] = ()
-    """Start and end pose of the joints [deg]."""
+    """Start and end pose of the joints [deg; m for prismatic joints]."""
     free_start: Annotated[bool, arg(help_behavior_hint="")] = False
     """Let the planner move the start pose, too."""
     duration: Annotated[float, arg(metavar="S")] = 10.0
@@ -129,7 +129,9 @@ class PlanningOptions(ArmOptions, MountingOptions):
             conditions: payload, cell, clearance and limits; None for those of the options.
         """
         note_shape(robot)
-        start = np.radians(exact_count(self.q0, "--q0", "one a joint [deg]", robot.num_joints)) if self.q0 else None
+        unit = pose_units(robot)
+        meaning = "one a joint [deg, or m for prismatic joints]"
+        start = exact_count(self.q0, "--q0", meaning, robot.num_joints) * unit if self.q0 else None
         problem = iparam.planning_problem(
             robot,
             q0=start,
@@ -141,8 +143,10 @@ class PlanningOptions(ArmOptions, MountingOptions):
             gravity=STANDARD_GRAVITY if gravity is None else gravity,
         )
         if start is None and not np.array_equal(problem.q0, iparam.excitation.default_start(robot)):
-            pose = " ".join(f"{angle:.0f}" for angle in np.degrees(problem.q0))
-            note(f"the usual start pose leaves too little room: starting from {pose} deg; --q0 names another")
+            units = "deg, m for prismatic joints" if robot.chain.prismatic.any() else "deg"
+            digits = np.where(robot.chain.prismatic, 3, 0).tolist()
+            pose = " ".join(f"{value:.{count}f}" for value, count in zip(problem.q0 / unit, digits, strict=True))
+            note(f"the usual start pose leaves too little room: starting from {pose} {units}; --q0 names another")
         return problem
 
     def write(
@@ -216,7 +220,7 @@ class PlannedMotionOptions(PlanningOptions):
         gravity: FloatArray | None = None,
     ) -> tuple[Constraint, ...]:
         """What the motion must keep under gravity (3,); displacements count from its own start."""
-        start = tuple(np.degrees(trajectory.evaluate(0.0).q[0]).tolist())
+        start = tuple((trajectory.evaluate(0.0).q[0] / pose_units(robot)).tolist())
         return dataclasses.replace(self, q0=start).problem(robot, gravity, conditions).constraints
 
     def _note_conditions(self, planned: TrajectoryFile) -> None:
@@ -242,6 +246,11 @@ _OPTIONS = {
     "fraction": "limit_fraction",
 }
 """Entries of a trajectory file whose options have other names."""
+
+
+def pose_units(robot: Robot) -> FloatArray:
+    """(n,) what 1 of --q0 is: a degree [rad], or a metre for prismatic joints."""
+    return np.where(robot.chain.prismatic, 1.0, np.pi / 180.0)
 
 
 def note_shapes_beyond_preset(

@@ -221,7 +221,7 @@ def verify_estimate(
         raise IdentificationError(
             f"this run cannot tell whether the load is right: one {_percent(3.0 * deviation)} heavier or lighter would "
             f"be predicted as well (at most {_percent(3.0 * TELLING)} is asked for). Record a motion that turns the "
-            "tool over, such as one of iparam excite optimize"
+            "tool over, such as one of iparam excite optimize, or with a sensor of less noise"
         )
     time = run.problem.time
     return Verification(

@@ -22,6 +22,10 @@ STEP = 1e-6
 """Step of the forward difference that turns exact gradients into a Hessian."""
 
 
+_TRIED = 200  # random states that show which combinations of parameters an arm can tell at all
+_UNSEEN = 1e-10  # share of the largest eigenvalue below which one is rounding
+
+
 class Information(ABC):
     """W = sum_k A_k^T S A_k of a motion, S weighting the rows and the columns scaled.
 
@@ -48,6 +52,9 @@ class Information(ABC):
 class WrenchInformation(Information):
     """About the ten parameters of a payload, from the wrench at the tool.
 
+    An arm that cannot turn its tool about all axes, a SCARA or a gantry, shows some combinations of them in no motion:
+    what counts is the others, along orthonormal directions.
+
     Attributes:
         robot: the arm.
         row_weights: (6,) weight of each squared wrench component [force, torque]: 1 for raw SI units, 1 / sd^2 for
@@ -61,7 +68,8 @@ class WrenchInformation(Information):
     row_weights: FloatArray = field(default_factory=lambda: np.ones(6))
     column_scales: FloatArray = field(default_factory=lambda: np.ones(10))
     gravity: FloatArray = field(default_factory=lambda: gravity_vector(STANDARD_GRAVITY))
-    size: int = 10
+    size: int = field(init=False, default=10)
+    _directions: FloatArray | None = field(init=False, default=None)  # (10, p) that show; None for all ten
 
     def __post_init__(self) -> None:
         for name, count in (("row_weights", 6), ("column_scales", 10)):
@@ -69,12 +77,30 @@ class WrenchInformation(Information):
             if values.shape != (count,) or (values <= 0).any():
                 raise InputError(f"{name} must be {count} positive numbers, got {values.tolist()}")
             object.__setattr__(self, name, np.array(values))
+        random = np.random.default_rng(0)
+        joints = self.robot.num_joints
+        anything = MotionArrays(
+            random.uniform(-np.pi, np.pi, (_TRIED, joints)), *random.normal(size=(3, _TRIED, joints))
+        )
+        values, directions = np.linalg.eigh(self._all_ten(anything))
+        shown = values > _UNSEEN * values[-1]
+        if not shown.all():
+            object.__setattr__(self, "_directions", np.ascontiguousarray(directions[:, shown]))
+            object.__setattr__(self, "size", int(shown.sum()))
 
-    def gram(self, motion: MotionArrays) -> FloatArray:
-        """See `Information`."""
+    def _all_ten(self, motion: MotionArrays) -> FloatArray:
         matrix = wrench_regressor(self.robot, motion.q, motion.dq, motion.ddq, self.gravity)
         scaled = (matrix * np.sqrt(self.row_weights)[:, None] * self.column_scales).reshape(-1, 10)
         return np.asarray(scaled.T @ scaled)
+
+    def gram(self, motion: MotionArrays) -> FloatArray:
+        """See `Information`."""
+        return self._along(self._all_ten(motion))
+
+    def _along(self, matrix: FloatArray) -> FloatArray:
+        """(..., p, p) of a (..., 10, 10)."""
+        directions = self._directions
+        return matrix if directions is None else np.asarray(directions.T @ matrix @ directions)
 
     def gram_changes(self, motion: MotionArrays) -> tuple[FloatArray, FloatArray]:
         """See `Information`."""
@@ -82,13 +108,15 @@ class WrenchInformation(Information):
         gram, changes = np.empty((10, 10)), np.empty((count, 3, joints, 10, 10))
         kernels.gram_products(*self._constants, self.row_weights, motion.q, motion.dq, motion.ddq, gram, changes)
         scale = np.multiply.outer(self.column_scales, self.column_scales)
-        return gram * scale, changes * scale
+        return self._along(gram * scale), self._along(changes * scale)
 
     def weighted_curvature(self, motion: MotionArrays, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See `Information`."""
         count, joints = motion.q.shape
         gradient, hessian = np.empty((count, 3 * joints)), np.empty((count, 3 * joints, 3 * joints))
-        scaled = weights * np.multiply.outer(self.column_scales, self.column_scales)
+        directions = self._directions
+        of_ten = weights if directions is None else directions @ weights @ directions.T
+        scaled = np.ascontiguousarray(of_ten * np.multiply.outer(self.column_scales, self.column_scales))
         kernels.weighted_curvature(
             *self._constants, self.row_weights, scaled, motion.q, motion.dq, motion.ddq, STEP, gradient, hessian
         )

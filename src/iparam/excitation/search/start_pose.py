@@ -19,6 +19,7 @@ from iparam.excitation.constraints.constraint import (
     worst_margin,
 )
 from iparam.excitation.constraints.torque_limit import TorqueLimitConstraint
+from iparam.robot.collision.shapes import GROUND
 from iparam.robot.kinematics import forward_kinematics, jacobian
 from iparam.robot.model import Robot
 
@@ -145,8 +146,11 @@ class _Judge:
         ]
         worst = worst_margin(self._constraints[int(np.argmin(rooms))], still, [0.0])
         assert worst is not None  # only constraints with labels are looked at
-        heavy = worst.constraint == "joint torque"
-        advice = "a lighter load, or another mounting of the arm" if heavy else "more room or less clearance"
+        advice = "more room, or less clearance (clearance=)"
+        if worst.constraint == "joint torque":
+            advice = "a lighter load, or another mounting of the arm"
+        elif GROUND in worst.label:
+            advice += "; a cell (cell=) says where the ground is, if there is one"
         return (
             f"{self._robot.name} has no pose to start from: in the best of {_CANDIDATES} it misses "
             f"'{worst.constraint}' by {-worst.margin:.4g} {worst.unit} ({worst.label}). It takes {advice}"

@@ -55,6 +55,7 @@ def start_worker() -> tuple[subprocess.Popen[bytes], Connection]:
 
 def main(channel: Connection) -> None:
     """Serve the planner at the other end of ``channel`` until it says that there is nothing more to do."""
+    from iparam.errors import IparamError
     from iparam.excitation.search.start import run_start, warm_up
     from iparam.robot.batching import set_num_threads
 
@@ -75,6 +76,8 @@ def main(channel: Connection) -> None:
         outcome: tuple[str, Any]
         try:
             outcome = ("result", run_start(problem, seed, index, best, time.monotonic() + seconds, report))
+        except IparamError as error:
+            outcome = ("failure", str(error))
         except Exception as error:
             outcome = ("failure", f"{type(error).__name__}: {error}")
         channel.send(outcome)

@@ -137,8 +137,8 @@ def collision_scene(robot: Robot, payload: Sequence[PayloadBox] = (), cell: Work
     Args:
         robot: the arm; its shape is that of `arm_shape`.
         payload: boxes on its tool frame that contain what it carries.
-        cell: ground, walls and boxes; by default the ground at z = 0, or under what the arm stands on, if that reaches
-            further down: a torso has legs.
+        cell: ground, walls and boxes; by default the ground at z = 0 of the root of the arm's description, or under
+            what the arm stands on, if that reaches further down: a torso has legs.
     """
     cell = WorkCell() if cell is None else cell
     ground_assumed = cell.ground_height == 0.0 and not cell.boxes and not cell.planes
@@ -151,8 +151,8 @@ def collision_scene(robot: Robot, payload: Sequence[PayloadBox] = (), cell: Work
         arm.append(PlacedCapsule(capsule.link, body, start, end, capsule.radius))
     planes = [HalfSpace(plane.name, plane.normal, float(plane.normal @ plane.point)) for plane in cell.planes]
     if cell.ground_height is not None:
-        height = _lowest(robot, shape) if ground_assumed else cell.ground_height
-        planes.append(HalfSpace(GROUND, np.array([0.0, 0.0, 1.0]), height))
+        given = HalfSpace(GROUND, np.array([0.0, 0.0, 1.0]), cell.ground_height)
+        planes.append(_assumed_ground(robot, shape) if ground_assumed else given)
     boxes = [PlacedBox(box.name, 0, _pose(box.rotation, box.center), box.half_extents) for box in cell.boxes]
     carried = [box.placed(robot) for box in payload]
     everything = {name for capsule in arm for name in (capsule.name, PAYLOAD)}
@@ -202,10 +202,12 @@ def collision_scene(robot: Robot, payload: Sequence[PayloadBox] = (), cell: Work
     )
 
 
-def _lowest(robot: Robot, shape: ArmShape) -> float:
-    """The height that what the arm stands on reaches down to, 0 at most [m]."""
-    bodies = dict(zip(robot.frames, robot.chain.frame_bodies.tolist(), strict=True))
-    return min([0.0, *(float(hull[:, 2].min()) for link, hull in shape.hulls.items() if bodies[link] == 0)])
+def _assumed_ground(robot: Robot, shape: ArmShape) -> HalfSpace:
+    """The ground that the robot stands on if nobody says otherwise: z = 0 of its root, or its own lowest point."""
+    _, root = frame_offset(robot, robot.root_frame)
+    up, bodies = root[:3, 2], dict(zip(robot.frames, robot.chain.frame_bodies.tolist(), strict=True))
+    lowest = [float((hull @ up).min()) for link, hull in shape.hulls.items() if bodies[link] == 0]
+    return HalfSpace(GROUND, up, min([float(up @ root[:3, 3]), *lowest]))
 
 
 def sampled_poses(robot: Robot, count: int = POSES, seed: int = SEED) -> FloatArray:

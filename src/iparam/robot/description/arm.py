@@ -79,6 +79,7 @@ def cut_arm(
         locked_joints=tuple(rest.locked),
         omitted_links=tuple(rest.omitted),
         locked_at=tuple(held.get(name, 0.0) for name in rest.locked),
+        root_frame=rest.top,
     )
     check_description(robot, tree.file)
     massless = [joint.child for joint, mass in zip(moving, robot.body_parameters[:, 0], strict=True) if mass == 0.0]
@@ -90,16 +91,20 @@ def cut_arm(
 
 @dataclasses.dataclass
 class _Rest:
-    """What is not on the path: the fixed joints that hold it, which of them move in truth, and links left out."""
+    """What is not on the path: the fixed joints that hold it, which of them move in truth, and links left out.
+
+    ``top`` is the uppermost link that the base stands on.
+    """
 
     joints: list[Joint]
     locked: list[str]
     omitted: list[str]
+    top: str
 
 
 def _rest(tree: DescriptionTree, start: str, path: list[TreeJoint], lock: bool, held: Mapping[str, float]) -> _Rest:
     """All other links that stand still on the arm or under it; joints that are passed upwards are turned round."""
-    rest = _Rest([], [], [])
+    rest = _Rest([], [], [], start)
     kept = {start, *(joint.child for joint in path)}
     seen = {joint.name for joint in path}
 
@@ -127,7 +132,7 @@ def _rest(tree: DescriptionTree, start: str, path: list[TreeJoint], lock: bool, 
         rest.joints.append(Joint(above.name, JointKind.FIXED, above.child, above.parent, origin))
         if not above.is_fixed:
             rest.locked.append(above.name)
-        link = above.parent
+        link = rest.top = above.parent
         hang_on(link)
     return rest
 
