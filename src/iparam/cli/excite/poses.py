@@ -69,11 +69,8 @@ class Poses(PlanningOptions):
             [str(place), " ".join(numbers(pose / unit, 1)), " ".join(numbers(gravity, 2))]
             for place, (pose, gravity) in enumerate(zip(chosen.poses, chosen.gravity_in_tool, strict=True), 1)
         ]
-        print_table(
-            "Poses to rest in, in this order",
-            ["pose", f"joints [{'deg, m' if robot.chain.prismatic.any() else 'deg'}]", "gravity in the tool"],
-            rows,
-        )
+        joints = "joints [deg, m]" if robot.chain.prismatic.any() else "joints [deg]"
+        print_table("Poses to rest in, in this order", ["pose", joints, "gravity in the tool"], rows)
         print_line()
         print_line(f"condition   {number(chosen.condition_number, 2)} (1.22 is the least there is)")
         print_line(f"travel      {number(np.degrees(chosen.travel), 0)} deg")

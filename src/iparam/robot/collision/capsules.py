@@ -32,6 +32,9 @@ THINNEST, THICKEST = 0.02, 0.12
 MOST_LINKS = 4
 """Links of one body that have capsules of their own; the shapes of more, as on a mobile base, are taken as one."""
 
+WIDE, MOST_ON_BASE = 0.06, 12
+"""Overhang from which on a part of the base has more capsules [m], and how many it may have."""
+
 FIT_METHOD = "capsules-1"
 """Name of the way capsules are fitted, in the cache of fits: another way is another number."""
 
@@ -125,6 +128,8 @@ def arm_shape(robot: Robot) -> ArmShape:
         guessed = set() if described else {link.name for link in robot.links}
         for link, pieces in links.items():
             fit = _fit(pieces, MOST_CAPSULES if len(links) == 1 else MOST_CAPSULES - 1)
+            if not body and fit.overhang > WIDE:  # a mobile base, a torso: the arm works close to it
+                fit = _fit(pieces, MOST_ON_BASE)
             failures += fit.failures
             guessed |= set(fit.incomplete)
             if fit.capsules:
