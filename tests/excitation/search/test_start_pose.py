@@ -69,5 +69,5 @@ def test_an_arm_that_cannot_hold_itself_ends_with_that_reason() -> None:
 
 def test_a_cell_without_room_ends_with_that_reason() -> None:
     press = Box(np.array([0.0, 0.0, 0.6]), np.array([2.0, 2.0, 0.5]), name="press")
-    with pytest.raises(InfeasibleError, match=r"misses 'robot-.*press.*more room or less clearance"):
+    with pytest.raises(InfeasibleError, match=r"misses 'robot-.*press.*more room, or less clearance"):
         planning_problem(UR5E, cell=WorkCell(boxes=(press,), ground_height=0.0))
