@@ -62,9 +62,10 @@ class BagImport(ArmOptions, MountingOptions):
     """Frame of the IMU, one behind the last joint."""
     effort: Literal["torque", "current", "ignore"] = "torque"
     """What the efforts of joint states are: torques, motor currents, or nothing of use."""
-    angles: Annotated[Literal["radians", "degrees"] | None, arg(help_behavior_hint="(default: radians, checked)")] = (
-        None
-    )
+    angles: Annotated[
+        Literal["radians", "degrees"] | None,
+        arg(metavar="{radians,degrees}", help_behavior_hint="(default: radians, checked)"),
+    ] = None
     """Unit of the joint angles in the bag."""
     units: Annotated[tuple[str, ...], arg(metavar="NAME=UNIT ..", help_behavior_hint="(default: SI, checked)")] = ()
     """Other units: force=mN, torque=Nmm, acceleration=g, gyro=deg/s; SI ones take the numbers as they are."""

@@ -29,7 +29,8 @@ class PayloadOptions:
     """The options; a command adds its own to them."""
 
     payload: Annotated[
-        Literal["box", "cylinder", "two-stage-cylinder", "sphere", "none"] | None, arg(help_behavior_hint="")
+        Literal["box", "cylinder", "two-stage-cylinder", "sphere", "none"] | None,
+        arg(metavar="{box,cylinder,two-stage-cylinder,sphere,none}", help_behavior_hint=""),
     ] = None
     """Shape of the payload."""
     size: Annotated[tuple[float, ...], arg(metavar="LENGTH ..", help_behavior_hint="")] = ()

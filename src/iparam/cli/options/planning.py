@@ -42,7 +42,7 @@ class PlanningOptions(ArmOptions, MountingOptions):
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="")] = None
     """A name from 'iparam robots', or the path of a robot file (URDF, xacro, MJCF, SDF)."""
     tip: Tip = None
-    preset: Annotated[Literal["reference"] | None, arg(help_behavior_hint="")] = None
+    preset: Annotated[Literal["reference"] | None, arg(metavar="{reference}", help_behavior_hint="")] = None
     """A ready-made problem: 'reference' is that of document 000 (UR5e, spheres)."""
     payload_size: Annotated[tuple[float, ...], arg(metavar="X Y Z", help_behavior_hint="(default: no payload)")] = ()
     """Edge lengths of the box around the payload [m]."""

@@ -24,12 +24,14 @@ class RecordingFileOptions:
     map: Annotated[str | None, arg(metavar="NAMES", help_behavior_hint="(default: the file's own names)")] = None
     """What headers of other names mean, e.g. 'time=stamp,q=pos_*,tau=effort_*'."""
     time_unit: Annotated[
-        Literal["s", "ms", "us", "ns", "min"] | None, arg(help_behavior_hint="(default: seconds, checked)")
+        Literal["s", "ms", "us", "ns", "min"] | None,
+        arg(metavar="{s,ms,us,ns,min}", help_behavior_hint="(default: seconds, checked)"),
     ] = None
     """Unit of the time in the file."""
-    angles: Annotated[Literal["radians", "degrees"] | None, arg(help_behavior_hint="(default: radians, checked)")] = (
-        None
-    )
+    angles: Annotated[
+        Literal["radians", "degrees"] | None,
+        arg(metavar="{radians,degrees}", help_behavior_hint="(default: radians, checked)"),
+    ] = None
     """Unit of the joint angles in the file."""
     rows: Annotated[str | None, arg(metavar="A:B", help_behavior_hint="(default: all)")] = None
     """Rows to read, counted from 0, without B: 0:30000, 30000: or, every fifth, ::5."""
