@@ -31,7 +31,8 @@ class CorrectedRunOptions(RecordedRunOptions):
     delay: Annotated[str | None, arg(metavar="S", help_behavior_hint="(default: estimate; without an arm, 0)")] = None
     """By how much the wrench lags behind the joint angles [s], or 'estimate': compensate what the wrench shows."""
     measures: Annotated[
-        Literal["action", "reaction"] | None, arg(help_behavior_hint="(default: action; without an arm, by the weight)")
+        Literal["action", "reaction"] | None,
+        arg(metavar="{action,reaction}", help_behavior_hint="(default: action; without an arm, by the weight)"),
     ] = None
     """Whose wrench the sensor reports: of the arm on the load (action), or the opposite."""
     sensor: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint=_NONE)] = None
