@@ -119,14 +119,14 @@ ARGUMENTS = re.compile(r"(?<![\w-])(angles|tip|columns|map|rows|time_unit|time_r
         ("identify payload degrees.csv --robot ur5e", "--angles degrees"),
         ("identify robot degrees.csv --robot ur5e", "--angles degrees"),
         ("identify payload bare.csv --robot ur5e", "--columns time,q,dq,current"),
-        ("identify payload other.csv --robot ur5e", "--map time=stamp"),
+        ("identify payload other.csv --robot ur5e", "--map time=moment"),
         ("identify payload other.csv --robot ur5e --map q=x_*", "--map 'q=x_*' matches no column"),
-        ("identify payload other.csv --robot ur5e --map time=stamp --columns time,q", "--columns is for a table"),
+        ("identify payload other.csv --robot ur5e --map time=moment --columns time,q", "--columns is for a table"),
         ("identify payload ms.csv --robot ur5e", "--time-unit ms"),
         ("identify payload ms.csv --robot ur5e --time-unit ms --rows 9000:", "--rows 9000: has none of the 400 rows"),
         ("identify payload ms.csv --robot ur5e --time-unit ms --time-range 3 1", "--time-range needs a start"),
         ("identify payload ms.csv --robot tree.urdf", "say with --tip"),
-        ("identify payload units.csv --robot ur5e", "--map 'time=stamp [s]'"),
+        ("identify payload units.csv --robot ur5e", "--map 'time=moment [s]'"),
     ],
 )
 def test_commands_name_their_options(
@@ -139,8 +139,8 @@ def test_commands_name_their_options(
     recording.save("degrees.csv")
     text = Path("degrees.csv").read_text()
     Path("bare.csv").write_text(text.partition("\n")[2])
-    Path("other.csv").write_text(text.replace("time", "stamp", 1))
-    Path("units.csv").write_text(text.replace("time", "stamp [s]", 1))
+    Path("other.csv").write_text(text.replace("time", "moment", 1))
+    Path("units.csv").write_text(text.replace("time", "moment [s]", 1))
     slow = Recording().with_signal("q", time=1e3 * time, values=q)
     slow.with_signal("dq", time=1e3 * time, values=np.gradient(q, time, axis=0)).save("ms.csv")
     joints = "".join(
