@@ -72,6 +72,7 @@ COMMANDS = (
     Entry("identify fuse", "iparam.cli.identify.fuse:IdentifyFuse", "one load from several independent results"),
     Entry("identify robot", "iparam.cli.identify.robot:IdentifyRobot", "the arm itself from its torques or currents"),
     Entry("combine", "iparam.cli.combine:Combine", "loads added to one body, or one taken away from another"),
+    Entry("doctor", "iparam.cli.runs.doctor:Doctor", "what is wrong with a recording: green, amber, red"),
     Entry("calibrate sensor", "iparam.cli.runs.calibrate:CalibrateSensor", "a wrist sensor, from loads that are known"),
     Entry("compensate", "iparam.cli.runs.compensate:Compensate", "take an identified load out of a wrench"),
     Entry("simulate", "iparam.cli.simulate:Simulate", "an arm with a payload in MuJoCo, its sensors recorded"),

@@ -12,6 +12,9 @@ from .assessment.run_analysis import AXIS_NAMES as AXIS_NAMES
 from .assessment.run_analysis import AXIS_UNITS as AXIS_UNITS
 from .assessment.verification import Verification as Verification
 from .assessment.verification import verify_estimate as verify_estimate
+from .checkup.check import Check as Check
+from .checkup.check import Checkup as Checkup
+from .checkup.examination import examine_recording as examine_recording
 from .combination import combine_estimates as combine_estimates
 from .corrections.sensor_calibration import SensorCalibration as SensorCalibration
 from .corrections.sensor_calibration import calibrate_sensor as calibrate_sensor

@@ -10,11 +10,14 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.assessment.derived_values import DerivedValues, derived_of, derived_values
 from iparam.estimation.assessment.run_analysis import RunAnalysis, analyze_run
+from iparam.estimation.checkup.check import Checkup
+from iparam.estimation.checkup.examination import examine_recording
 from iparam.estimation.estimate import Estimate
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import KalmanMotion
 from iparam.report.figures.equivalent_body import EquivalentBody, equivalent_body
 from iparam.report.input import ReportInput
+from iparam.rounding import NORMAL_95, with_interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +59,28 @@ class ReportContext:
             delay=given.delay,
             correction=given.correction,
         )
+
+    @property
+    def corrections(self) -> list[str]:
+        """What was put right in the recording before the load was identified, one text each."""
+        estimate, found = self.estimate, []
+        for name, value in estimate.correction.to_document().items():
+            deviations, unit = estimate.correction_deviations.get(name), estimate.correction.unit(name)
+            text = f"{estimate.correction.option(name)}{unit and ' ' + unit}, as given"
+            if deviations is not None:
+                pairs = zip(np.ravel(value), deviations, strict=True)
+                each = ", ".join(with_interval(float(one), NORMAL_95 * spread) for one, spread in pairs)
+                text = f"{name.replace('_', ' ')} {each}{unit and ' ' + unit}, estimated along with the load (95 %)"
+            found.append(text)
+        return found
+
+    @cached_property
+    def checkup(self) -> Checkup | None:
+        """The checks of the recording, if there is one with a wrench."""
+        given = self.given
+        if given.recording is None or given.robot is None or not given.recording.has("wrench"):
+            return None
+        return examine_recording(given.recording, given.robot, correction=given.correction, estimate=given.estimate)
 
     @cached_property
     def motion(self) -> MotionEstimate | None:

@@ -173,6 +173,8 @@ LINES = (
         "@run.csv --robot ur5e --sensor @sensor.json --sensor-rotation 1 2 3 --exclude 0.5 0.6 --output >found.json",
         codes=(0, 1),
     ),
+    Line("doctor", "@run.parquet --robot @arm.urdf", codes=(0, 1)),
+    Line("doctor", "@run.csv --robot ur5e --json", codes=(0, 1)),
     Line("calibrate sensor", "@run.parquet --known-load @truth.json --robot @arm.urdf --output >sensor.json"),
     Line("compensate", "@run.parquet --result @result.json --robot @arm.urdf --output >clean.parquet"),
     Line("compensate", "@run.csv --result @other_result.json --robot ur5e --output >clean.csv"),

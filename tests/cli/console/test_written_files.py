@@ -28,6 +28,7 @@ READ = {
     "identify fuse": {"results"},
     "identify robot": {"logs", "validate", "known_load", "known_load_run"},
     "combine": {"results"},
+    "doctor": {"recording", "sensor"},
     "calibrate sensor": {"recordings", "known_load", "sensor"},
     "compensate": {"recording", "result", "sensor"},
     "simulate": {"trajectory", "payload_mesh", "cell"},

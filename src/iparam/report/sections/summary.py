@@ -8,6 +8,8 @@ from iparam.report.content import Block, BulletList, Heading, Headline, Section,
 from iparam.report.context import ReportContext
 from iparam.rounding import decimals_for, fixed, significant, with_interval
 
+_SYMBOLS = {"green": "✔", "amber": "⚠", "red": "✘"}
+
 
 def summary_section(context: ReportContext) -> Section:
     """What was found."""
@@ -15,6 +17,12 @@ def summary_section(context: ReportContext) -> Section:
     warnings = tuple(dict.fromkeys((*context.given.remarks, *context.estimate.warnings)))
     if warnings:
         blocks += [Heading("Warnings"), BulletList(warnings, "warnings")]
+    if context.checkup is not None:
+        # What the result's own warnings say is above.
+        rows = [[f"{_SYMBOLS[c.level]} {c.name}", c.finding] for c in context.checkup.checks if c.name != "remark"]
+        blocks += [Heading("Checks of the recording"), Table((), rows, "Checks of the recording", "words")]
+    if context.estimate.correction:
+        blocks += [Heading("Corrected"), BulletList(context.corrections)]
     return Section("summary", "Summary", [*blocks, Heading("The estimate"), _estimate_table(context)])
 
 

@@ -1,0 +1,72 @@
+"""`iparam doctor`: the checks of a recording, before anything is identified from it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+import iparam
+from iparam.cli.console.option_names import in_options
+from iparam.cli.console.printing import AsJson, print_json, print_line
+from iparam.cli.options.correction import CorrectedRunOptions
+from iparam.cli.options.recorded_run import Motion, motion_source
+from iparam.errors import IparamError
+from iparam.printable import printable
+
+if TYPE_CHECKING:
+    from iparam.estimation.checkup.check import Checkup
+
+_COLORS = {"green": "\x1b[32m", "amber": "\x1b[33m", "red": "\x1b[31m"}
+_WIDTH, _LEVEL, _NAME = 80, 7, 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doctor(CorrectedRunOptions):
+    r"""What is wrong with a recording: every check, green, amber or red.
+
+    The exit code is 1 if one of them is red. Corrections can be tried out.
+
+    Example:
+      iparam doctor run.parquet
+      iparam doctor run.csv --robot ur5e --sensor-rotation 0 0 90
+    """
+
+    recording: Positional[Annotated[Path, arg(metavar="FILE")]]
+    """The recording: .parquet, .csv, .npz or .mat."""
+    motion: Motion = "kalman"
+    json: AsJson = False
+
+    def run(self) -> None:
+        """Check and print."""
+        recording, robot = self.load_run(self.recording)
+        found = iparam.estimation.examine_recording(
+            recording, robot, motion=motion_source(self.motion), correction=self.correction()
+        )
+        if self.json:
+            print_json({"recording": str(self.recording), **found.to_document()})
+        else:
+            self._report(found)
+        if found.level == "red":
+            count = found.count("red")
+            raise IparamError(
+                f"{count} check{'s are' if count > 1 else ' is'} red: do not believe a load from this run"
+            )
+
+    def _report(self, found: Checkup) -> None:
+        color = sys.stdout.isatty()
+        for check in found.checks:
+            lines = wrap(printable(in_options(check.finding)), _WIDTH - _LEVEL - _NAME) or [""]
+            level = f"{check.level:<{_LEVEL}}"
+            shown = f"{_COLORS[check.level]}{level}\x1b[0m" if color else level
+            sys.stdout.write(f"{shown}{check.name:<{_NAME}}{lines[0]}\n")
+            for line in lines[1:]:
+                print_line(f"{'':<{_LEVEL + _NAME}}{line}")
+        for cause in found.causes:
+            for number, line in enumerate(wrap(printable(in_options(cause)), _WIDTH - _LEVEL - _NAME)):
+                head = f"{'cause':<{_LEVEL + _NAME}}" if number == 0 else " " * (_LEVEL + _NAME)
+                print_line(f"{head}{line}")
