@@ -6,6 +6,7 @@ from . import estimation as estimation
 from . import excitation as excitation
 from . import export as export
 from . import files as files
+from . import fleet as fleet
 from . import motion as motion
 from . import recording as recording
 from . import regressor as regressor
@@ -36,6 +37,7 @@ from .estimation.torque.robot_identification import identify_robot as identify_r
 from .excitation.search.optimizer import OptimizationResult as OptimizationResult
 from .excitation.search.optimizer import optimize_excitation as optimize_excitation
 from .excitation.setup import planning_problem as planning_problem
+from .fleet.identify import identify_many as identify_many
 from .recording.recording import Recording as Recording
 from .recording.signal import Signal as Signal
 from .regressor.identifiability import BaseParameters as BaseParameters

@@ -71,6 +71,7 @@ COMMANDS = (
     ),
     Entry("identify fuse", "iparam.cli.identify.fuse:IdentifyFuse", "one load from several independent results"),
     Entry("identify robot", "iparam.cli.identify.robot:IdentifyRobot", "the arm itself from its torques or currents"),
+    Entry("fleet identify", "iparam.cli.fleet.identify:FleetIdentify", "the load in many recordings, as one table"),
     Entry("combine", "iparam.cli.combine:Combine", "loads added to one body, or one taken away from another"),
     Entry("doctor", "iparam.cli.runs.doctor:Doctor", "what is wrong with a recording: green, amber, red"),
     Entry("calibrate sensor", "iparam.cli.runs.calibrate:CalibrateSensor", "a wrist sensor, from loads that are known"),

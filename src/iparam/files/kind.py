@@ -36,6 +36,7 @@ class FileKind(StrEnum):
     EXPORTED_KUKA = "a load exported for KUKA"
     EXPORTED_ROS2 = "a load exported for ROS 2"
     BAG = "a bag"
+    FLEET = "a table of a fleet"
 
 
 _FORMATS = {
@@ -50,6 +51,7 @@ _FORMATS = {
     b"iparam-truth": FileKind.TRUTH,
     b"iparam-cell": FileKind.CELL,
     b"iparam-load": FileKind.EXPORTED_LOAD,
+    b"iparam-fleet": FileKind.FLEET,
 }
 _EXPORTS = {
     b"<mujocoinclude>": FileKind.EXPORTED_MJCF,

@@ -208,6 +208,14 @@ LINES = (
     Line("bag import", "@chunked.mcap --robot ur5e --output >imported.csv"),
     Line("bag export", "@run.parquet --robot @arm.urdf --output >bag_out"),
     Line("bag export", "@run.csv --robot ur5e --storage sqlite3 --output >bag_out"),
+    Line("fleet identify", "@run.csv --robot @arm.urdf --base base --tip tool0 --output >fleet_out", slow=True),
+    Line(
+        "fleet identify",
+        f"@run.csv --sensor @sensor.json --scheduler tls://{NOBODY}:1 --tls-ca-file @result.json --tls-cert @result.json "
+        "--tls-key @result.json --output >fleet_out",
+        codes=(1, 2),
+        slow=True,
+    ),
     Line("ros2 kinematics", "-p robot:=@arm.urdf", endless=True),
     Line("ros2 identify", "--params-file @params.yaml -p robot:=@arm.urdf", endless=True),
     Line("ros2 play", "-p trajectory:=@calm.json -p robot:=@arm.urdf -p cell:=@cell.json", endless=True),

@@ -1,0 +1,148 @@
+"""The one place that imports Dask: a cluster's scheduler as an executor.
+
+What crosses the wire is Dask's own protocol between its scheduler, its workers and this client, with TLS where the
+scheduler asks for it. A scheduler runs what any client sends: it belongs into a network of one's own, or behind TLS.
+"""
+
+from __future__ import annotations
+
+import logging
+import ssl
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from iparam.errors import InputError, IparamError, MissingExtraError
+
+LOCAL = "local"
+"""In place of a scheduler's address: the cores of this machine."""
+
+PROTOCOLS = ("tcp", "tls")
+CONNECT_SECONDS = 10.0
+_KNOWN = 5.0  # s for which the number of workers is not asked for again
+
+
+class ClusterError(IparamError):
+    """A scheduler cannot be reached, or has no workers."""
+
+
+@dataclass(frozen=True)
+class TlsFiles:
+    """The files of a scheduler's TLS, as Dask has them: the authority's certificate, this client's own and its key.
+
+    Attributes:
+        ca_file, cert, key: paths of PEM files.
+    """
+
+    ca_file: Path
+    cert: Path
+    key: Path
+
+    def __post_init__(self) -> None:
+        for name in ("ca_file", "cert", "key"):
+            path = getattr(self, name)
+            if not Path(path).is_file():
+                raise InputError(f"--tls-{name.replace('_', '-')} {path}: there is no such file")
+        context = ssl.create_default_context()
+        try:
+            context.load_verify_locations(self.ca_file)
+        except (OSError, ValueError) as error:
+            raise InputError(f"--tls-ca-file {self.ca_file} holds no certificate in PEM: {error}") from None
+        try:
+            context.load_cert_chain(self.cert, self.key, password=lambda: "")  # nobody is asked for one
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"--tls-cert {self.cert} and --tls-key {self.key} are no certificate with its key, without a password, "
+                f"in PEM: {error}"
+            ) from None
+
+
+class Cluster(Executor):
+    """The workers of a Dask scheduler.
+
+    Args:
+        address: tcp://HOST:PORT or tls://HOST:PORT.
+        tls: for tls://; None takes what Dask's own configuration has.
+
+    Raises:
+        ClusterError: nobody answers there, or no worker is connected.
+        MissingExtraError: dask.distributed is not installed.
+    """
+
+    def __init__(self, address: str, tls: TlsFiles | None = None) -> None:
+        self.address = check_address(address)
+        if tls is not None and not address.startswith("tls:"):
+            raise InputError(f"TLS files go with a scheduler at tls://, got {address}")
+        try:
+            from distributed import Client
+            from distributed.security import Security
+        except ImportError:
+            raise MissingExtraError("dask.distributed", "fleet") from None
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what happens is said here, in one sentence
+        security = None
+        if tls is not None:
+            security = Security(
+                tls_ca_file=str(tls.ca_file),
+                tls_client_cert=str(tls.cert),
+                tls_client_key=str(tls.key),
+                require_encryption=True,
+            )
+        try:
+            self._client: Any = Client(
+                address, timeout=CONNECT_SECONDS, security=security, set_as_default=False, name="iparam"
+            )
+        except (OSError, TypeError, ValueError, RuntimeError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise ClusterError(f"no scheduler answers at {address}: {reason}") from None
+        self._asked, self._known = 0.0, 1
+        self._executor: Executor = self._client.get_executor(pure=False)
+        if not self.threads():
+            self.shutdown()
+            raise ClusterError(f"the scheduler at {address} has no workers: start some with: dask worker {address}")
+
+    @property
+    def num_workers(self) -> int:
+        """Threads of all workers that were connected when that was last asked, some seconds ago at most."""
+        if time.monotonic() - self._asked > _KNOWN:
+            self._asked, self._known = time.monotonic(), max(1, sum(self.threads().values()))
+        return self._known
+
+    @property
+    def lost(self) -> bool:
+        """Whether the scheduler has gone."""
+        return bool(self._client.status not in ("running", "connecting"))
+
+    def threads(self) -> dict[str, int]:
+        """Threads of each worker."""
+        found: dict[str, int] = self._client.nthreads()
+        return found
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """See `concurrent.futures.Executor`."""
+        return self._executor.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leave the cluster, which goes on; what this client has under way there is cancelled."""
+        self._client.close(timeout=2.0)
+
+    def __enter__(self) -> Self:
+        """The cluster itself."""
+        return self
+
+
+def check_address(address: str) -> str:
+    """The address of a scheduler, if it can be one."""
+    try:
+        parts = urlsplit(address)
+        known = parts.scheme in PROTOCOLS and parts.hostname and parts.port and parts.path in ("", "/")
+    except ValueError:
+        known = False
+    if not known:
+        raise InputError(
+            f"scheduler={address!r} must be {LOCAL!r} or an address such as tcp://HOST:PORT or tls://HOST:PORT"
+        )
+    return address

@@ -1,0 +1,249 @@
+"""`identify_fleet`: all recordings of a store into one table; `identify_many`: recordings that are in memory."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import functools
+import os
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import iparam
+from iparam.errors import InputError, IparamError
+from iparam.estimation.estimate import Estimate
+from iparam.estimation.payload.identify import identify_payload
+from iparam.fleet.jobs import Failure, in_order, run_jobs
+from iparam.fleet.stores import Source, find_sources
+from iparam.fleet.table import FleetTable
+from iparam.fleet.task import BUG, STORE, WORKER, FleetSettings, Task, identify_source
+from iparam.recording.recording import Recording
+from iparam.robot.model import Robot
+
+AGAIN = (STORE, WORKER)
+"""Errors that need not come again: --resume tries those recordings once more."""
+
+
+class JobError(IparamError):
+    """A recording could not be identified for no fault of its own; the message says why."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        done, total: recordings of this run.
+        errors: of those that are done, how many have an error.
+        seconds: since the first was handed over.
+    """
+
+    done: int
+    total: int
+    errors: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Recordings a second."""
+        return self.done / self.seconds if self.seconds > 0.0 else 0.0
+
+    @property
+    def seconds_left(self) -> float:
+        """At that rate; infinite before the first."""
+        return (self.total - self.done) / self.rate if self.done else float("inf")
+
+
+@dataclass(frozen=True, eq=False)
+class FleetRun:
+    """What a run has done.
+
+    Attributes:
+        found: recordings that the pattern names.
+        kept: rows of an earlier run that still hold.
+        identified: recordings that were identified now.
+        errors: how many of them have an error.
+        other_versions: rows kept that another version of iparam made.
+        seconds: it took.
+    """
+
+    found: int
+    kept: int
+    identified: int
+    errors: int
+    other_versions: int
+    seconds: float
+
+
+def identify_many(
+    recordings: Iterable[Recording],
+    robot: Robot | str | None = None,
+    *,
+    executor: Executor | None = None,
+    **settings: Any,
+) -> list[Estimate | IparamError]:
+    """`identify_payload` of each recording, on many workers; in the order given, with the error where there is one.
+
+    Args:
+        recordings: taken as they are needed.
+        robot: the arm of all; None takes each recording's own.
+        executor: any `concurrent.futures.Executor`; None for processes over the cores of this machine.
+        settings: as `identify_payload` takes them.
+    """
+    function = functools.partial(_identify_one, robot, settings)
+    found: list[Estimate | IparamError] = []
+    for outcome in in_order(run_jobs(function, recordings, executor)):
+        if outcome.value is not None:
+            found.append(outcome.value)
+        else:
+            assert outcome.failure is not None
+            found.append(_as_error(outcome.failure))
+    return found
+
+
+def identify_fleet(
+    pattern: str,
+    output: str | os.PathLike[str],
+    settings: FleetSettings | None = None,
+    *,
+    executor: Executor | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    on_start: Callable[[FleetRun], None] | None = None,
+    on_row: Callable[[Mapping[str, Any], Progress], None] | None = None,
+) -> FleetRun:
+    """Identify the load in every recording of a store, one task a recording; see `FleetTable` for what is written.
+
+    Args:
+        pattern: see `find_sources`.
+        output: folder of the table.
+        settings: how each is read and identified.
+        executor: that runs the tasks; None for processes over the cores of this machine.
+        resume: keep the rows of an earlier run whose recording and settings have not changed.
+        overwrite: delete the rows of an earlier run.
+        on_start: told what there is to do, before anything is done.
+        on_row: told each row that is written, and how far the run is.
+
+    Raises:
+        InputError: the folder holds rows already, and neither ``resume`` nor ``overwrite`` is set.
+        StoreError: the store cannot be listed, or has no recordings there.
+        ExecutorLostError: the cluster is gone; what was done is in the table.
+    """
+    chosen = settings if settings is not None else FleetSettings()
+    table = FleetTable(output)
+    if table.exists and not (resume or overwrite):
+        raise InputError(
+            f"{table.folder} holds rows of an earlier run: resume=True does what is missing or changed, overwrite=True "
+            "begins anew"
+        )
+    sources = [source for source in find_sources(pattern, chosen.storage) if not _is_output(source, table.folder)]
+    began = time.monotonic()
+    with table:
+        if overwrite:
+            table.clear()
+        plan = _Plan.of(sources, table, chosen)
+        if on_start is not None:
+            on_start(plan.run(0, 0, 0.0))
+        done = errors = 0
+        with contextlib.closing(_rows(chosen, plan.tasks, executor)) as rows:
+            for row in rows:
+                full = plan.full(row)
+                table.add(full)
+                done += 1
+                errors += full.get("error") is not None
+                if on_row is not None:
+                    on_row(full, Progress(done, len(plan.tasks), errors, time.monotonic() - began))
+    return plan.run(done, errors, time.monotonic() - began)
+
+
+@dataclass
+class _Plan:
+    """What is to be done, and what is known from before."""
+
+    found: int
+    tasks: list[Task]
+    earlier: dict[str, Mapping[str, Any]] = field(default_factory=dict)  # rows that may turn out to be the same
+    kept: int = 0
+    other_versions: int = 0
+
+    @classmethod
+    def of(cls, sources: list[Source], table: FleetTable, settings: FleetSettings) -> _Plan:
+        plan = cls(len(sources), [])
+        rows: dict[str, Mapping[str, Any]] = {}
+        if table.exists:
+            columns = ["checksum", "stamp", "settings", "version", "error_kind"]
+            rows = {row["source"]: row for row in table.read(columns).to_pylist()}
+        text, touched = settings.text, set()
+        for source in sources:
+            row = rows.get(source.name)
+            if row is None or row["settings"] != text or _again(row):
+                plan.tasks.append(Task(source))
+            elif row["stamp"] != source.stamp:
+                plan.tasks.append(Task(source, row["checksum"] or ""))
+                touched.add(source.name)
+            else:
+                plan.kept += 1
+                plan.other_versions += row["version"] != iparam.__version__
+        if touched:
+            plan.earlier = {row["source"]: row for row in table.read().to_pylist() if row["source"] in touched}
+        return plan
+
+    def full(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A row of the table; of a recording whose contents are the same, its earlier one with the new stamp."""
+        return {**self.earlier[row["source"]], "stamp": row["stamp"]} if "same" in row else row
+
+    def run(self, identified: int, errors: int, seconds: float) -> FleetRun:
+        return FleetRun(self.found, self.kept, identified, errors, self.other_versions, seconds)
+
+
+def _again(row: Mapping[str, Any]) -> bool:
+    """Whether the error of a row need not come again."""
+    kind = row["error_kind"]
+    return kind in AGAIN or (kind == BUG and row["version"] != iparam.__version__)
+
+
+def _rows(settings: FleetSettings, tasks: list[Task], executor: Executor | None) -> Generator[Mapping[str, Any]]:
+    if not tasks:
+        return
+    function = functools.partial(identify_source, settings)
+    for outcome in run_jobs(function, tasks, executor, total=len(tasks)):
+        if outcome.value is not None:
+            yield outcome.value
+            continue
+        assert outcome.failure is not None
+        source = tasks[outcome.index].source
+        yield {
+            "source": source.name,
+            "size": source.size,
+            "stamp": source.stamp,
+            "settings": settings.text,
+            "version": iparam.__version__,
+            "error": outcome.failure.sentence,
+            "error_kind": WORKER if outcome.failure.kind == "worker" else BUG,
+            "identified": datetime.datetime.now(datetime.UTC),
+            "seconds": outcome.seconds,
+        }
+
+
+def _is_output(source: Source, folder: Path) -> bool:
+    """Whether a file is one of the table itself, which may lie in the folder that is searched."""
+    return "://" not in source.store and Path(source.files[0].path).resolve().is_relative_to(folder.resolve())
+
+
+def _identify_one(robot: Robot | str | None, settings: Mapping[str, Any], recording: Recording) -> Estimate:
+    return identify_payload(recording, robot, **settings)
+
+
+def _as_error(failure: Failure) -> IparamError:
+    """An error of the class that the worker raised, if it is one of iparam's."""
+    known = getattr(iparam.errors, failure.error, None) or getattr(iparam.estimation, failure.error, None)
+    if failure.kind == "refused" and isinstance(known, type) and issubclass(known, IparamError):
+        error = known.__new__(known)
+        error.args = (failure.sentence,)
+        return error
+    prefix = "" if failure.kind in ("refused", "worker") else f"{failure.error}: "
+    return JobError(f"{prefix}{failure.sentence}")

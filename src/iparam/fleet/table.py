@@ -1,0 +1,174 @@
+"""`FleetTable`: one row a recording, in Parquet, written in pieces that survive a crash.
+
+A folder holds ``recordings.parquet`` and, while a run goes on or after it was cut off, ``pieces/``. A piece is written
+whole or not at all. Of several rows about one recording, the newest counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from iparam.errors import FileFormatError, InputError
+from iparam.estimation.estimate import DERIVED_NAMES
+from iparam.files.atomic import atomic_file
+
+TABLE = "recordings.parquet"
+PIECES = "pieces"
+FORMAT = "iparam-fleet/1"
+
+ROWS_A_PIECE = 500
+SECONDS_A_PIECE = 10.0
+"""After which a piece is written though it has fewer rows: what a crash costs at most."""
+
+PHI_NAMES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+
+_TEXTS = pa.list_(pa.string())
+SCHEMA = pa.schema(
+    [
+        pa.field("source", pa.string(), nullable=False),
+        pa.field("checksum", pa.string()),
+        pa.field("size", pa.int64()),
+        pa.field("stamp", pa.string()),
+        pa.field("robot", pa.string()),
+        pa.field("arm", pa.string()),
+        pa.field("tool", pa.string()),
+        pa.field("recorded", pa.timestamp("us", tz="UTC")),
+        pa.field("recorded_from", pa.string()),
+        pa.field("duration", pa.float64()),
+        pa.field("samples", pa.int64()),
+        *(pa.field(name, pa.float64()) for name in DERIVED_NAMES),
+        *(pa.field(f"{name}_deviation", pa.float64()) for name in DERIVED_NAMES),
+        *(pa.field(f"phi_{name}", pa.float64()) for name in PHI_NAMES),
+        *(pa.field(f"phi_{name}_deviation", pa.float64()) for name in PHI_NAMES),
+        pa.field("residual_force", pa.float64()),
+        pa.field("residual_torque", pa.float64()),
+        pa.field("condition_number", pa.float64()),
+        pa.field("verdict", pa.string()),
+        pa.field("sentence", pa.string()),
+        pa.field("causes", _TEXTS),
+        pa.field("cause_sentences", _TEXTS),
+        pa.field("warnings", _TEXTS),
+        pa.field("error", pa.string()),
+        pa.field("error_kind", pa.string()),
+        pa.field("settings", pa.string()),
+        pa.field("version", pa.string()),
+        pa.field("identified", pa.timestamp("us", tz="UTC")),
+        pa.field("seconds", pa.float64()),
+    ],
+    metadata={"iparam": FORMAT},
+)
+"""The columns, in SI units: inertia about the centre of mass, phi about the tool's origin, residuals as root mean
+squares [N, N m]; ``identified`` and ``seconds``, when and how long, are the only ones that differ from run to run."""
+
+
+class FleetTable:
+    """The table in a folder; rows are added within a ``with`` block.
+
+    Args:
+        folder: made if it is not there.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        self._rows: list[Mapping[str, Any]] = []
+        self._written = time.monotonic()
+        self._run = f"{time.time_ns():020d}-{secrets.token_hex(3)}"
+        self._count = 0
+
+    @property
+    def exists(self) -> bool:
+        """Whether there are rows of an earlier run."""
+        return (self.folder / TABLE).exists() or any(self._pieces())
+
+    def __enter__(self) -> Self:
+        """Make the folder."""
+        try:
+            (self.folder / PIECES).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"output={str(self.folder)!r} cannot be written: {error.strerror or error}") from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Write what is left, also when an exception is on its way; join the pieces if none is."""
+        self.flush()
+        if kind is None:
+            self.join()
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add a row; it is on disk after `SECONDS_A_PIECE` at the latest, if rows go on coming."""
+        self._rows.append(row)
+        if len(self._rows) >= ROWS_A_PIECE or time.monotonic() - self._written > SECONDS_A_PIECE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the rows that are not yet on disk as a piece."""
+        self._written = time.monotonic()
+        if not self._rows:
+            return
+        piece = self.folder / PIECES / f"{self._run}-{self._count:06d}.parquet"
+        _write(piece, pa.Table.from_pylist(list(self._rows), SCHEMA))
+        self._count += 1
+        self._rows = []
+
+    def join(self) -> None:
+        """One file of all pieces, by source; they go once it is on disk."""
+        pieces = list(self._pieces())
+        if not pieces:
+            return
+        _write(self.folder / TABLE, self.read())
+        for piece in pieces:
+            piece.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            (self.folder / PIECES).rmdir()
+
+    def clear(self) -> None:
+        """Delete all rows."""
+        for path in (*self._pieces(), self.folder / TABLE):
+            path.unlink(missing_ok=True)
+
+    def read(self, columns: list[str] | None = None) -> pa.Table:
+        """All rows that are on disk, one a recording, by source.
+
+        Raises:
+            FileFormatError: there is no table, or it is none of iparam's.
+        """
+        files = [path for path in (self.folder / TABLE, *self._pieces()) if path.exists()]
+        if not files:
+            raise FileFormatError(f"{self.folder} has no {TABLE}: iparam fleet identify writes it")
+        wanted = None if columns is None else list(dict.fromkeys(["source", *columns]))
+        rows = pa.concat_tables([_read(path, wanted) for path in files])
+        newest = {source: place for place, source in enumerate(rows["source"].to_pylist())}
+        order = [newest[source] for source in sorted(newest)]
+        return rows.take(pa.array(order, pa.int64()))
+
+    def _pieces(self) -> Iterator[Path]:
+        """From the oldest to the newest."""
+        yield from sorted((self.folder / PIECES).glob("*.parquet"))
+
+
+def _write(path: Path, rows: pa.Table) -> None:
+    with atomic_file(path) as stream:
+        pq.write_table(rows, stream, compression="zstd")
+
+
+def _read(path: Path, columns: list[str] | None) -> pa.Table:
+    try:
+        file = pq.ParquetFile(path)
+        stated = (file.schema_arrow.metadata or {}).get(b"iparam", b"").decode(errors="replace")
+        if stated != FORMAT:
+            raise FileFormatError(f"{path} is no table of iparam fleet identify ({FORMAT}), but {stated or 'another'}")
+        return file.read(columns)
+    except (pa.ArrowException, OSError) as error:
+        raise FileFormatError(f"cannot read {path}: {' '.join(str(error).split())[:200]}") from None

@@ -1,0 +1,91 @@
+"""`iparam fleet identify`: table, events, exit codes and refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.cli.main import main
+from iparam.fleet import FleetTable
+from iparam.recording import Recording
+from iparam.sensing.noise import noise_preset
+from iparam.trajectory import WindowedFourierTrajectory
+
+Q0 = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with runs/arm1/saw.parquet, whose wrench has the wrong sign, and a log that is none."""
+    monkeypatch.chdir(tmp_path)
+    robot, pose = iparam.load_robot("ur5e"), np.eye(4)
+    pose[2, 3] = 0.1
+    load = iparam.InertialParameters.box(2.0, (0.1, 0.15, 0.2)).transformed(pose)
+    a, b = np.random.default_rng(1).normal(0.0, 0.35, (2, 6, 3))
+    motion = WindowedFourierTrajectory(Q0, a, b, base_freq=0.25, duration=4.0).sample(100.0)
+    wrench = -iparam.wrench_regressor(robot, motion.q, motion.dq, motion.ddq) @ load.phi
+    exact = Recording(robot="ur5e").with_signal("q", time=motion.time, values=motion.q)
+    noisy = noise_preset("ur5e").apply(exact.with_signal("wrench", time=motion.time, values=wrench), 1)
+    (tmp_path / "runs" / "arm1").mkdir(parents=True)
+    noisy.save(tmp_path / "runs" / "arm1" / "saw.parquet")
+    (tmp_path / "runs" / "bad.csv").write_text("nothing", encoding="utf-8")
+    return tmp_path
+
+
+LINE = ["fleet", "identify", "runs", "--robot", "ur5e", "--output", "fleet", "--workers", "1"]
+
+
+def test_events_then_a_table_and_causes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*LINE, "--layout", "{arm}/{tool}.parquet", "--json"]) == 0
+    out, err = capsys.readouterr()
+    events = [json.loads(line) for line in out.splitlines()]
+    assert [event["event"] for event in events] == ["start", "recording", "recording", "finish"]
+    assert (events[0]["found"], events[0]["to_do"]) == (2, 2)
+    told = {event["source"]: event for event in events[1:3]}
+    assert told["arm1/saw.parquet"]["verdict"] == "refuted"
+    assert "has no column 'time'" in told["bad.csv"]["error"]
+    assert events[2]["done"] == 2
+    assert events[3]["causes"] == {"wrench-sign": 1}
+    assert events[3]["groups"][1]["tool"] == "saw"
+    assert err == ""
+    (row,) = [row for row in FleetTable("fleet").read().to_pylist() if row["error"] is None]
+    assert row["causes"] == ["wrench-sign"]
+    assert "measures='reaction'" in row["cause_sentences"][0] or "--measures reaction" in row["cause_sentences"][0]
+    assert main([*LINE, "--resume", "--layout", "{arm}/{tool}.parquet", "--measures", "reaction"]) == 0
+    out, _ = capsys.readouterr()
+    assert "ur5e arm1 saw" in " ".join(out.split())
+    (row,) = [row for row in FleetTable("fleet").read().to_pylist() if row["error"] is None]
+    assert row["verdict"] != "refuted"
+    assert row["mass"] == pytest.approx(2.0, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--resume", "--overwrite"], 2, "give one of the two"),
+        (["--scheduler", "localhost:8786"], 2, "--workers is for --scheduler local"),
+        (["--tls-key", "k.pem"], 2, "go with --scheduler tls://"),
+        (["--layout", "{robot}"], 2, "--layout must name some of"),
+        (["--method", "all"], 2, "choose one"),
+        (["--robot", "nonsense"], 2, "nonsense"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    words: list[str], code: int, message: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*LINE, *words]) == code
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert not (folder / "fleet").exists()
+
+
+def test_nothing_to_identify_and_nothing_identified(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fleet", "identify", "nowhere", "--output", "fleet", "--workers", "1"]) == 1
+    assert "nowhere: it is not there" in capsys.readouterr().err
+    assert main(["fleet", "identify", "runs/*.csv", "--robot", "ur5e", "--output", "fleet", "--workers", "1"]) == 1
+    assert "none of the 1 recordings could be identified" in capsys.readouterr().err
+    assert main(["fleet", "identify", "runs/*.csv", "--robot", "ur5e", "--output", "fleet", "--workers", "1"]) == 2
+    assert "--resume" in capsys.readouterr().err

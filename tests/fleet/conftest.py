@@ -1,0 +1,94 @@
+"""Short recordings of a UR5e that swings a load, and what runs jobs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.fleet import Cluster, LocalPool
+from iparam.recording import Recording
+from iparam.sensing.noise import noise_preset
+from iparam.trajectory import WindowedFourierTrajectory
+
+Q0 = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])
+
+
+def make_recording(mass: float = 2.0, seed: int = 0) -> Recording:
+    robot, pose = iparam.load_robot("ur5e"), np.eye(4)
+    pose[2, 3] = 0.1
+    load = iparam.InertialParameters.box(mass, (0.1, 0.15, 0.2)).transformed(pose)
+    a, b = np.random.default_rng(1).normal(0.0, 0.35, (2, 6, 3))
+    motion = WindowedFourierTrajectory(Q0, a, b, base_freq=0.25, duration=4.0).sample(100.0)
+    wrench = iparam.wrench_regressor(robot, motion.q, motion.dq, motion.ddq) @ load.phi
+    exact = Recording(robot="ur5e").with_signal("q", time=motion.time, values=motion.q)
+    return noise_preset("ur5e").apply(exact.with_signal("wrench", time=motion.time, values=wrench), seed)
+
+
+@pytest.fixture(scope="session")
+def recorded() -> Callable[..., Recording]:
+    return make_recording
+
+
+@pytest.fixture(scope="session")
+def pool() -> Iterator[LocalPool]:
+    with LocalPool(2) as workers:
+        yield workers
+
+
+def dask(*words: str) -> subprocess.Popen[str]:
+    """A scheduler or a worker of Dask's own, on this machine alone."""
+    places = os.pathsep.join([str(Path(iparam.__file__).parents[1]), str(Path(__file__).parent)])
+    return subprocess.Popen(
+        [sys.executable, "-m", "dask", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": places},
+    )
+
+
+class DaskProcesses:
+    """A scheduler and its workers."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.folder, self.address = folder, f"tcp://127.0.0.1:{port}"
+        self.scheduler = dask("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
+        self.workers: list[subprocess.Popen[str]] = []
+
+    def add_worker(self) -> None:
+        options = ("--nthreads", "1", "--no-dashboard", "--local-directory", str(self.folder), "--host", "127.0.0.1")
+        self.workers.append(dask("worker", self.address, "--no-nanny", "--memory-limit", "0", *options))
+
+    def connect(self, count: int) -> Cluster:
+        """The cluster, once ``count`` workers are there."""
+        end = time.monotonic() + 90.0
+        while True:
+            try:
+                cluster = Cluster(self.address)
+                if len(cluster.threads()) >= count:
+                    return cluster
+                cluster.shutdown()
+            except iparam.fleet.ClusterError:
+                pass
+            if time.monotonic() > end:
+                raise TimeoutError(f"no {count} workers at {self.address}")
+            time.sleep(0.3)
+
+    def stop(self) -> None:
+        for process in [*self.workers, self.scheduler]:
+            process.terminate()
+        for process in [*self.workers, self.scheduler]:
+            process.wait()
+
+
+@pytest.fixture(scope="session")
+def start_dask() -> Callable[[Path, int], DaskProcesses]:
+    return DaskProcesses

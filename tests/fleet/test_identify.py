@@ -1,0 +1,186 @@
+"""`identify_fleet` and `identify_many`: rows, errors, --resume, workers killed, schedulers gone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.errors import InputError, IparamError
+from iparam.fleet import FleetSettings, FleetTable, Layout, LocalPool, identify_fleet, identify_many
+from iparam.recording import Recording
+
+Make = Callable[..., Recording]
+ONCE = ("identified", "seconds")
+
+
+@pytest.fixture
+def runs(tmp_path: Path, recorded: Make) -> Path:
+    """Four recordings of two arms, one of them CSV, and a log that is none."""
+    for name, mass, seed in (
+        ("a1/saw/20261101.parquet", 2.0, 1),
+        ("a1/saw/20261102.parquet", 2.0, 2),
+        ("a2/saw/20261101.csv", 3.0, 3),
+        ("a2/drill/20261103.parquet", 1.0, 4),
+    ):
+        (tmp_path / "runs" / name).parent.mkdir(parents=True, exist_ok=True)
+        recorded(mass, seed).save(tmp_path / "runs" / name)
+    (tmp_path / "runs" / "a2" / "broken.csv").write_text("time,nonsense\n1,2\n", encoding="utf-8")
+    (tmp_path / "runs" / "notes.txt").write_text("no recording")
+    return tmp_path / "runs"
+
+
+SETTINGS = FleetSettings(robot="ur5e", layout=Layout("{arm}/{tool}/{time}.*"))
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    return [{k: v for k, v in row.items() if k not in ONCE} for row in FleetTable(folder).read().to_pylist()]
+
+
+def test_one_row_a_recording_and_a_bad_one_is_a_row(runs: Path, tmp_path: Path, pool: LocalPool) -> None:
+    told: list[str] = []
+    done = identify_fleet(
+        str(runs), tmp_path / "fleet", SETTINGS, executor=pool, on_row=lambda row, progress: told.append(row["source"])
+    )
+    assert (done.found, done.identified, done.errors, done.kept) == (5, 5, 1, 0)
+    rows = {row["source"]: row for row in rows_of(tmp_path / "fleet")}
+    assert sorted(told) == sorted(rows) == sorted([
+        "a1/saw/20261101.parquet", "a1/saw/20261102.parquet", "a2/saw/20261101.csv", "a2/drill/20261103.parquet",
+        "a2/broken.csv",
+    ])  # fmt: skip
+    saw = rows["a2/saw/20261101.csv"]
+    direct = iparam.identify_payload(Recording.load(runs / "a2/saw/20261101.csv", robot="ur5e"), "ur5e")
+    assert saw["mass"] == direct.mass
+    assert saw["phi_Izz_deviation"] == direct.standard_deviation.phi[9]
+    assert saw["inertia_xy"] == direct.inertia_about_com[0, 1]
+    assert (saw["verdict"], saw["causes"], saw["error"]) == (direct.assessment["verdict"], [], None)
+    assert (saw["robot"], saw["arm"], saw["tool"]) == ("ur5e", "a2", "saw")
+    assert saw["recorded"].isoformat() == "2026-11-01T00:00:00+00:00"
+    assert (saw["recorded_from"], saw["version"]) == ("name", iparam.__version__)
+    broken = rows["a2/broken.csv"]
+    assert broken["error_kind"] == "refused"
+    assert "broken.csv" in broken["error"]
+    assert broken["mass"] is None
+    assert not any(str(tmp_path) in str(value) for row in rows.values() for value in row.values())
+
+
+def test_the_table_is_the_same_for_any_number_of_workers(runs: Path, tmp_path: Path, pool: LocalPool) -> None:
+    identify_fleet(str(runs), tmp_path / "two", SETTINGS, executor=pool)
+    with LocalPool(1) as one:
+        identify_fleet(str(runs), tmp_path / "one", SETTINGS, executor=one)
+    assert rows_of(tmp_path / "one") == rows_of(tmp_path / "two")
+
+
+def test_resume_does_what_is_missing_or_changed(runs: Path, tmp_path: Path, recorded: Make) -> None:
+    fleet, threads = tmp_path / "fleet", ThreadPoolExecutor(1)
+
+    def again(settings: FleetSettings = SETTINGS, **options: Any) -> tuple[list[str], Any]:
+        told: list[str] = []
+        done = identify_fleet(
+            str(runs), fleet, settings, executor=threads, on_row=lambda row, _: told.append(row["source"]), **options
+        )
+        return sorted(told), done
+
+    again()
+    with pytest.raises(InputError, match="holds rows of an earlier run"):
+        again()
+    assert again(resume=True)[0] == []
+    recorded(2.5, 9).save(runs / "a1/saw/20261102.parquet")  # changed
+    recorded(2.0, 9).save(runs / "a1/saw/20261105.parquet")  # new
+    os.utime(runs / "a2/drill/20261103.parquet", (1.0, 1.0))  # only touched
+    before = {row["source"]: row for row in FleetTable(fleet).read().to_pylist()}
+    told, done = again(resume=True)
+    assert told == ["a1/saw/20261102.parquet", "a1/saw/20261105.parquet", "a2/drill/20261103.parquet"]
+    assert (done.kept, done.found) == (3, 6)
+    after = {row["source"]: row for row in FleetTable(fleet).read().to_pylist()}
+    assert len(after) == 6
+    assert after["a1/saw/20261102.parquet"]["mass"] == pytest.approx(2.5, abs=0.02)
+    touched = "a2/drill/20261103.parquet"
+    assert after[touched]["identified"] == before[touched]["identified"]  # the same contents: not done again
+    assert again(resume=True)[0] == []
+    other = FleetSettings(robot="ur5e", identifying={"method": "wls"}, described={"method": "wls"})
+    assert len(again(other, resume=True)[0]) == 6
+    assert len(again(overwrite=True)[0]) == 6
+
+
+def test_an_interruption_keeps_what_is_done(runs: Path, tmp_path: Path) -> None:
+    def stop(row: Mapping[str, Any], progress: Any) -> None:
+        if progress.done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        identify_fleet(str(runs), tmp_path / "fleet", SETTINGS, executor=ThreadPoolExecutor(1), on_row=stop)
+    assert len(rows_of(tmp_path / "fleet")) == 2
+    done = identify_fleet(str(runs), tmp_path / "fleet", SETTINGS, executor=ThreadPoolExecutor(1), resume=True)
+    assert (done.kept, done.identified) == (2, 3)
+    assert len(rows_of(tmp_path / "fleet")) == 5
+
+
+def test_a_table_in_the_folder_of_the_recordings_is_not_one_of_them(runs: Path) -> None:
+    for _ in range(2):
+        done = identify_fleet(str(runs), runs / "fleet", SETTINGS, executor=ThreadPoolExecutor(1), resume=True)
+        assert done.found == 5
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_a_worker_killed_in_the_middle_costs_nothing(tmp_path: Path, recorded: Make) -> None:
+    (tmp_path / "runs").mkdir()
+    recorded(2.0, 1).save(tmp_path / "runs" / "000.parquet")
+    for number in range(1, 30):
+        shutil.copyfile(tmp_path / "runs" / "000.parquet", tmp_path / "runs" / f"{number:03d}.parquet")
+
+    def kill(row: Mapping[str, Any], progress: Any) -> None:
+        if progress.done == 3:
+            os.kill(next(iter(workers._pool._processes)), signal.SIGKILL)
+
+    with LocalPool(2) as workers:
+        done = identify_fleet(str(tmp_path / "runs"), tmp_path / "fleet", SETTINGS, executor=workers, on_row=kill)
+    assert (done.identified, done.errors) == (30, 0)
+    rows = rows_of(tmp_path / "fleet")
+    assert len({row["source"] for row in rows}) == len(rows) == 30
+    assert len({row["mass"] for row in rows}) == 1
+
+
+def test_many_recordings_in_memory(recorded: Make, pool: LocalPool) -> None:
+    still = Recording("ur5e").with_signal("q", time=np.arange(50) / 100, values=np.zeros((50, 6)))
+    found = identify_many([recorded(2.0, 1), still, recorded(3.0, 2)], "ur5e", executor=pool)
+    assert isinstance(found[0], iparam.Estimate)
+    assert found[0].mass == iparam.identify_payload(recorded(2.0, 1), "ur5e").mass
+    assert isinstance(found[2], iparam.Estimate)
+    assert found[2].mass == pytest.approx(3.0, abs=0.02)
+    with pytest.raises(IparamError) as direct:
+        iparam.identify_payload(still, "ur5e")
+    assert type(found[1]) is type(direct.value)
+    assert str(found[1]) == str(direct.value)
+
+
+def test_bags_need_who_reads_them(tmp_path: Path, recorded: Make) -> None:
+    from iparam.bridges import bag
+
+    (tmp_path / "runs").mkdir()
+    bag.write_bag(recorded(2.0, 1), tmp_path / "runs" / "one", storage="mcap", robot=iparam.load_robot("ur5e"))
+    shutil.copyfile(next((tmp_path / "runs" / "one").glob("*.mcap")), tmp_path / "runs" / "two.mcap")
+    settings = FleetSettings(robot="ur5e", bags=bag.read_bag)
+    identify_fleet(str(tmp_path / "runs"), tmp_path / "fleet", settings, executor=ThreadPoolExecutor(1))
+    rows = {row["source"]: row for row in rows_of(tmp_path / "fleet")}
+    assert sorted(rows) == ["one", "two.mcap"]
+    assert [rows[name]["mass"] for name in sorted(rows)] == pytest.approx([2.0, 2.0], abs=0.02), rows
+    identify_fleet(
+        str(tmp_path / "runs"), tmp_path / "none", FleetSettings(robot="ur5e"), executor=ThreadPoolExecutor(1)
+    )
+    assert all("nothing was given that reads bags" in row["error"] for row in rows_of(tmp_path / "none"))
+
+
+def test_the_time_left_is_told() -> None:
+    progress = iparam.fleet.Progress(20, 100, 0, 10.0)
+    assert (progress.rate, progress.seconds_left) == (2.0, 40.0)
+    assert time.monotonic() > 0

@@ -1,0 +1,56 @@
+"""`FleetTable`: pieces that survive, rows that are never there twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from iparam.errors import FileFormatError, IparamError
+from iparam.fleet import FleetTable, table
+
+
+def test_rows_are_on_disk_in_pieces_and_in_one_file_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "ROWS_A_PIECE", 3)
+    with FleetTable(tmp_path / "new" / "fleet") as rows:
+        for name in "gcbadfe":
+            rows.add({"source": name, "mass": 1.0})
+        assert FleetTable(rows.folder).read()["source"].to_pylist() == list("abcdfg")  # as after a crash now
+    assert sorted(path.name for path in rows.folder.iterdir()) == ["recordings.parquet"]
+    assert pq.read_table(rows.folder / "recordings.parquet")["source"].to_pylist() == list("abcdefg")
+    assert rows.read(["mass"]).column_names == ["source", "mass"]
+
+
+def test_an_exception_loses_nothing_and_newer_rows_count(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        with FleetTable(tmp_path) as rows:
+            rows.add({"source": "a", "mass": 1.0})
+            rows.add({"source": "b", "mass": 1.0})
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert not (tmp_path / "recordings.parquet").exists()
+    with FleetTable(tmp_path) as rows:
+        rows.add({"source": "a", "mass": 2.0})
+    found = FleetTable(tmp_path).read().to_pylist()
+    assert [(row["source"], row["mass"]) for row in found] == [("a", 2.0), ("b", 1.0)]
+    with FleetTable(tmp_path) as rows:
+        rows.add({"source": "b", "mass": 3.0})
+    assert FleetTable(tmp_path).read(["mass"])["mass"].to_pylist() == [2.0, 3.0]
+
+
+def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match=r"has no recordings.parquet"):
+        FleetTable(tmp_path).read()
+    pq.write_table(pa.table({"source": ["a"]}), tmp_path / "recordings.parquet")
+    with pytest.raises(FileFormatError, match="is no table of iparam fleet identify"):
+        FleetTable(tmp_path).read()
+    (tmp_path / "recordings.parquet").write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(FileFormatError, match="cannot read"):
+        FleetTable(tmp_path).read()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(IparamError, match="cannot be written"), FleetTable(tmp_path / "file"):
+        pass
