@@ -62,12 +62,14 @@ class Cause:
         sentence: what it would explain, and the option that corrects it.
         residual_before, residual_after: root mean square of the residuals as it is and with the correction, of the
             force [N] or, for joint torques, of the torques [N m].
+        correction: the options that put it right, as they are typed; "" where none does.
     """
 
     cause: str
     sentence: str
     residual_before: float
     residual_after: float
+    correction: str = ""
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,7 @@ class Estimate:
             one was taken; None where phi is the solution itself (a file does not hold it).
         refutation: why the data refute the result, or None where they do not.
         path: (P, n) the way of the joints in the run that it comes from [rad], see `motion_path`; None if unknown.
+        causes: what would explain the data better than the load alone, best first; () for a result that is good.
         correction: what was put right in the recording; with the values found where they were estimated.
         correction_deviations: standard deviations of those that were estimated, by name, in the units of the options.
     """
@@ -151,6 +154,7 @@ class Estimate:
     unconstrained_phi: FloatArray | None = None
     refutation: Refutation | None = None
     path: FloatArray | None = None
+    causes: tuple[Cause, ...] = ()
     correction: Correction = field(default_factory=Correction)
     correction_deviations: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -189,7 +193,7 @@ class Estimate:
     def assessment(self) -> dict[str, Any]:
         """The verdict ("good", "usable" or "refuted") with its sentence and causes, as in a result file."""
         verdict, refutation = verdict_on(self), self.refutation
-        causes = () if refutation is None else refutation.causes
+        causes = self.causes if refutation is None else refutation.causes
         return {
             "verdict": verdict.word,
             "sentence": verdict.sentence if refutation is None else refutation.reason,
@@ -287,6 +291,7 @@ class Estimate:
             measurements=_texts(document, "measurements"),
             path=frozen(document.array("path", 2)) if document.has("path") else None,
             refutation=stated_refutation(document),
+            causes=stated_causes(document),
             **_stated_correction(document),
         )
         _check_nulls(document, found)
@@ -315,20 +320,23 @@ def stated_refutation(document: JsonSection) -> Refutation | None:
     if not document.has("assessment"):
         return None
     part = document.section("assessment")
-    if part.text("verdict") != "refuted":
-        return None
-    causes = part.sections("causes") if part.has("causes") else []
-    return Refutation(
-        part.text("sentence"),
-        tuple(
-            Cause(
-                cause.text("cause"),
-                cause.text("sentence"),
-                cause.number("residual_before"),
-                cause.number("residual_after"),
-            )
-            for cause in causes
-        ),
+    return Refutation(part.text("sentence"), stated_causes(document)) if part.text("verdict") == "refuted" else None
+
+
+def stated_causes(document: JsonSection) -> tuple[Cause, ...]:
+    """The causes that the ``assessment`` of a result file gives."""
+    if not document.has("assessment"):
+        return ()
+    part = document.section("assessment")
+    return tuple(
+        Cause(
+            cause.text("cause"),
+            cause.text("sentence"),
+            cause.number("residual_before"),
+            cause.number("residual_after"),
+            cause.text("correction") if cause.has("correction") else "",
+        )
+        for cause in (part.sections("causes") if part.has("causes") else [])
     )
 
 

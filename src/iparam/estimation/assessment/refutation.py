@@ -6,17 +6,13 @@ squares without the constraint is then many standard deviations away.
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
-from iparam.arrays import FloatArray
 from iparam.errors import IparamError
 from iparam.estimation.assessment.derived_values import derived_of, parameter_scales
 from iparam.estimation.assessment.residual_structure import residual_structure
-from iparam.estimation.estimate import Cause, Estimate, Refutation
+from iparam.estimation.estimate import Estimate, Refutation
 from iparam.estimation.estimators.consistent import nearest_consistent
-from iparam.estimation.estimators.estimator import Estimator
 from iparam.estimation.payload.estimate_assembly import CORRELATED
 from iparam.estimation.payload.problem import PayloadProblem
 from iparam.recording.noise_level import noise_beside, white_noise_level
@@ -99,56 +95,18 @@ def unexplained_share(problem: PayloadProblem, estimate: Estimate) -> float:
     return found
 
 
-def refutation_of(
-    problem: PayloadProblem, estimate: Estimate, estimator: Estimator, measures: str = "action"
-) -> Refutation | None:
-    """Why the data refute an estimate of the load; None where they do not.
-
-    Args:
-        problem: the data.
-        estimate: that comes from it.
-        estimator: by which, to fit what else could be.
-        measures: whose wrench the sensor was said to report, see `SensorWrench`.
-    """
-    reason = shows_no_body(estimate)
-    if not reason:
-        share = unexplained_share(problem, estimate)
-        if share <= MOST_UNEXPLAINED:
-            return None
-        reason = (
-            f"The load explains too little of the measured wrench: {100 * share:.0f} % of the power of its force or "
-            f"torque is left over and follows the motion ({100 * MOST_UNEXPLAINED:g} % is allowed)."
-        )
-    cause = _reversed_wrench(problem, estimate, estimator, measures)
-    return unexplained(reason) if cause is None else Refutation(reason, (cause,))
+def too_little_explained(problem: PayloadProblem, estimate: Estimate) -> str:
+    """A sentence if the load leaves most of the wrench unexplained, and what it leaves follows the motion."""
+    share = unexplained_share(problem, estimate)
+    if share <= MOST_UNEXPLAINED:
+        return ""
+    return (
+        f"The load explains too little of the measured wrench: {100 * share:.0f} % of the power of its force or "
+        f"torque is left over and follows the motion ({100 * MOST_UNEXPLAINED:g} % is allowed)."
+    )
 
 
 def unexplained(reason: str) -> Refutation:
     """A refutation of which no cause is known."""
     where = "the sensor's sign, axes, units and place, at the arm's model and how it is mounted, and at the clock"
     return Refutation(f"{reason} Look at {where}.")
-
-
-def _reversed_wrench(problem: PayloadProblem, estimate: Estimate, estimator: Estimator, measures: str) -> Cause | None:
-    """The cause, if the wrench with the other sign shows a body that explains as much of it."""
-    turned = dataclasses.replace(problem, y=-problem.y)
-    try:
-        found = estimator.fit(turned)
-    except IparamError:
-        return None
-    if shows_no_body(found) or unexplained_share(turned, found) > MOST_UNEXPLAINED:
-        return None
-    before, after = (_force_rms(one.residual_rms.force) for one in (estimate, found))
-    if after > before:
-        return None
-    other = "reaction" if measures == "action" else "action"
-    sentence = (
-        f"The reversed wrench gives {found.mass:.4f} +- {found.standard_deviation.mass:.2g} kg and takes the residual "
-        f"of the force from {before:.3g} to {after:.3g} N: the sensor reports the opposite of what it was said to; add "
-        f"measures='{other}'."
-    )
-    return Cause("wrench-sign", sentence, before, after)
-
-
-def _force_rms(force: FloatArray) -> float:
-    return float(np.sqrt(np.sum(force**2)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 
 import numpy as np
@@ -24,6 +25,18 @@ POORLY_KNOWN = 0.2
 
 CORRELATED = 1.5
 """Inflation of the covariance by correlation in time from which on a warning says so."""
+
+FOLLOWS = (
+    "The residuals follow the motion, and the standard deviations do not cover the cause. Look "
+    "at the sensor's sign, axes, units, place and filter, at the arm's model and how it is mounted, at the "
+    "clock, and at what else pulls at the load."
+)
+
+LASTS = (
+    "The residuals keep their sign for a good part of the run, and the standard deviations do not cover the "
+    "cause: the sensor's bias drifts (--bias drifting estimates that along), the load changed, or something "
+    "else pulls at it."
+)
 
 VISIBLE = 1e-3
 """Residual, as a share of the wrench, below which nobody needs to hear of its structure."""
@@ -103,17 +116,9 @@ def _of_delay(problem: PayloadProblem, phi: FloatArray, rms: FloatArray) -> Floa
 def correlation_warning(structure: ResidualStructure, inflation: float) -> str:
     """A sentence about residuals that are correlated in time."""
     if structure.follows_motion:
-        return (
-            "The residuals follow the motion, and the standard deviations do not cover the cause. Look "
-            "at the sensor's sign, axes, units, place and filter, at the arm's model and how it is mounted, at the "
-            "clock, and at what else pulls at the load."
-        )
+        return FOLLOWS
     if structure.lasts:
-        return (
-            "The residuals keep their sign for a good part of the run, and the standard deviations do not cover the "
-            "cause: the sensor's bias drifts (--bias drifting estimates that along), the load changed, or something "
-            "else pulls at it."
-        )
+        return LASTS
     return (
         "The residuals are correlated in time, which the standard deviations account for (variance "
         f"{inflation:.1f} times that of independent samples)."
@@ -163,6 +168,19 @@ def estimate_of(
         status=status,
         unconstrained_phi=None if unconstrained_phi is None else frozen(unconstrained_phi),
     )
+
+
+def widened(estimate: Estimate, covariance: FloatArray) -> Estimate:
+    """The estimate of all ten parameters with more uncertainty: (10, 10) that is added to the covariance of phi."""
+    total = np.asarray(estimate.covariance_phi + covariance)
+    derived = np.sqrt(np.maximum(np.diag(derived_covariance(estimate.phi, total)), 0.0))
+    deviation = StandardDeviations(
+        float(derived[0]),
+        frozen(derived[1:4]),
+        frozen(inertia_matrix(derived[4:])),
+        frozen(np.sqrt(np.maximum(np.diag(total), 0.0))),
+    )
+    return dataclasses.replace(estimate, covariance_phi=frozen(0.5 * (total + total.T)), standard_deviation=deviation)
 
 
 def condition_number(A: FloatArray) -> float:

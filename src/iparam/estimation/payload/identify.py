@@ -11,16 +11,17 @@ from numpy.typing import ArrayLike
 from iparam.arrays import frozen
 from iparam.errors import InputError, UnknownNameError
 from iparam.estimation.assessment.motion_path import motion_path
-from iparam.estimation.assessment.refutation import refutation_of
 from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
+from iparam.estimation.causes.judgement import judged
 from iparam.estimation.corrections.joint_fit import fit_corrections
 from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import SENSOR_FRAME, Estimate, Wrench
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, Estimator, make_estimator
+from iparam.estimation.payload.bias_drift import BiasDrift, find_drift, without_drift
 from iparam.estimation.payload.estimate_assembly import CORRELATED, condition_number
 from iparam.estimation.payload.partial_estimate import partial_estimate
 from iparam.estimation.payload.problem import PayloadProblem
-from iparam.estimation.payload.problem_from_recording import problem_from_recording
+from iparam.estimation.payload.problem_from_recording import prepare_run
 from iparam.estimation.static.slow_motion import slow_motion_estimate
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import MotionSource
@@ -91,7 +92,7 @@ def identify_payload(
             recording, arm, given, motion=motion, wrench=wrench, bias=bias != "none", delay=delay, gravity=gravity
         )
         given, delay = fit.correction, None
-    problem = problem_from_recording(
+    run = prepare_run(
         recording,
         arm,
         motion=motion,
@@ -104,11 +105,15 @@ def identify_payload(
         gravity=None if "gravity" in (correction or given).estimated else gravity,
         correction=given,
     )
+    problem, drift = run.problem, None
     if fit is not None:
         warnings = (*problem.warnings, *fit.warnings)
         problem = dataclasses.replace(problem, correction_covariance=fit.phi_covariance, warnings=warnings)
     try:
-        estimate = _fit_drifting(estimator, problem) if bias == "drifting" else estimator.fit(problem)
+        if bias == "drifting":
+            estimate, drift = _fit_drifting(estimator, problem)
+        else:
+            estimate = estimator.fit(problem)
     except NotIdentifiableError as reason:
         if not partial or fit is not None:
             raise
@@ -117,15 +122,15 @@ def identify_payload(
         if bias == "estimate" and estimate.time_correlation > CORRELATED:
             structure = _structure(problem, estimate)
             if structure.lasts and not structure.linear_in_motion:
-                estimate = _fit_drifting(estimator, problem, unless=estimate)
-    signal, measures = getattr(wrench, "signal", "wrench"), str(given.measures or getattr(wrench, "measures", "action"))
+                estimate, drift = _fit_drifting(estimator, problem, unless=estimate)
+    signal = getattr(wrench, "signal", "wrench")
+    estimate = judged(run, estimate, drift)
     return dataclasses.replace(
         estimate,
         warnings=(*estimate.warnings, *(() if arm is None else _size_remarks(estimate, arm))),
         robot=robot if isinstance(robot, str) else recording.robot or ("" if arm is None else arm.name),
         frame=SENSOR_FRAME if arm is None else arm.tool_frame,
         measurements=(recording.signal(signal).fingerprint,) if recording.has(signal) else (),
-        refutation=refutation_of(problem, estimate, estimator, measures),
         path=None if arm is None else motion_path(given.applied(recording, arm)),
         correction=given,
         correction_deviations={} if fit is None else dict(fit.deviations),
@@ -159,8 +164,10 @@ def _structure(problem: PayloadProblem, estimate: Estimate) -> ResidualStructure
     return residual_structure(problem, residual - residual.mean(axis=0) if problem.bias else residual)
 
 
-def _fit_drifting(estimator: Estimator, problem: PayloadProblem, unless: Estimate | None = None) -> Estimate:
-    """The estimate with a bias that walks.
+def _fit_drifting(
+    estimator: Estimator, problem: PayloadProblem, unless: Estimate | None = None
+) -> tuple[Estimate, BiasDrift | None]:
+    """The estimate with a bias that walks, and how it does; None where it was taken for constant.
 
     Args:
         estimator: to fit with.
@@ -168,18 +175,17 @@ def _fit_drifting(estimator: Estimator, problem: PayloadProblem, unless: Estimat
         unless: the estimate with a constant bias, which is given back where a slow walk does not explain what it
             leaves; None takes the walk as it is.
     """
-    from iparam.estimation.payload.bias_drift import find_drift, without_drift
-
     drift = find_drift(problem)
     if drift is None or (unless is not None and not drift.slow):
-        return estimator.fit(problem) if unless is None else unless
+        return (estimator.fit(problem) if unless is None else unless), None
     white = without_drift(problem, drift)
     estimate = estimator.fit(white)
     if unless is not None and (estimate.time_correlation > CORRELATED or _structure(white, estimate).follows_motion):
-        return unless
+        return unless, None
     bias = np.mean(problem.y - problem.A @ estimate.phi, axis=0)
-    return dataclasses.replace(
+    estimate = dataclasses.replace(
         estimate,
         sensor_bias=Wrench(frozen(bias[:3]), frozen(bias[3:])),
         condition_number=condition_number(problem.A),
     )
+    return estimate, drift

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,7 @@ from iparam.motion.orientation import OrientationMotion
 from iparam.motion.sources import KalmanMotion, MotionSource, SetPointMotion, known_motion
 from iparam.recording.recording import Recording
 from iparam.recording.screening import GAP
+from iparam.recording.signal import Signal
 from iparam.recording.statements import are_poses, with_gravity
 from iparam.recording.units import time_hint
 from iparam.regressor.identifiability import PARAMETER_NAMES
@@ -30,7 +32,7 @@ from iparam.sensing.correction import Correction
 from iparam.sensing.held_samples import without_repeats
 from iparam.sensing.offset import offset_compensated_regressor, resting_regressor
 from iparam.sensing.run_check import check_run
-from iparam.sensing.wrench_source import SensorWrench, WrenchSource, weighed_wrench
+from iparam.sensing.wrench_source import Measures, SensorWrench, WrenchSource, weighed_wrench
 
 Bias = Literal["estimate", "none", "zeroed"]
 """The sensor's bias: six more unknowns, none, or a sensor that was zeroed with the load on it in the first pose.
@@ -60,7 +62,37 @@ SHORTEST_STRETCH = 0.25
 _PART = 20_000  # samples whose regressors are held at a time
 
 
-def problem_from_recording(
+@dataclass(frozen=True, eq=False)
+class PreparedRun:
+    """A recording made ready to be solved.
+
+    Attributes:
+        problem: what is to be solved.
+        recording: as it was used, with what was measured at the tool in the robot's tool frame.
+        wrench: (T, 6) as it was used, all of it, in the tool frame [N, N m].
+        aligned: the motion, in step with the wrench.
+        gravity: (3,) in base axes, or those of the world [m/s^2].
+        robot: the arm; None where the sensor's own orientation was recorded instead.
+        measures: whose wrench the sensor was taken to report, see `SensorWrench`.
+        compensated: what was wrong with the recording and is put right already: its slug, and a sentence.
+    """
+
+    problem: PayloadProblem
+    recording: Recording
+    wrench: Signal
+    aligned: AlignedMotion
+    gravity: FloatArray
+    robot: Robot | None
+    measures: Measures = "action"
+    compensated: tuple[tuple[str, str], ...] = ()
+
+
+def problem_from_recording(recording: Recording, robot: Robot | None, **settings: Any) -> PayloadProblem:
+    """The problem alone; the arguments are those of `prepare_run`."""
+    return prepare_run(recording, robot, **settings).problem
+
+
+def prepare_run(
     recording: Recording,
     robot: Robot | None,
     *,
@@ -73,7 +105,7 @@ def problem_from_recording(
     instruments: bool = False,
     gravity: ArrayLike | None = None,
     correction: Correction | None = None,
-) -> PayloadProblem:
+) -> PreparedRun:
     """Stack the regressors and wrenches of a recording.
 
     Args:
@@ -116,7 +148,8 @@ def problem_from_recording(
     sign: list[str] = []
     if robot is None and wrench is None:
         wrench, sign = weighed_wrench(recording, checked.gravity)
-    measured = (SensorWrench() if wrench is None else wrench).read(recording)
+    sensor = SensorWrench() if wrench is None else wrench
+    measured = sensor.read(recording)
     if not are_poses(recording) and (hint := time_hint(measured.time)):
         raise ContradictionError(f"the wrench has {hint}. No arm's motion can be followed like that")
     source: MotionSource | MotionEstimate | None = motion
@@ -139,6 +172,9 @@ def problem_from_recording(
         aligned = align_motion(whole, measured, robot, checked.gravity)
     else:
         aligned = AlignedMotion(whole, delay or 0.0)
+    known, lag_remarks = whole, aligned.warnings
+    if aligned.motion is not whole:
+        lag_remarks = tuple(text for text in aligned.motion.warnings if text not in whole.warnings)
     whole, delay = aligned.motion, aligned.delay
     inside, left_out = within_motion(whole, measured.time - delay, aligned.settling)
     found = int(np.count_nonzero(inside))
@@ -199,7 +235,11 @@ def problem_from_recording(
         delay_deviation=aligned.standard_deviation,
         warnings=tuple(dict.fromkeys(warnings)),
     )
-    return changed_problem(problem, correction)
+    problem = changed_problem(problem, correction)
+    measures: Measures = correction.measures or getattr(sensor, "measures", None) or "action"
+    lag = "low-pass" if aligned.filtered or aligned.motion is not known else "delay"
+    compensated = (*(("outliers", text) for text in spikes), *((lag, text) for text in lag_remarks))
+    return PreparedRun(problem, recording, measured, aligned, checked.gravity, robot, measures, compensated)
 
 
 def _corrected(

@@ -1,0 +1,182 @@
+"""`Hypothesis`: one way in which data could have come about; `Explanation`: what it makes of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.estimation.causes.examined_run import ExaminedRun
+from iparam.estimation.causes.fit import Fit, linear_fit
+from iparam.rounding import significant
+from iparam.sensing.correction import Correction
+
+ITERATIONS = 12
+"""Of Gauss and Newton, at most."""
+
+LAST_ITERATIONS = 3
+"""Of those, with all of the means."""
+
+HALVINGS = 6
+"""Of a step that does not help, at most."""
+
+CONVERGED = 0.05
+"""Gain of an iteration, in units of the noise's variance, below which it is the last one."""
+
+MATTERS = 1.3
+"""Times by which not knowing a parameter widens the standard deviation of some part of the load from which on it is
+better estimated along than given."""
+
+COARSE = 300
+"""Means that a search looks at, before the last steps with all of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What a hypothesis makes of a run.
+
+    Attributes:
+        cause: slug of the hypothesis.
+        finding: what it says is wrong, to be followed by what that does to the residual: "Turning the sensor by ...".
+        fit: of load, bias and parameters.
+        num_parameters: that were fitted or chosen, beside load and bias.
+        correction: what puts it right; None where no option does.
+        advice: what to do where no option puts it right, or beside it: "..."; "" for nothing.
+        penalty: what it takes beyond its squares, in their unit: of samples that it leaves out.
+        typed: options that put it right and are no corrections of the recording, such as another robot's name.
+        estimable: option that can be estimated along with the load, and should be where its own error matters.
+        scale: what the load of the fit is to be multiplied with to be that of the corrected recording.
+    """
+
+    cause: str
+    finding: str
+    fit: Fit
+    num_parameters: float
+    correction: Correction | None = None
+    advice: str = ""
+    penalty: float = 0.0
+    scale: float = 1.0
+    typed: str = ""
+    estimable: str = ""
+
+    @property
+    def options(self) -> str:
+        """What a user types to put it right; "" for nothing."""
+        if self.typed or self.correction is None:
+            return self.typed
+        if self.estimable and self.fit.widening > MATTERS:
+            return f"--{self.estimable} estimate"
+        return self.correction.options
+
+    @property
+    def phi(self) -> FloatArray:
+        """(10,) the load, if it is right."""
+        return np.asarray(self.scale * self.fit.phi)
+
+    @property
+    def squares(self) -> float:
+        """What it leaves unexplained, in units of the variance of the sensor's noise."""
+        return self.fit.squares + self.penalty
+
+    def sentence(self, base: Fit) -> str:
+        """One sentence: what it would explain of a fit without it, and the option that puts it right."""
+        before, after, unit = base.force_rms, self.fit.force_rms, "N"
+        if after > 0.9 * before and self.fit.torque_rms < 0.9 * base.torque_rms:
+            before, after, unit = base.torque_rms, self.fit.torque_rms, "N m"
+        text = f"{self.finding} takes the residual from {significant(before, 3)} to {significant(after, 3)} {unit}"
+        if self.options:
+            text += f": add {self.options}"
+        return f"{text}.{' ' + self.advice if self.advice else ''}"
+
+
+class Hypothesis(ABC):
+    """One way in which data could have come about."""
+
+    slug: ClassVar[str]
+
+    @abstractmethod
+    def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
+        """What it makes of a run; nothing where it has nothing to say. ``base`` is the fit without any hypothesis."""
+
+
+class Model(ABC):
+    """A load seen through something with parameters: A(state) phi + bias + effect(state). A state is any array."""
+
+    @abstractmethod
+    def regressors(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
+        """(N, 6, 10)."""
+
+    @abstractmethod
+    def slopes(self, run: ExaminedRun, state: FloatArray, phi: FloatArray) -> FloatArray:
+        """(N, 6, k) derivatives of A(state) phi + effect(state) by a small change of the state's k parameters."""
+
+    def effect(self, run: ExaminedRun, state: FloatArray) -> FloatArray | None:
+        """(N, 6) what does not depend on the load [N, N m]; None for nothing."""
+        return None
+
+    def moved(self, state: FloatArray, change: FloatArray) -> FloatArray:
+        """The state after a change (k,) of its parameters: their sum, unless they are not numbers on a line."""
+        return np.asarray(state + change)
+
+
+def thinned(run: ExaminedRun, most: int = COARSE) -> ExaminedRun:
+    """Every so many of its means."""
+    return run.rows(slice(None, None, max(1, -(-len(run.time) // most))))
+
+
+def gauss_newton(
+    run: ExaminedRun, model: Model, start: FloatArray, iterations: int = ITERATIONS
+) -> tuple[FloatArray, float]:
+    """The best state near ``start``, and its squares without regard to what a body can be."""
+    state, fit = start, _free(run, model, start)
+    for _ in range(iterations):
+        columns = model.slopes(run, state, fit.free_phi)
+        step = _free(run, model, state, columns).parameters
+        if not np.isfinite(step).all():
+            break
+        for halving in range(HALVINGS):
+            tried = model.moved(state, step * 0.5**halving)
+            found = _free(run, model, tried)
+            if found.squares < fit.squares:
+                break
+        else:
+            break
+        gained, state, fit = fit.squares - found.squares, tried, found
+        if gained < CONVERGED + 1e-9 * fit.squares:
+            break
+    return state, fit.squares
+
+
+def fit_model(run: ExaminedRun, model: Model, starts: Iterable[FloatArray]) -> tuple[FloatArray, Fit]:
+    """The best state from any of the starts, and the fit with it, whose parameters are changes of the state (zeros).
+
+    A few of the means find the way, all of them the end of it.
+    """
+    few = thinned(run)
+    found = [gauss_newton(few, model, start) for start in starts]
+    best = min(found, key=lambda pair: pair[1])[0]
+    if len(few.time) < len(run.time):
+        best = gauss_newton(run, model, best, LAST_ITERATIONS)[0]
+    columns = model.slopes(run, best, _free(run, model, best).phi)
+    return best, linear_fit(run, model.regressors(run, best), columns, effect=model.effect(run, best))
+
+
+def _free(run: ExaminedRun, model: Model, state: FloatArray, columns: FloatArray | None = None) -> Fit:
+    regressors, effect = model.regressors(run, state), model.effect(run, state)
+    return linear_fit(run, regressors, columns, possible=False, effect=effect)
+
+
+def deviations(fit: Fit) -> FloatArray:
+    """(k,) standard deviations of the parameters of a fit."""
+    covariance = fit.covariance()[0]
+    count = fit.parameters.size
+    return np.sqrt(np.maximum(np.diag(covariance)[-count:], 0.0)) if count else np.zeros(0)
+
+
+def one_of(choices: int, run: ExaminedRun) -> float:
+    """What a parameter of one of several alternatives counts: itself, and the choice."""
+    return 1.0 + float(np.log(choices) / np.log(run.y.size))

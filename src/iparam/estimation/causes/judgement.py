@@ -1,0 +1,139 @@
+"""`judged`: an estimate with its verdict's grounds, the causes that would explain its data better, and intervals that
+count the errors of the model that these show.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.estimation.assessment.derived_values import derived_of, parameter_scales
+from iparam.estimation.assessment.refutation import shows_no_body, too_little_explained, unexplained
+from iparam.estimation.causes.examined_run import ExaminedRun, examine
+from iparam.estimation.causes.fit import linear_fit
+from iparam.estimation.causes.plausible_load import over_rated
+from iparam.estimation.causes.screening import alarms
+from iparam.estimation.causes.search import Causes, find_causes
+from iparam.estimation.estimate import Cause, Estimate, Refutation
+from iparam.estimation.payload.bias_drift import BiasDrift
+from iparam.estimation.payload.estimate_assembly import FOLLOWS, LASTS, widened
+from iparam.estimation.payload.problem_from_recording import PreparedRun
+from iparam.spatial.parameters import InertialParameters
+
+MATERIAL = 0.05
+"""Change of the load, as a share of its mass, radius of gyration or largest moment of inertia, by which a cause or the
+sensor's channels among themselves may move it before it is refuted."""
+
+
+COUNTED = (
+    "The residuals hold more than noise. By how much what would explain them (the causes) moves the load counts in the "
+    "standard deviations."
+)
+
+SURE = 5.0
+"""Standard deviations from which on a mass is believed to be negative."""
+
+
+def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None) -> Estimate:
+    """The estimate with what its data say against it, or for a closer look.
+
+    A few milliseconds tell whether the residuals hold anything but noise. Only then all hypotheses are fitted. What the
+    best ones, and leaving out channels, do to the load counts in its covariance; if that is much, the data refute it.
+
+    Args:
+        run: that was identified.
+        estimate: of its load.
+        drift: of the sensor's bias, if one was estimated along.
+    """
+    reason = _plain_reason(run, estimate)
+    examined = examine(run, drifting=drift is not None)
+    if examined is None or not (reason or alarms(examined)):
+        return _with(estimate, reason, _compensated(run, estimate, drift))
+    causes = find_causes(examined)
+    told = (*causes.told(), *_compensated(run, estimate, drift), *_too_heavy(run, estimate))
+    if estimate.complete and not reason:
+        moves = _moves(examined, causes)
+        share = _largest_share(estimate, moves)
+        estimate = _counting(widened(estimate, moves.T @ moves))
+        if share > MATERIAL:
+            reason = _reason(causes, share)
+    return _with(estimate, reason, told)
+
+
+def _plain_reason(run: PreparedRun, estimate: Estimate) -> str:
+    """What is against an estimate whatever the cause; "" for nothing."""
+    mass, deviation = estimate.mass, estimate.standard_deviation.mass
+    if not estimate.complete and mass < -SURE * deviation:
+        return f"The data show a negative mass, {mass:.4g} +- {deviation:.2g} kg."
+    return shows_no_body(estimate) or too_little_explained(run.problem, estimate) or over_rated(run.robot, estimate)
+
+
+def _with(estimate: Estimate, reason: str, causes: tuple[Cause, ...]) -> Estimate:
+    if not reason:
+        return dataclasses.replace(estimate, causes=causes)
+    refutation = Refutation(reason, causes) if causes else unexplained(reason)
+    return dataclasses.replace(estimate, refutation=refutation, causes=causes)
+
+
+def _too_heavy(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:
+    sentence, rms = over_rated(run.robot, estimate), _force_rms(estimate)
+    return (Cause("over-rated-load", sentence, rms, rms),) if sentence else ()
+
+
+def _counting(estimate: Estimate) -> Estimate:
+    """The estimate with the remark that its standard deviations count what else would explain the data."""
+    kept = [text for text in estimate.warnings if text not in (FOLLOWS, LASTS)]
+    return dataclasses.replace(estimate, warnings=(*kept, COUNTED))
+
+
+def _force_rms(estimate: Estimate) -> float:
+    return float(np.sqrt(np.sum(estimate.residual_rms.force**2)))
+
+
+def _compensated(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None) -> tuple[Cause, ...]:
+    """What was found in the recording and put right before anything was fitted."""
+    rms = _force_rms(estimate)
+    found = [*run.compensated, *([] if drift is None else [("drift", drift.sentence)])]
+    return tuple(Cause(slug, sentence, rms, rms) for slug, sentence in found)
+
+
+def _reason(causes: Causes, share: float) -> str:
+    if not causes.found:
+        return (
+            "The model does not explain the wrench: its channels, taken one by one, do not agree on the load, by "
+            f"{100 * share:.0f} % of it ({100 * MATERIAL:g} % is allowed)."
+        )
+    best = causes.found[0][1]
+    return (
+        f"The model does not explain the wrench, and what would explain it better ({best.cause}) moves the load by "
+        f"{100 * share:.0f} % ({100 * MATERIAL:g} % is allowed)."
+    )
+
+
+def _moves(run: ExaminedRun, causes: Causes) -> FloatArray:
+    """(K, 10) by how much phi moves, with each of the hypotheses that are as good as the best, and where channels are
+    left out in turn beside it: the errors of the model that the data show.
+    """
+    base = linear_fit(run, possible=False).phi
+    moves = [one.phi - base for one in causes.alike]
+    if not causes.found:
+        share = np.sqrt(5.0 / 6.0)  # of the jackknife
+        for channel in range(6):
+            used = (np.arange(6) != channel).astype(float)[None]
+            moves.append(share * (linear_fit(run, used=used, possible=False).phi - base))
+    return np.array(moves)
+
+
+def _largest_share(estimate: Estimate, moves: FloatArray) -> float:
+    """The largest change of mass, centre of mass or inertia by any of the moves, in units of `parameter_scales`."""
+    shown = InertialParameters.from_phi(estimate.phi)
+    scales, values = parameter_scales(shown), derived_of(shown)
+    largest = 0.0
+    for move in moves:
+        phi = estimate.phi + move
+        if phi[0] <= 0.0:
+            return float("inf")
+        largest = max(largest, float(np.max(np.abs(derived_of(InertialParameters.from_phi(phi)) - values) / scales)))
+    return largest

@@ -1,0 +1,145 @@
+"""`find_causes`: all hypotheses fitted to a run, compared, best first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from iparam.errors import IparamError
+from iparam.estimation.causes.arm_model import JointOffset, JointOrder, RobotModel
+from iparam.estimation.causes.examined_run import ExaminedRun
+from iparam.estimation.causes.fit import Fit, linear_fit
+from iparam.estimation.causes.gravity import ExternalForce, GravityDirection, WeightCompensated
+from iparam.estimation.causes.hypothesis import Explanation, Hypothesis
+from iparam.estimation.causes.plausible_load import largest_load
+from iparam.estimation.causes.sensor_channels import Axes, DeadChannel, PartSign, SensorGain, Units, WrenchSign
+from iparam.estimation.causes.sensor_mounting import BaseAxes, SensorOffset, SensorRotation
+from iparam.estimation.causes.time_local import Change, Contact, Drift, Saturation
+from iparam.estimation.causes.timing import ClockRate, LateWrench, LowPass
+from iparam.estimation.estimate import Cause
+
+HYPOTHESES: tuple[Hypothesis, ...] = (
+    WrenchSign(),
+    PartSign("force"),
+    PartSign("torque"),
+    Units(),
+    Axes(),
+    SensorRotation(),
+    SensorOffset(),
+    BaseAxes(),
+    SensorGain(),
+    DeadChannel(),
+    RobotModel(),
+    JointOrder(),
+    JointOffset(),
+    GravityDirection(),
+    WeightCompensated(),
+    ExternalForce(),
+    ClockRate(),
+    LateWrench(),
+    LowPass(),
+    Change("load-changed"),
+    Change("re-zeroed"),
+    Contact(),
+    Drift(),
+    Saturation(),
+)
+
+CLEAR = 10.0
+"""Gain of the criterion from which on a hypothesis is believed to explain something: noise alone reaches it once in
+thousands of runs, whatever the number of hypotheses."""
+
+ALIKE = 6.0
+"""Difference of the deviance up to which data do not tell two hypotheses apart."""
+
+FEW_MORE = 6.0
+"""Parameters more than another hypothesis has with which one explains as much in any case."""
+
+IMPLAUSIBLE = 100.0
+"""What it counts against a hypothesis that the arm would carry more than it can be believed to."""
+
+WORTH_TELLING = 0.2
+"""Gain of a hypothesis, as a share of the best one's, from which on it is told."""
+
+MOST_TOLD = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Causes:
+    """What would explain a run better than the load alone.
+
+    Attributes:
+        base: the fit without any hypothesis.
+        found: explanations, one a slug, best first, with the gain of each: what it takes from the deviance, in units
+            of noise that is correlated as the residuals are, less what its parameters cost by chance.
+        unit: that unit, in variances of the sensor's noise.
+    """
+
+    base: Fit
+    unit: float
+    found: tuple[tuple[float, Explanation], ...]
+
+    @property
+    def alike(self) -> tuple[Explanation, ...]:
+        """The best explanation, and those that explain as much of the data with a few parameters more."""
+        if not self.found:
+            return ()
+        best = self.found[0][1]
+        same = (
+            one
+            for _, one in self.found[1:]
+            if one.squares - best.squares < ALIKE * self.unit and one.num_parameters - best.num_parameters < FEW_MORE
+        )
+        return (best, *same)
+
+    def told(self) -> tuple[Cause, ...]:
+        """For the reader of a result, best first."""
+        same = [one.cause for one in self.alike]
+        causes = []
+        for gain, one in self.found[:MOST_TOLD]:
+            if gain < WORTH_TELLING * self.found[0][0]:
+                break
+            sentence = one.sentence(self.base)
+            others = [slug for slug in same if slug != one.cause]
+            if one.cause in same and others:
+                sentence += f" These data do not tell it from {' or '.join(others)}."
+            causes.append(Cause(one.cause, sentence, self.base.force_rms, one.fit.force_rms, one.options))
+        return tuple(causes)
+
+
+def find_causes(run: ExaminedRun) -> Causes:
+    """Fit all hypotheses to a run and compare them.
+
+    The criterion is Schwarz's: what a hypothesis takes from the weighted squares, less the logarithm of the number of
+    samples for each of its parameters. As errors of a smoothed motion last, and as no model is perfect, the squares are
+    counted in units of what the best hypothesis leaves, and samples in those that are independent of each other.
+    """
+    base = linear_fit(run)
+    explanations: list[Explanation] = []
+    for hypothesis in HYPOTHESES:
+        try:
+            explanations += hypothesis.explanations(run, base)
+        except (IparamError, np.linalg.LinAlgError):  # it cannot be fitted to such data
+            continue
+    count = float(run.y.size)
+    best = min(explanations, key=lambda one: one.squares + one.num_parameters * np.log(count), default=None)
+    least = base if best is None or best.squares > base.squares else best.fit
+    unit = max(1.0, least.squares / count) * max(1.0, least.covariance()[1])
+    price, limit = np.log(max(count / unit, 10.0)), largest_load(run.robot)
+    too_heavy = IMPLAUSIBLE * (base.phi[0] > limit)
+    gains = [
+        (
+            (base.squares - one.squares) / unit
+            - price * one.num_parameters
+            + too_heavy
+            - IMPLAUSIBLE * (one.phi[0] > limit),
+            one,
+        )
+        for one in explanations
+    ]
+    of_slug: dict[str, tuple[float, Explanation]] = {}
+    for gain, one in sorted(gains, key=lambda pair: -pair[0]):
+        if gain > CLEAR:
+            of_slug.setdefault(one.cause, (gain, one))
+    return Causes(base, unit, tuple(of_slug.values()))

@@ -1,0 +1,250 @@
+"""Hypotheses about what happens at a time: a contact, a load that changes, a bias that jumps or drifts, clipping."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iparam.arrays import FloatArray
+from iparam.estimation.causes.examined_run import ExaminedRun
+from iparam.estimation.causes.fit import REGULAR, Fit, linear_fit
+from iparam.estimation.causes.hypothesis import Explanation, Hypothesis
+from iparam.recording.channels import CHANNELS
+from iparam.rounding import significant
+from iparam.sensing.correction import Correction
+
+NAMES = CHANNELS["wrench"].columns
+
+EDGE = 0.04
+"""Share of a run, at either end, in which a change cannot be told."""
+
+CANDIDATES = 150
+"""Times at which a change is looked for first."""
+
+MEDIAN_OF_SIX = 5.348
+"""Median of the squares of six independent channels."""
+
+LOUD = 3.0
+"""Squares of a sample, in those of the others, from which on something may have been there."""
+
+LONGEST_CONTACT = 0.45
+"""Share of a run that a contact may last for."""
+
+MOST_CONTACTS = 3
+MARGIN = 0.05
+"""Time that is left out before and after a contact [s]."""
+
+SLOW_TERMS = 4
+"""Cosines over the run that a drift is made of."""
+
+
+class Change(Hypothesis):
+    """From some time on the load is another one, or the sensor's bias is."""
+
+    def __init__(self, slug: str) -> None:
+        self.slug = slug  # type: ignore[misc]
+
+    def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
+        """See `Hypothesis.explanations`."""
+        load = self.slug == "load-changed"
+        if run.slow is not None or not (load or run.bias):
+            return  # a bias that drifts takes it along
+        columns = run.A if load else np.broadcast_to(np.eye(6), (len(run.time), 6, 6))
+        at = _best_change(run, columns)
+        if at is None:
+            return
+        after = (np.arange(len(run.time)) >= at)[:, None, None]
+        fit = linear_fit(run, columns=columns * after)
+        when = 0.5 * float(run.time[at - 1] + run.time[at])
+        if not load:
+            jump = float(np.linalg.norm(fit.parameters[:3]))
+            finding = f"A bias that jumps by {significant(jump, 3)} N at {when:.2f} s"
+            yield Explanation(self.slug, finding, fit, 7, Correction(rezeroed=(round(when, 3),)))
+            return
+        before, change = float(fit.phi[0]), float(fit.parameters[0])
+        finding = (
+            f"A load that changes at {when:.2f} s, its mass from {significant(before, 4)} to "
+            f"{significant(before + change, 4)} kg,"
+        )
+        first, last = float(run.time[0]), float(run.time[-1])
+        longer = when - first > last - when
+        rest = (round(when, 3), round(last + 1.0, 3)) if longer else (round(first - 1.0, 3), round(when, 3))
+        if not longer:  # the load that is left where the earlier part is left out
+            fit = dataclasses.replace(fit, phi=fit.phi + fit.parameters)
+        yield Explanation(self.slug, finding, fit, 11, Correction(exclude=(rest,)))
+
+
+def _best_change(run: ExaminedRun, columns: FloatArray) -> int | None:
+    """The mean from which on further columns (N, 6, k) explain most beside load and bias."""
+    count = len(run.time)
+    parts = [run.A, np.broadcast_to(np.eye(6), (count, 6, 6))] if run.bias else [run.A]
+    whole = np.concatenate([*parts, columns], axis=2) / run.noise[:, None]
+    target = run.y / run.noise
+    p, k = whole.shape[2] - columns.shape[2], columns.shape[2]
+    grams = np.einsum("nci,ncj->nij", whole, whole, optimize=True)
+    rights = np.einsum("nci,nc->ni", whole, target)
+    later, right = (np.cumsum(values[::-1], axis=0)[::-1] for values in (grams, rights))
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(later[0]), 1e-300))
+    first, last = int(EDGE * count) + 2, count - int(EDGE * count) - 2
+    if last <= first:
+        return None
+    step = max(1, (last - first) // CANDIDATES)
+
+    def gains(at: NDArray[np.int64]) -> FloatArray:
+        gram = np.broadcast_to(later[0], (at.size, p + k, p + k)).copy()
+        gram[:, :p, p:], gram[:, p:, :p] = later[at][:, :p, p:], later[at][:, p:, :p]
+        gram[:, p:, p:] = later[at][:, p:, p:]
+        side = np.broadcast_to(right[0], (at.size, p + k)).copy()
+        side[:, p:] = right[at][:, p:]
+        side *= scale
+        gram = gram * np.outer(scale, scale) + REGULAR * np.eye(p + k)
+        return np.asarray(np.sum(side * np.linalg.solve(gram, side[..., None])[..., 0], axis=1))
+
+    coarse = np.arange(first, last, step)
+    best = int(coarse[np.argmax(gains(coarse))])
+    near = np.arange(max(first, best - step), min(last, best + step + 1))
+    return int(near[np.argmax(gains(near))])
+
+
+def robust_weights(run: ExaminedRun, rounds: int = 6) -> tuple[FloatArray, FloatArray]:
+    """Shares (N,) that means count with so that a few loud stretches do not matter, and their squares (N,), in those of
+    the rest: 6 if they are like it.
+    """
+    used = np.ones(len(run.time))
+    squares = np.full(len(run.time), 6.0)
+    window = np.ones(5) / 5.0
+    for _ in range(rounds):
+        fit = linear_fit(run, used=used[:, None], possible=False)
+        squares = np.sum((fit.residual / run.noise) ** 2, axis=1)
+        squares = 6.0 * squares / max(float(np.median(squares)) / MEDIAN_OF_SIX * 6.0, 6.0 * 1e-9)
+        smooth = np.convolve(np.pad(squares, 2, mode="edge"), window, mode="valid")
+        used = np.minimum(1.0, (2.0 * 6.0 / np.maximum(smooth, 1e-12)) ** 2)
+    return used, squares
+
+
+class Contact(Hypothesis):
+    """For some time, something touched the load."""
+
+    slug = "contact"
+
+    def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
+        """See `Hypothesis.explanations`."""
+        _, squares = robust_weights(run)
+        left_out = np.zeros(len(run.time), dtype=bool)
+        margin = max(1, round(MARGIN / float(np.median(np.diff(run.time)))))
+        intervals: list[tuple[float, float]] = []
+        for _ in range(MOST_CONTACTS):
+            start, stop = _loudest(np.where(left_out, 0.0, squares - 6.0 * LOUD))
+            if stop - start < 2 or float(np.sum(squares[start:stop] - 6.0)) < 60.0:
+                break
+            start, stop = max(0, start - margin), min(len(run.time), stop + margin)
+            left_out[start:stop] = True
+            intervals.append((float(run.time[start]), float(run.time[stop - 1])))
+        if not intervals or left_out.mean() > LONGEST_CONTACT:
+            return
+        fit = linear_fit(run, used=(~left_out)[:, None].astype(float))
+        ratio = max(float(np.mean(squares[left_out])) / 6.0, 1.0)
+        scale = max(fit.squares / max(6.0 * float(np.count_nonzero(~left_out)), 1.0), 1e-12)
+        penalty = scale * 6.0 * float(np.count_nonzero(left_out)) * (1.0 + np.log(ratio))
+        told = " and ".join(f"{start:.2f} to {stop:.2f} s" for start, stop in sorted(intervals))
+        exclude = tuple((round(start, 3), round(stop, 3)) for start, stop in sorted(intervals))
+        finding = f"Leaving out what touched the load from {told}"
+        yield Explanation(self.slug, finding, fit, 3 * len(intervals), Correction(exclude=exclude), "", penalty)
+
+
+def _loudest(values: FloatArray) -> tuple[int, int]:
+    """The stretch from start to stop with the largest sum."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    lowest = np.minimum.accumulate(sums)
+    stop = int(np.argmax(sums - lowest))
+    return int(np.argmin(sums[: stop + 1])), stop
+
+
+class Drift(Hypothesis):
+    """The sensor's bias drifts."""
+
+    slug = "drift"
+
+    def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
+        """See `Hypothesis.explanations`."""
+        if not run.bias:
+            return
+        share = (run.time - run.time[0]) / (run.time[-1] - run.time[0])
+        for terms in (1, SLOW_TERMS):
+            waves = [share - 0.5] if terms == 1 else [np.cos(np.pi * order * share) for order in range(1, terms + 1)]
+            columns = np.concatenate([wave[:, None, None] * np.eye(6) for wave in waves], axis=2)
+            fit = linear_fit(run, columns=columns)
+            walked = columns @ fit.parameters
+            most = np.ptp(walked, axis=0)
+            force, torque = (significant(float(most[part].max()), 2) for part in (slice(3), slice(3, 6)))
+            finding = f"A bias that drifts by up to {force} N and {torque} N m"
+            yield Explanation(self.slug, finding, fit, 6 * terms, typed="--bias drifting")
+
+
+class Saturation(Hypothesis):
+    """Channels end at a largest value."""
+
+    slug = "saturation"
+
+    def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
+        """See `Hypothesis.explanations`."""
+        wrench = run.run.wrench
+        clipped = clipped_samples(np.asarray(wrench.values))
+        if not clipped.any():
+            return
+        used = np.ones_like(run.y)
+        half = 0.5 * float(np.median(np.diff(run.time))) + 1e-9
+        for channel in range(6):
+            for time in wrench.time[clipped[:, channel]]:
+                near = slice(np.searchsorted(run.time, time - half), np.searchsorted(run.time, time + half) + 1)
+                used[near, channel] = 0.0
+        fit = linear_fit(run, used=used)
+        scale = max(fit.squares / max(float(used.sum()), 1.0), 1e-12)
+        penalty = scale * float(np.sum(1.0 - used))  # that they are clipped is seen in any case
+        names = [name for name, any_ in zip(NAMES, np.any(clipped, axis=0).tolist(), strict=True) if any_]
+        share = 100.0 * float(clipped.any(axis=1).mean())
+        finding = f"Leaving out the {share:.2g} % of samples in which {', '.join(names)} ends at its limit"
+        exclude = _intervals(wrench.time, np.asarray(np.any(clipped, axis=1)))
+        yield Explanation(self.slug, finding, fit, len(names), Correction(exclude=exclude), "", penalty)
+
+
+def clipped_samples(values: FloatArray) -> NDArray[np.bool_]:
+    """(T, 6) whether a channel stands at its largest or smallest value, for as long as only a limit makes it."""
+    found = np.zeros(values.shape, dtype=bool)
+    for channel in range(values.shape[1]):
+        column = values[:, channel]
+        for limit, sign in ((column.max(), 1.0), (column.min(), -1.0)):
+            at = column == limit
+            count = int(np.count_nonzero(at))
+            rest = sign * column[~at]
+            if count < LEAST_CLIPPED or not rest.size:
+                continue
+            # Next to its top a smooth curve has as many values in a band as the band is wide; at a limit, all of them.
+            deepest = float(rest.max())
+            step = abs(sign * limit - deepest)
+            span = max(10.0 * step, 1e-3 * float(np.ptp(column)))
+            beside = int(np.count_nonzero(rest > sign * limit - span))
+            if count > LEAST_CLIPPED and count * 2 > beside and np.ptp(column) > 0.0:
+                found[:, channel] |= at
+    return found
+
+
+LEAST_CLIPPED = 5
+"""Samples at a limit from which on it is one."""
+
+
+def _intervals(times: FloatArray, chosen: NDArray[np.bool_], most: int = 8) -> tuple[tuple[float, float], ...]:
+    """The intervals of time that hold what was chosen, with those next to each other joined until they are few."""
+    at = times[chosen]
+    gap, step = 0.02, float(np.median(np.diff(times)))
+    while True:
+        breaks = np.flatnonzero(np.diff(at) > gap)
+        starts, stops = at[np.concatenate([[0], breaks + 1])], at[np.concatenate([breaks, [at.size - 1]])]
+        if starts.size <= most:
+            return tuple(
+                (round(a - step, 4), round(b + step, 4)) for a, b in zip(starts.tolist(), stops.tolist(), strict=True)
+            )
+        gap *= 2.0

@@ -1,0 +1,140 @@
+"""Mistakes in a recording are named, with the option that corrects them, and never trusted; sound ones are accused of
+nothing.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.estimation import Estimate
+from iparam.recording import Recording
+from iparam.spatial.transforms import rotation_from_rpy
+
+Run = Callable[..., Recording]
+
+TURNED = np.kron(np.eye(2), rotation_from_rpy(np.radians([0.0, 0.0, 60.0])))
+
+
+def _further_out(wrench: np.ndarray, _: np.ndarray) -> np.ndarray:
+    place = np.broadcast_to([0.0, 0.0, 0.04], (len(wrench), 3))
+    return np.concatenate([wrench[:, :3], wrench[:, 3:] - np.cross(place, wrench[:, :3])], axis=1)
+
+
+def _touched(wrench: np.ndarray, time: np.ndarray) -> np.ndarray:
+    return wrench + ((time > 2.0) & (time < 2.4))[:, None] * np.array([12.0, 0.0, 5.0, 0.0, 0.4, 0.0])
+
+
+def _zeroed_again(wrench: np.ndarray, time: np.ndarray) -> np.ndarray:
+    return wrench + (time > 3.5)[:, None] * np.array([2.0, -1.0, 0.5, 0.1, 0.0, 0.1])
+
+
+def _offset(angles: np.ndarray, _: np.ndarray) -> np.ndarray:
+    angles[:, 2] += np.radians(5.0)
+    return angles
+
+
+def _exchanged(angles: np.ndarray, _: np.ndarray) -> np.ndarray:
+    return angles[:, [0, 1, 2, 4, 3, 5]]
+
+
+MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
+    "wrench-sign": ({"edit": lambda w, _: -w}, "--measures reaction"),
+    "force-sign": ({"edit": lambda w, _: w * np.repeat([-1.0, 1.0], 3)}, "--wrench-scale"),
+    "units": ({"edit": lambda w, _: w * np.repeat([1.0, 1000.0], 3)}, "--wrench-scale"),
+    "axis-order": ({"edit": lambda w, _: w[:, [1, 0, 2, 4, 3, 5]]}, "--wrench-axes y,x,z"),
+    "sensor-rotation": ({"edit": lambda w, _: w @ TURNED}, "--sensor-rotation"),
+    "sensor-offset": ({"edit": _further_out}, "--sensor-offset"),
+    "sensor-gain": ({"edit": lambda w, _: w * np.array([1.0, 1.2, 1.0, 1.0, 1.0, 1.0])}, "--wrench-scale"),
+    "channel-dead": ({"edit": lambda w, _: w * np.array([1.0, 0.0, 1.0, 1.0, 1.0, 1.0])}, "--without fy"),
+    "gravity-direction": ({"gravity": (1.7, 0.0, -9.66)}, "--gravity"),
+    "clock-rate": ({"clock": 1.2}, "--clock"),
+    "joint-offset": ({"angles": _offset}, "--joint-offset"),
+    "joint-order": ({"angles": _exchanged}, "--joint-order"),
+    "contact": ({"edit": _touched}, "--exclude"),
+    "re-zeroed": ({"edit": _zeroed_again}, "--rezeroed"),
+    "saturation": ({"limit": 19.0}, "--exclude"),
+}
+
+
+def off_by(estimate: Estimate, load: iparam.InertialParameters) -> float:
+    """The largest error of phi, in its standard deviation."""
+    return float(np.max(np.abs(estimate.phi - load.phi) / estimate.standard_deviation.phi))
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_named_first_and_never_trusted(
+    mistake: str, sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    changes, option = MISTAKES[mistake]
+    found = iparam.identify_payload(sound_run(**changes), robot)
+    assessment = found.assessment
+    first = assessment["causes"][0]
+    assert first["cause"] == mistake
+    assert option.split()[0] in first["correction"]
+    assert first["correction"] in first["sentence"]
+    if "estimate" not in first["correction"]:
+        assert option in first["correction"]
+    assert assessment["verdict"] == "refuted" or (assessment["verdict"] == "usable" and off_by(found, load) < 4.0)
+    if mistake not in ("units", "saturation"):
+        assert first["residual_after"] == pytest.approx(0.87, rel=0.3), "the noise of the force"
+        assert first["residual_before"] > first["residual_after"]
+
+
+@pytest.mark.parametrize("method", ["consistent", "ls", "robust", "tls", "rls", "rtls"])
+def test_causes_with_other_methods(method: str, sound_run: Run, robot: iparam.Robot) -> None:
+    found = iparam.identify_payload(sound_run(edit=lambda w, _: w @ TURNED), robot, method)
+    assert found.refutation is not None
+    assert found.causes[0].cause == "sensor-rotation"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_sound_run_is_accused_of_nothing(seed: int, sound_run: Run, robot: iparam.Robot) -> None:
+    found = iparam.identify_payload(sound_run(seed=seed), robot)
+    assert found.causes == ()
+    assert found.refutation is None
+
+
+def test_a_load_that_the_arm_is_not_rated_for(sound_run: Run, robot: iparam.Robot) -> None:
+    found = iparam.identify_payload(sound_run(edit=lambda w, _: 1000.0 * w), robot)
+    assert found.refutation is not None
+    assert "rated for 5 kg" in found.refutation.reason
+    assert [cause.cause for cause in found.causes] == ["units", "over-rated-load"]
+    assert "Forces in mN and torques in N mm" in found.causes[0].sentence
+
+
+def test_a_small_mistake_widens_the_intervals(
+    sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    """What it moves counts; the load itself is as good as ever."""
+    small = np.kron(np.eye(2), rotation_from_rpy(np.radians([0.0, 0.7, 0.0])))
+    found = iparam.identify_payload(sound_run(edit=lambda w, _: w @ small), robot)
+    sound = iparam.identify_payload(sound_run(), robot)
+    assert found.refutation is None
+    assert "sensor-rotation" in {cause.cause for cause in found.causes[:2]}
+    assert off_by(found, load) < 4.0
+    assert found.standard_deviation.phi.max() > sound.standard_deviation.phi.max()
+    assert any("The residuals hold more than noise" in text for text in found.warnings)
+
+
+def test_what_cannot_be_told_apart_says_so(sound_run: Run, robot: iparam.Robot) -> None:
+    """A sensor turned about the last joint's axis is that joint counted from another zero."""
+    found = iparam.identify_payload(sound_run(edit=lambda w, _: w @ TURNED), robot)
+    assert {cause.cause for cause in found.causes[:2]} == {"sensor-rotation", "joint-offset"}
+    assert "do not tell it from joint-offset" in found.causes[0].sentence
+
+
+def test_a_proposed_correction_restores_the_load(
+    sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    recording = sound_run(edit=lambda w, _: w @ TURNED)
+    typed = shlex.split(iparam.identify_payload(recording, robot).causes[0].correction)
+    correction = iparam.sensing.Correction(sensor_rotation=tuple(float(word) for word in typed[1:]))
+    found = iparam.identify_payload(recording, robot, correction=correction)
+    assert found.refutation is None
+    assert off_by(found, load) < 4.0
