@@ -413,7 +413,6 @@ MISTAKES: tuple[Mistake, ...] = (
         ("1.3 times the rated load", _heavier(1.3)),
         ("2.5 times the rated load", _heavier(2.5)),
         ("10 times the rated load", _heavier(10.0)),
-        same=("units",),
     ),
     *_sized(
         "outliers",

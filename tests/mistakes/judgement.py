@@ -26,6 +26,9 @@ FAR = 4.0
 TOGETHER = 2.8
 """Standard deviations that all of ten independent numbers stay within in 95 of 100 cases."""
 
+NUM_SHOWN = 10
+"""Mass, centre of mass, and inertia about it: the numbers that people are shown."""
+
 TRUSTED = ("good", "usable")
 REFUSED = "refused"
 
@@ -98,11 +101,12 @@ def judge(case: Case) -> Outcome:
     message = " | ".join([assessment["sentence"], *sentences, *estimate.warnings])
     off, relative = largest_error(estimate, log.loads), mass_error(estimate, log)
     outcome = _outcome(case, assessment["verdict"], off, relative, causes, seconds, message)
-    options = assessment["causes"][outcome.rank - 1].get("correction", "") if outcome.rank else ""
-    if not options or outcome.harmless:
+    proposed = [cause.get("correction", "") for cause in assessment["causes"] if cause["cause"] == case.mistake.slug]
+    if not any(proposed) or not 1 <= outcome.rank <= 2 or outcome.harmless:
         return outcome
+    options = proposed[0]
     found = corrected(log, options)
-    restored = float("inf") if found is None else largest_error(found, log.loads)
+    restored = float("inf") if found is None else largest_error(found, log.loads, NUM_SHOWN)
     trusted = found is not None and found.assessment["verdict"] in TRUSTED
     return dataclasses.replace(outcome, options=options, restored=restored, believed=trusted)
 
@@ -139,9 +143,11 @@ def mass_error(estimate: Estimate, log: Log) -> float:
     return float(min((abs(estimate.mass / load.mass - 1.0) for load in log.loads), default=np.nan))
 
 
-def largest_error(estimate: Estimate, loads: tuple[InertialParameters, ...]) -> float:
-    """Of mass, centre of mass, inertia about it, and phi, in standard deviations; of the load that is nearest."""
-    return min(float(np.nanmax(np.abs(_errors(estimate, load)), initial=0.0)) for load in loads)
+def largest_error(estimate: Estimate, loads: tuple[InertialParameters, ...], numbers: int | None = None) -> float:
+    """In standard deviations, of the load that is nearest: of mass, centre of mass, inertia about it, and phi, or of
+    the first ``numbers`` of these.
+    """
+    return min(float(np.nanmax(np.abs(_errors(estimate, load))[:numbers], initial=0.0)) for load in loads)
 
 
 def _errors(estimate: Estimate, load: InertialParameters) -> FloatArray:
