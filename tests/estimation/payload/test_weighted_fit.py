@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 import numpy as np
 import pytest
 
 from iparam.errors import IparamError
 from iparam.estimation import METHODS, IdentificationError, NotIdentifiableError, identify_payload
+from iparam.estimation.payload.weighted_fit import first_weights, require_identifiable
 
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.3])
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -63,3 +67,13 @@ def test_a_stuck_sensor(synthetic_recording, excitation, method: str, value: flo
     stuck = recording.with_signal("wrench", time=time, values=np.full((time.size, 6), value))
     with pytest.raises(IdentificationError, match="wrench is"):
         identify_payload(stuck, "ur5e", method)
+
+
+def test_a_dead_channel_is_not_one_that_is_known_exactly(make_problem: Any) -> None:
+    problem = make_problem()
+    dead = problem.y.copy()
+    dead[:, 2] = 0.0
+    weights = first_weights(dataclasses.replace(problem, y=dead))
+    deviations = np.sqrt(np.diag(weights.covariance))
+    assert deviations[2] == deviations.max()
+    assert require_identifiable(dataclasses.replace(problem, y=dead)).rank == 10

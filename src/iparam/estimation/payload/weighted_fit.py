@@ -95,6 +95,8 @@ def first_weights(problem: PayloadProblem) -> NoiseWeights:
     if problem.wrench_covariance is not None:
         return constant_weights(problem.wrench_covariance)
     deviation = np.maximum(problem.y.std(axis=0), channel_floor(problem))
+    stuck = np.ptp(problem.y, axis=0) <= LEAST_SIGNAL * np.abs(problem.y).max(axis=0)
+    deviation[stuck] = deviation.max()  # a channel that says nothing is not one that is known exactly
     return constant_weights(np.diag(deviation**2))
 
 
