@@ -141,7 +141,10 @@ def _installed(
 ) -> Robot:
     """An arm by name from an installed package, at the flange that the table gives unless told otherwise."""
     tree = read_description(installed_description(name))
-    robot = cut_arm(tree, INSTALLED_ARMS[name].tip if tip is None else tip, base, side_branches, lock)
+    known = INSTALLED_ARMS[name]
+    robot = cut_arm(
+        tree, known.tip if tip is None else tip, known.base or None if base is None else base, side_branches, lock
+    )
     return dataclasses.replace(robot, name=name)
 
 

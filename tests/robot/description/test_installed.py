@@ -11,20 +11,29 @@ import pytest
 
 from iparam.errors import MissingExtraError
 from iparam.robot import load_robot, robot_names
+from iparam.robot.description.arm_choice import arms_of
 from iparam.robot.description.installed import INSTALLED_ARMS
+from iparam.robot.loading import read_description
 
 
 @pytest.mark.parametrize("name", INSTALLED_ARMS)
 def test_an_installed_arm_is_its_file_at_the_tip_that_would_be_chosen(
     name: str, example_robot_urdf: Callable[[str], Path]
 ) -> None:
-    path = example_robot_urdf("panda").parents[2] / INSTALLED_ARMS[name].path
-    robot, own = load_robot(name.upper()), load_robot(path)
+    arm = INSTALLED_ARMS[name]
+    path = example_robot_urdf("panda").parents[2] / arm.path
+    robot = load_robot(name.upper())
     assert name not in robot_names()
     assert robot.name == name
-    assert robot.tool_frame == own.tool_frame
-    assert robot.joint_names == own.joint_names
-    np.testing.assert_array_equal(robot.body_parameters, own.body_parameters)
+    if arm.base:  # one of several
+        tree = read_description(path)
+        (own,) = (each for each in arms_of(tree, tree.root) if (each.base, each.tip) == (arm.base, arm.tip))
+        assert (robot.base_frame, robot.tool_frame, robot.joint_names) == (arm.base, arm.tip, own.joints)
+        return
+    alone = load_robot(path)
+    assert robot.tool_frame == alone.tool_frame
+    assert robot.joint_names == alone.joint_names
+    np.testing.assert_array_equal(robot.body_parameters, alone.body_parameters)
 
 
 def test_another_tip_may_be_asked_for(example_robot_urdf: Callable[[str], Path]) -> None:

@@ -19,7 +19,7 @@ from iparam.excitation.constraints.constraint import (
     worst_margin,
 )
 from iparam.excitation.constraints.torque_limit import TorqueLimitConstraint
-from iparam.robot.collision.shapes import GROUND
+from iparam.robot.collision.shapes import GROUND, PAYLOAD
 from iparam.robot.kinematics import forward_kinematics, jacobian
 from iparam.robot.model import Robot
 
@@ -149,6 +149,8 @@ class _Judge:
         advice = "more room, or less clearance (clearance=)"
         if worst.constraint == "joint torque":
             advice = "a lighter load, or another mounting of the arm"
+        elif PAYLOAD in worst.label and worst.constraint == "payload-robot collision":
+            advice += ", or a payload that is smaller or elsewhere (payload_center=)"
         elif GROUND in worst.label:
             advice += "; a cell (cell=) says where the ground is, if there is one"
         return (

@@ -24,11 +24,13 @@ class InstalledArm:
         path: of its description below the package's folder of robots.
         tip: the link that its maker calls the flange.
         maker: and what the maker calls it.
+        base: the link that the arm begins at; "" for the root of the description.
     """
 
     path: str
     tip: str
     maker: str
+    base: str = ""
 
 
 INSTALLED_ARMS = {
@@ -42,6 +44,31 @@ INSTALLED_ARMS = {
     "so101": InstalledArm("so_arm_description/urdf/so101.urdf", "gripper_link", "The Robot Studio SO-101"),
     "talos_left_arm": InstalledArm(
         "talos_data/robots/talos_left_arm.urdf", "wrist_left_ft_tool_link", "PAL Robotics TALOS, its left arm"
+    ),
+    "tiago": InstalledArm(
+        "tiago_description/robots/tiago.urdf", "wrist_ft_tool_link", "PAL Robotics TIAGo, arm and lift"
+    ),
+    "tiago_pro_left_arm": InstalledArm(
+        "tiago_pro_description/robots/tiago_pro.urdf",
+        "arm_left_tool_link",
+        "PAL Robotics TIAGo Pro, its left arm",
+        "torso_lift_link",
+    ),
+    "baxter_left_arm": InstalledArm(
+        "baxter_description/urdf/baxter.urdf", "left_wrist", "Rethink Baxter, its left arm", "left_arm_mount"
+    ),
+    "pr2_left_arm": InstalledArm(
+        "pr2_description/urdf/pr2.urdf", "l_wrist_roll_link", "Willow Garage PR2, its left arm", "torso_lift_link"
+    ),
+    "g1_left_arm": InstalledArm(
+        "g1_description/urdf/g1_29dof_rev_1_0.urdf", "left_rubber_hand", "Unitree G1, its left arm", "torso_link"
+    ),
+    "icub_left_arm": InstalledArm("icub_description/robots/icub.urdf", "l_hand", "iCub, its left arm", "chest"),
+    "romeo_left_arm": InstalledArm(
+        "romeo_description/urdf/romeo.urdf", "l_wrist", "Aldebaran Romeo, its left arm", "torso"
+    ),
+    "centauro_left_arm": InstalledArm(
+        "centauro_description/urdf/centauro.urdf", "arm1_6", "IIT CENTAURO, its left arm", "torso_2"
     ),
 }
 """By name, in lower case. Kinematics, inertias and limits are those of the file."""
