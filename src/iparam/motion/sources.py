@@ -199,7 +199,10 @@ def known_motion(recording: Recording, robot: Robot, source: MotionSource) -> Mo
 def _joint_signal(recording: Recording, robot: Robot, name: str) -> Signal:
     signal = recording.signal(name)
     if signal.width != robot.num_joints:
-        raise InputError(f"{name} has {signal.width} columns, but {robot.name} has {robot.num_joints} joints")
+        raise InputError(
+            f"{name} has {signal.width} columns, but {robot.name} has {robot.num_joints} joints between "
+            f"{robot.base_frame!r} and {robot.tool_frame!r}; choose base= and tip= so that they are those of the recording"
+        )
     return signal
 
 
