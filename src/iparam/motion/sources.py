@@ -201,7 +201,7 @@ def _joint_signal(recording: Recording, robot: Robot, name: str) -> Signal:
     if signal.width != robot.num_joints:
         raise InputError(
             f"{name} has {signal.width} columns, but {robot.name} has {robot.num_joints} joints between "
-            f"{robot.base_frame!r} and {robot.tool_frame!r}; choose base= and tip= so that they are those of the recording"
+            f"{robot.base_frame!r} and {robot.tool_frame!r}; choose base= and tip= of the arm that was recorded"
         )
     return signal
 
