@@ -131,8 +131,6 @@ def _jackknife(scores: Scores, root: FloatArray, groups: int) -> FloatArray:
         root: (p, p).
         groups: long blocks.
     """
-    from scipy.stats import norm, t
-
     count, _, p = scores.instrument.shape
     power = scores.weighted.T @ scores.weighted / count  # of weighted residuals: what the samples are weighed by
     values, vectors = np.linalg.eigh(power)
@@ -151,8 +149,14 @@ def _jackknife(scores: Scores, root: FloatArray, groups: int) -> FloatArray:
         others, directions = np.linalg.eigh(np.eye(p) - 0.5 * (inner + inner.T))
         moved = directions @ ((directions.T @ np.linalg.solve(whole, score)) / np.maximum(others, LEAST_SHARE))
         moves.append(np.linalg.solve(root, whole @ moved))
-    width = float(t.ppf(0.975, groups - 1) / norm.ppf(0.975))
-    return np.asarray(width**2 * (groups - 1) / groups * np.transpose(moves) @ moves)
+    return np.asarray(student_width(groups) ** 2 * (groups - 1) / groups * np.transpose(moves) @ moves)
+
+
+def student_width(groups: int) -> float:
+    """By how much a standard deviation that few groups tell is widened, so that 1.96 of it hold 95 %."""
+    from scipy.stats import t as student
+
+    return float(student.ppf(0.975, max(groups - 1, 1)) / student.ppf(0.975, np.inf))
 
 
 def _regular_root(matrix: FloatArray) -> FloatArray:

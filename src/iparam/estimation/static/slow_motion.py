@@ -18,6 +18,7 @@ import numpy as np
 from iparam.arrays import FloatArray, block_means
 from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import Estimate
+from iparam.estimation.payload.covariance import student_width
 from iparam.estimation.payload.partial_estimate import Shown, assemble_partial, level_weights, shown_directions
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import ROUNDS, channel_floor, check_wrench
@@ -36,6 +37,13 @@ distance it makes 0.01 N."""
 
 LEAST_MEANS = 40
 """Means that there should be: a short run is averaged less."""
+
+GROUPS = 5
+"""Long blocks that are left out in turn: as few as Student's distribution can bear, since the acceleration of a slow
+motion lasts for a good part of it."""
+
+LEAST_SHARE = 1e-2
+"""Share of a block that stays, so that what it alone tells does not become infinitely uncertain."""
 
 _CENTER = slice(1, 4)
 
@@ -73,7 +81,9 @@ def slow_motion_estimate(problem: PayloadProblem, reason: NotIdentifiableError) 
     )
     covariance, plain = (inverse @ matrix @ inverse.T for matrix in (scatter, single))
     # Correlations between channels widen an interval; that they narrow it as well takes a model that is exact.
-    wider = np.sqrt(np.maximum(np.diag(plain) / np.maximum(np.diag(covariance), 1e-300), 1.0))
+    moved = _moved_variances(design, instruments, residual, whiten, shown)
+    larger = np.maximum(np.diag(plain), moved) / np.maximum(np.diag(covariance), 1e-300)
+    wider = np.sqrt(np.maximum(larger, 1.0))
     covariance = covariance * np.outer(wider, wider)
     mass, center = float(unknowns[0]), unknowns[_CENTER]
     phi, known = np.zeros(NUM_PARAMETERS), np.zeros(NUM_PARAMETERS, dtype=bool)
@@ -161,6 +171,27 @@ def _solve(
     rows, seen = (((whiten @ part) @ shown.basis).reshape(-1, shown.basis.shape[1]) for part in (design, instruments))
     information = seen.T @ rows
     return np.asarray(shown.basis @ np.linalg.solve(information, seen.T @ (y @ whiten.T).ravel())), information
+
+
+def _moved_variances(
+    design: FloatArray, instruments: FloatArray, residual: FloatArray, whiten: FloatArray, shown: Shown
+) -> FloatArray:
+    """(p,) variances of the unknowns by how far they move when long blocks are left out in turn (the jackknife).
+
+    What an acceleration or an axis of the sensor does to the force lasts as long as the motion is slow, and the fit
+    follows it: residuals alone do not show it. Few blocks know little of their own scatter, hence Student's width.
+    """
+    blocks = np.array_split(np.arange(len(residual)), GROUPS)
+    rows, seen = ((whiten @ part) @ shown.basis for part in (design, instruments))
+    left = residual @ whiten.T
+    shares = [np.einsum("kip,kiq->pq", seen[block], rows[block]) for block in blocks]
+    whole = np.sum(shares, axis=0)
+    moves = [
+        np.linalg.solve(whole - (1.0 - LEAST_SHARE) * share, np.einsum("kip,ki->p", seen[block], left[block]))
+        for share, block in zip(shares, blocks, strict=True)
+    ]
+    width = student_width(GROUPS) ** 2 * (GROUPS - 1) / GROUPS
+    return np.asarray(width * np.sum((np.array(moves) @ shown.basis.T) ** 2, axis=0))
 
 
 def _bias(unknowns: FloatArray, shown: Shown) -> FloatArray | None:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
+from iparam.estimation.payload.covariance import student_width
 from iparam.estimation.torque.incremental_qr import IncrementalQR, RowClass, TimeBlocks
 
 LAGS = 2
@@ -314,10 +315,8 @@ def _jackknife_scatter(
                     own = rows[:, :-1] @ half
                     information += own.T @ own
                     score += own.T @ (rows[:, -1] - rows[:, :-1] @ solution)
-            others, directions = np.linalg.eigh(np.eye(count) - information)
-            kept = np.maximum(others, LEAST_SHARE)
-            moves.append(directions @ (directions.T @ score / kept))
-            even.append(directions @ (directions.T @ score / np.sqrt(kept)))
+            moves.append(move_without(information, score, 1.0))
+            even.append(move_without(information, score, 0.5))
     groups = len(moves)
     blocks = sum(len(run.blocks) for run in runs)
     # Of independent samples the second form has the unit matrix as its expectation, whatever the blocks' shares.
@@ -332,8 +331,14 @@ def _jackknife_scatter(
     return student_width(groups) ** 2 * (vectors * np.maximum(values, 1.0)) @ vectors.T, blocks
 
 
-def student_width(groups: int) -> float:
-    """By how much a standard deviation that few groups tell is widened, so that 1.96 of it hold 95 %."""
-    from scipy.stats import t as student
+def move_without(information: FloatArray, score: FloatArray, power: float = 1.0) -> FloatArray:
+    """(r,) by which a solution moves, with the opposite sign, when a block is left out.
 
-    return float(student.ppf(0.975, max(groups - 1, 1)) / student.ppf(0.975, np.inf))
+    Args:
+        information: (r, r) that the block has, in units in which that of all together is the unit matrix.
+        score: (r,) of its residuals.
+        power: of what the other blocks have, that the score is divided by; one half makes the expectation of squares
+            the block's share, where samples are independent.
+    """
+    others, directions = np.linalg.eigh(np.eye(score.size) - information)
+    return np.asarray(directions @ (directions.T @ score / np.maximum(others, LEAST_SHARE) ** power))

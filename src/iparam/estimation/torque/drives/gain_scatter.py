@@ -3,7 +3,9 @@
 Joints share bodies: what hangs on joint 3 also hangs on joint 2. A gain that is off therefore shows against the others,
 and only a factor that all have in common does not. Each joint is given a relative deviation of its gain as one more
 unknown; their scatter beyond what residuals explain is the drives' (the estimator of Paule & Mandel 1982, as used where
-laboratories are compared). The mass of the load takes no part in this, so that it may be used to state the error of it.
+laboratories are compared). What residuals explain is how far the gains move when long blocks are left out in turn, as
+for the parameters: residuals of a real arm last. The mass of the load takes no part in this, so that it may be used to
+state the error of it.
 """
 
 from __future__ import annotations
@@ -16,7 +18,14 @@ from iparam.arrays import FloatArray
 from iparam.estimation.torque.incremental_qr import RowClass
 from iparam.estimation.torque.torque_fit import TorqueFit
 from iparam.estimation.torque.torque_model import NUM_LOAD
-from iparam.estimation.torque.weighted_solution import Part, block_sum_scatter, rows_in, scaled
+from iparam.estimation.torque.weighted_solution import (
+    GROUPS,
+    Part,
+    block_sum_scatter,
+    move_without,
+    rows_in,
+    scaled,
+)
 
 LOOSE = 0.3
 """Relative standard deviation that a gain is allowed beforehand: it only keeps the common factor from running away."""
@@ -27,6 +36,9 @@ are some 10 K warmer after half an hour, and magnets lose 0.11 % a kelvin."""
 
 CLEAR = 3.0
 """Standard deviations from which on such a factor is spoken of."""
+
+SMALLEST = 1e-13
+"""Eigenvalue, of columns scaled to length one, below which a direction counts as not seen."""
 
 LARGEST = 0.5
 """Scatter above which nothing more is said."""
@@ -77,14 +89,11 @@ def gain_scatter(fit: TorqueFit) -> float:
     if len(used) < 2:
         return 0.0
     deviations, covariance = gain_deviations(fit)
-    deviations, covariance = deviations[used], covariance[np.ix_(used, used)]
-    count = deviations.size
-    contrasts = np.linalg.svd(np.eye(count) - 1.0 / count)[0][:, : count - 1].T
-    found, contrast_covariance = contrasts @ deviations, contrasts @ covariance @ contrasts.T
+    deviations, variances = deviations[used], np.diag(covariance)[used]
 
-    def excess(variance: float) -> float:
-        total = contrast_covariance + variance * np.eye(count - 1)
-        return float(found @ np.linalg.solve(total, found)) - (count - 1)
+    def excess(scatter: float) -> float:
+        weights = 1.0 / (variances + scatter)
+        return float(weights @ (deviations - np.average(deviations, weights=weights)) ** 2) - (deviations.size - 1)
 
     if excess(0.0) <= 0.0:
         return 0.0
@@ -98,7 +107,8 @@ def gain_scatter(fit: TorqueFit) -> float:
 def gain_deviations(fit: TorqueFit, between: float = 0.0) -> tuple[FloatArray, FloatArray]:
     """Relative deviations (n,) of the drives' gains that fit the runs best, and their covariance (n, n).
 
-    A factor that all have in common is only held by `LOOSE`.
+    A factor that all have in common is only held by `LOOSE`. The covariance is how far they move when long blocks are
+    left out in turn; of a factor between runs, the scatter of sums of residuals.
 
     Args:
         fit: of the runs.
@@ -133,6 +143,8 @@ def gain_deviations(fit: TorqueFit, between: float = 0.0) -> tuple[FloatArray, F
     unit = 1.0 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
     inverse = np.linalg.pinv(gram * np.outer(unit, unit), rcond=1e-13, hermitian=True) * np.outer(unit, unit)
     found = inverse @ right
+    if not between:
+        return np.asarray(found[count:]), _moved_gains(fit, gram, found)
     for run, blocks in enumerate(fit.runs):
         sums = np.zeros((len(blocks.blocks), size))
         for total, block in zip(sums, blocks.blocks, strict=True):
@@ -142,6 +154,35 @@ def gain_deviations(fit: TorqueFit, between: float = 0.0) -> tuple[FloatArray, F
         meat += block_sum_scatter(sums)
     covariance = inverse[count:] @ meat @ inverse[:, count:]
     return np.asarray(found[count:]), np.asarray(0.5 * (covariance + covariance.T))
+
+
+def _moved_gains(fit: TorqueFit, gram: FloatArray, found: FloatArray) -> FloatArray:
+    """(n, n) covariance of the gains' deviations by how far they move when long blocks are left out in turn.
+
+    Args:
+        fit: of the runs.
+        gram: (r + n, r + n) of the parameters and the deviations.
+        found: (r + n,) them.
+    """
+    solution, count = fit.solution, fit.solution.used.size
+    unit = 1.0 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
+    values, vectors = np.linalg.eigh(gram * np.outer(unit, unit))
+    seen = values > SMALLEST * values[-1]
+    half = unit[:, None] * vectors[:, seen] / np.sqrt(values[seen])
+    covariance = np.zeros((found.size - count, found.size - count))
+    for run, blocks in enumerate(fit.runs):
+        moves = []
+        for group in np.array_split(np.arange(len(blocks.blocks)), min(GROUPS, len(blocks.blocks))):
+            information, score = np.zeros((half.shape[1], half.shape[1])), np.zeros(half.shape[1])
+            for block in group.tolist():
+                for key, factor in blocks.blocks[block].items():
+                    rows = _extended(fit, run, key, factor.triangle, factor.num_rows) / solution.noise[key]
+                    own = rows[:, :-1] @ half
+                    information += own.T @ own
+                    score += own.T @ (rows[:, -1] - rows[:, :-1] @ found)
+            moves.append(half[count:] @ move_without(information, score))
+        covariance += (len(moves) - 1) / len(moves) * np.transpose(moves) @ moves
+    return covariance
 
 
 def _extended(fit: TorqueFit, run: int, key: RowClass, triangle: FloatArray, num_rows: int) -> FloatArray:

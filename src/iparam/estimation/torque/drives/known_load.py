@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.estimation.errors import IdentificationError
+from iparam.estimation.payload.covariance import student_width
 from iparam.estimation.torque.drives.drive_gains import (
     LEAST_PRECISION,
     SENSOR_TOLERANCE,
@@ -31,7 +32,7 @@ from iparam.estimation.torque.friction import FrictionModel
 from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
 from iparam.estimation.torque.torque_fit import reduced_run
 from iparam.estimation.torque.torque_model import NUM_LOAD, TorqueModel, left_out_joints
-from iparam.estimation.torque.weighted_solution import GROUPS, student_width
+from iparam.estimation.torque.weighted_solution import GROUPS
 from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
 from iparam.recording.statements import with_gravity
