@@ -211,8 +211,8 @@ LINES = (
     Line("fleet identify", "@run.csv --robot @arm.urdf --base base --tip tool0 --output >fleet_out", slow=True),
     Line(
         "fleet identify",
-        f"@run.csv --sensor @sensor.json --scheduler tls://{NOBODY}:1 --tls-ca-file @result.json --tls-cert @result.json "
-        "--tls-key @result.json --output >fleet_out",
+        f"@run.csv --sensor @sensor.json --scheduler tls://{NOBODY}:1 --tls-ca-file @result.json "
+        "--tls-cert @result.json --tls-key @result.json --output >fleet_out",
         codes=(1, 2),
         slow=True,
     ),
