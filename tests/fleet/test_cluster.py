@@ -10,16 +10,20 @@ from typing import Any
 
 import pytest
 
+import iparam
 from iparam.errors import InputError
 from iparam.fleet import (
     Cluster,
     ClusterError,
     ExecutorLostError,
+    Experiment,
     FleetSettings,
     FleetTable,
     LocalPool,
+    Plan,
     TlsFiles,
     identify_fleet,
+    run_study,
 )
 from iparam.fleet.cluster import check_address
 from iparam.recording import Recording
@@ -62,6 +66,9 @@ def test_a_cluster_gives_the_table_of_one_machine_and_outlives_workers_and_sched
     processes: Any, runs: Path, tmp_path: Path, pool: LocalPool, start_dask: Callable[[Path, int], Any]
 ) -> None:
     identify_fleet(str(runs), tmp_path / "here", SETTINGS, executor=pool)
+    trajectory = iparam.load_trajectory(Path(__file__).parents[1] / "data" / "short_ur5e.json").trajectory
+    plan = Plan("short", iparam.load_robot("ur5e"), trajectory)
+    experiment = Experiment((plan,), (iparam.noise_preset("ur5e"),), rate=100.0)
     processes.add_worker()
     processes.add_worker()
 
@@ -72,6 +79,8 @@ def test_a_cluster_gives_the_table_of_one_machine_and_outlives_workers_and_sched
     with processes.connect(2) as cluster:
         done = identify_fleet(str(runs), tmp_path / "there", SETTINGS, executor=cluster, on_row=kill_worker)
         assert (done.identified, done.errors) == (24, 0)
+        there = run_study("coverage", experiment, executor=cluster, most_runs=4)
+    assert there.table().equals(run_study("coverage", experiment, executor=pool, most_runs=4).table())
     assert rows(tmp_path / "there") == rows(tmp_path / "here")
 
     def kill_scheduler(row: Mapping[str, Any], progress: Any) -> None:

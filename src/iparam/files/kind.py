@@ -37,6 +37,7 @@ class FileKind(StrEnum):
     EXPORTED_ROS2 = "a load exported for ROS 2"
     BAG = "a bag"
     FLEET = "a table of a fleet"
+    STUDY = "a table of a study"
 
 
 _FORMATS = {
@@ -52,6 +53,7 @@ _FORMATS = {
     b"iparam-cell": FileKind.CELL,
     b"iparam-load": FileKind.EXPORTED_LOAD,
     b"iparam-fleet": FileKind.FLEET,
+    b"iparam-study": FileKind.STUDY,
 }
 _EXPORTS = {
     b"<mujocoinclude>": FileKind.EXPORTED_MJCF,

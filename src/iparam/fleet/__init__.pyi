@@ -17,6 +17,13 @@ from .local_pool import LocalPool as LocalPool
 from .stores import Source as Source
 from .stores import StoreError as StoreError
 from .stores import find_sources as find_sources
+from .studies.experiment import Experiment as Experiment
+from .studies.experiment import Plan as Plan
+from .studies.experiment import run_experiment as run_experiment
+from .studies.experiment import worse_noises as worse_noises
+from .studies.figures import Figure as Figure
+from .studies.study import Study as Study
+from .studies.study import run_study as run_study
 from .summary import SUMMARY_COLUMNS as SUMMARY_COLUMNS
 from .summary import FleetSummary as FleetSummary
 from .summary import summarize as summarize

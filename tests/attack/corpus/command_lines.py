@@ -216,6 +216,17 @@ LINES = (
         codes=(1, 2),
         slow=True,
     ),
+    *(
+        Line(
+            f"study {kind}",
+            "--trajectory @motion.json --payload-mesh @part.stl --density 1000 --runs 1 --tls-ca-file @result.json "
+            "--tls-cert @result.json --tls-key @result.json --output >runs_out.parquet",
+            codes=(2,),  # those files go with tls://
+            slow=True,
+        )
+        for kind in ("coverage", "precision", "robustness")
+    ),
+    Line("study coverage", "--trajectory @motion.json --runs 1 --workers 1 --output >runs_out.parquet", slow=True),
     Line("ros2 kinematics", "-p robot:=@arm.urdf", endless=True),
     Line("ros2 identify", "--params-file @params.yaml -p robot:=@arm.urdf", endless=True),
     Line("ros2 play", "-p trajectory:=@calm.json -p robot:=@arm.urdf -p cell:=@cell.json", endless=True),

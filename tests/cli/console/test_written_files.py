@@ -29,6 +29,7 @@ READ = {
     "identify fuse": {"results"},
     "identify robot": {"logs", "validate", "known_load", "known_load_run"},
     "fleet identify": {"sensor", *TLS},
+    **{f"study {kind}": {"trajectory", "payload_mesh", *TLS} for kind in ("coverage", "precision", "robustness")},
     "combine": {"results"},
     "doctor": {"recording", "sensor"},
     "calibrate sensor": {"recordings", "known_load", "sensor"},
@@ -88,9 +89,9 @@ def with_inputs(name: str, **options: object) -> Command:
     for field in dataclasses.fields(TYPES[name]):
         if field.name in READ.get(name, ()):
             place = Path(f"{field.name}.dat")
-            given[field.name] = (place,) if field.name in ("logs", "results") else place
+            given[field.name] = (place,) if "tuple" in str(field.type) else place
         elif field.name == "robot":
-            given[field.name] = "robot.dat"
+            given[field.name] = ("robot.dat",) if "tuple" in str(field.type) else "robot.dat"
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             given[field.name] = "x"
     for option in written_options(TYPES[name]):

@@ -101,8 +101,8 @@ def _inputs(command: Command) -> Iterator[_Given]:
         if option.name in written:
             continue
         value = getattr(command, option.name)
-        if option.name == ROBOT and isinstance(value, str):
-            value = Path(value)
+        if option.name == ROBOT and value is not None:
+            value = tuple(Path(name) for name in ([value] if isinstance(value, str) else value))
         for path in value if isinstance(value, tuple) else (value,):
             if isinstance(path, Path):
                 yield _Given(option.name.replace("_", " "), path)

@@ -1,0 +1,199 @@
+"""`iparam study ...`: Monte Carlo of plan, noise, payload and arm, with confidence intervals of what it finds."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from tyro.conf import arg
+
+import iparam
+from iparam.cli.console.printing import AsJson, live_line, note, number, print_json, print_line, print_table
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.identify.payload import Method
+from iparam.cli.options.payload import PayloadOptions
+from iparam.cli.options.scheduler import SchedulerOptions
+from iparam.errors import InputError
+from iparam.files.kind import FileKind
+from iparam.robot.loading import load_stated_robot
+
+if TYPE_CHECKING:
+    from iparam.fleet import Experiment, Figure, Plan, Study
+
+_SHOWN = 0.2  # s between two lines of progress
+_PLAN_SECONDS = 10.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyOptions(PayloadOptions, SchedulerOptions):
+    """The options of all studies."""
+
+    kind: ClassVar[str]
+    unit: ClassVar[tuple[float, str]] = (100.0, "%")
+
+    output: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.STUDY)
+    ] = None
+    """File for the table of runs: .parquet."""
+    overwrite: Overwrite = False
+    robot: Annotated[tuple[str, ...], arg(metavar="ROBOT ..", help_behavior_hint="(default: the trajectories')")] = ()
+    """Arms, taken in turn, each with a random motion of 10 s; instead of --trajectory."""
+    trajectory: Annotated[tuple[Path, ...], arg(metavar="FILE ..", help_behavior_hint="")] = ()
+    """Plans of one arm or several, taken in turn: .json."""
+    noise: Annotated[tuple[str, ...], arg(metavar="PRESET ..")] = ("ur5e",)
+    """Noise of the sensors: ur5e, harsh or ideal; each is a scenario."""
+    masses: Annotated[tuple[float, float], arg(metavar="LOW HIGH")] = (0.5, 3.0)
+    """Of the boxes that are drawn where --payload does not say what is carried [kg]."""
+    sensor_rate: Annotated[float, arg(metavar="HZ")] = 500.0
+    """Samples of all sensors a second."""
+    method: Method = "consistent"
+    """The estimator."""
+    seed: Annotated[int, arg(metavar="N")] = 0
+    """Of everything that is drawn: the same seed gives the same table on any number of workers."""
+    precision: Annotated[float | None, arg(metavar="P", help_behavior_hint="(default: see docs)")] = None
+    """Half width of the 95 % interval of the figure at which the study stops."""
+    runs: Annotated[int, arg(metavar="N")] = 10_000
+    """Runs at which it stops in any case."""
+    json: AsJson = False
+
+    def run(self) -> None:
+        """Run the study and print its figures."""
+        if self.method == "all":
+            raise InputError("--method all compares methods on one recording: choose one")
+        experiment, shown, began = self.experiment(), 0.0, time.monotonic()
+        with self.executor() as executor, live_line("starting the workers") as show:
+
+            def tell(done: int, due: int, width: float) -> None:
+                nonlocal shown
+                if show is not None and time.monotonic() - shown > _SHOWN:
+                    shown, rate = time.monotonic(), done / (time.monotonic() - began)
+                    known = f", +-{width:.2g} so far" if width < 1e300 else ""
+                    show(f"{done} runs{known}, {rate:.3g} a second, {(due - done) / rate:.0f} s to the next look")
+
+            study = iparam.fleet.run_study(
+                self.kind,
+                experiment,
+                executor=executor,
+                precision=self.precision,
+                most_runs=self.runs,
+                progress=tell,
+            )
+        if self.output is not None:
+            study.save(self.output)
+        self._report(study, time.monotonic() - began)
+
+    def experiment(self) -> Experiment:
+        """What is drawn."""
+        noises = tuple(iparam.noise_preset(name) for name in self.noise)
+        if not noises:
+            raise InputError("--noise needs a preset: ur5e, harsh or ideal")
+        if self.payload == "none":
+            raise InputError("--payload none leaves nothing to identify: leave it out, or say what is carried")
+        return iparam.fleet.Experiment(
+            plans=tuple(self._plans()),
+            noises=self.scenarios(noises),
+            payload=self.carried() if self.names_payload else None,
+            masses=self.masses,
+            rate=self.sensor_rate,
+            method=self.method,
+            seed=self.seed,
+        )
+
+    def scenarios(self, noises: tuple[iparam.sensing.NoiseModel, ...]) -> tuple[iparam.sensing.NoiseModel, ...]:
+        """What sensors are simulated."""
+        return noises
+
+    def _plans(self) -> list[Plan]:
+        if bool(self.trajectory) == bool(self.robot):
+            raise InputError(
+                "give --trajectory, plans of an arm or several, or --robot, arms that are to move at random"
+            )
+        plans = []
+        for path in self.trajectory:
+            planned = iparam.load_trajectory(path)
+            if not planned.robot:
+                raise InputError(f"{path} does not say which robot it belongs to")
+            robot = load_stated_robot(planned.robot, planned.arm)
+            plans.append(iparam.fleet.Plan(path.stem, robot, planned.trajectory))
+        for name in self.robot:
+            robot = iparam.load_robot(name)
+            problem = iparam.planning_problem(robot, duration=_PLAN_SECONDS)
+            drawn = iparam.excitation.random_search(problem.q0, _PLAN_SECONDS, problem.constraints, seed=self.seed)
+            plans.append(iparam.fleet.Plan(f"random {self.seed}", robot, drawn.trajectory))
+        return plans
+
+    def _report(self, study: Study, seconds: float) -> None:
+        if not study.reached:
+            note(f"after {len(study.rows)} runs the precision {study.precision:g} is not reached: more --runs")
+        if self.json:
+            print_json(
+                {
+                    "study": study.kind,
+                    "runs": len(study.rows),
+                    "precision": study.precision,
+                    "reached": study.reached,
+                    "figures": [dataclasses.asdict(figure) for figure in study.figures],
+                    "seconds": seconds,
+                    "output": None if self.output is None else str(self.output),
+                }
+            )
+            return
+        factor, unit = self.unit
+        lines = [
+            [f"{figure.scenario}: {figure.name}", *self._numbers(figure, factor), str(figure.runs)]
+            for figure in study.figures
+        ]
+        title = f"{study.kind}, {len(study.rows)} runs, seed {self.seed}"
+        print_table(title, ["", f"value {unit}".strip(), "95 % from", "to", "runs"], lines)
+        print_line()
+        print_line(f"made in   {seconds:.1f} s, {len(study.rows) / seconds:.3g} runs a second")
+        if self.output is not None:
+            print_line(f"runs      {self.output}")
+
+    @staticmethod
+    def _numbers(figure: Figure, factor: float) -> list[str]:
+        return [number(factor * value, 3 if factor == 1.0 else 1) for value in (figure.value, figure.low, figure.high)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyCoverage(StudyOptions):
+    r"""How often the 95 % intervals of an identification hold.
+
+    Example:
+      iparam study coverage --trajectory t.json --noise ur5e harsh --output runs.parquet
+      iparam study coverage --robot ur5e ur10e --precision 0.02
+    """
+
+    kind: ClassVar[str] = "coverage"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyPrecision(StudyOptions):
+    r"""Root mean square errors in units of the Cramer-Rao bound.
+
+    The bound is that of an exactly known motion and white noise of the wrench.
+
+    Example:
+      iparam study precision --trajectory t.json --payload box --mass 2 --size 0.1 0.15 0.2
+    """
+
+    kind: ClassVar[str] = "precision"
+    unit: ClassVar[tuple[float, str]] = (1.0, "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyRobustness(StudyOptions):
+    r"""How often a result is wrong and trusted, refuted, or missing, as sensors get worse.
+
+    Example:
+      iparam study robustness --trajectory t.json --precision 0.05
+    """
+
+    kind: ClassVar[str] = "robustness"
+
+    def scenarios(self, noises: tuple[iparam.sensing.NoiseModel, ...]) -> tuple[iparam.sensing.NoiseModel, ...]:
+        """Each noise, and what can get worse."""
+        return tuple(scenario for noise in noises for scenario in iparam.fleet.worse_noises(noise))

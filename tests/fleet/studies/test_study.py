@@ -1,0 +1,114 @@
+"""Studies: repeatable on any number of workers, figures with intervals that hold, an end when they are precise."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.errors import InputError, UnknownNameError
+from iparam.estimation.estimate import DERIVED_NAMES
+from iparam.fleet import Experiment, LocalPool, Plan, run_study, worse_noises
+from iparam.fleet.studies import study as study_module
+from iparam.fleet.studies.figures import (
+    coverage_figures,
+    mean,
+    precision_figures,
+    proportion,
+    robustness_figures,
+    root_mean_square,
+)
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+def experiment(**options: Any) -> Experiment:
+    trajectory = iparam.load_trajectory(DATA / "short_ur5e.json").trajectory
+    plan = Plan("short", iparam.load_robot("ur5e"), trajectory)
+    return Experiment((plan,), (iparam.noise_preset("ur5e"),), rate=100.0, **options)
+
+
+def test_the_table_is_the_same_for_any_number_of_workers(pool: LocalPool) -> None:
+    two = run_study("coverage", experiment(seed=3), executor=pool, most_runs=6).table()
+    assert two.num_rows == 6
+    with LocalPool(3) as workers:
+        assert run_study("coverage", experiment(seed=3), executor=workers, most_runs=6).table().equals(two)
+    with LocalPool(1) as workers:
+        assert run_study("coverage", experiment(seed=3), executor=workers, most_runs=6).table().equals(two)
+    other = run_study("coverage", experiment(seed=4), executor=pool, most_runs=2).table()
+    assert not other.slice(0, 2).equals(two.slice(0, 2))
+    assert len(set(two["mass_true"].to_pylist())) == 6  # a payload of its own for each
+
+
+def row(run: int, error: float = 0.0, **more: Any) -> dict[str, Any]:
+    columns = {f"{name}_error": error for name in DERIVED_NAMES}
+    columns |= {f"{name}_{kind}": 1.0 for name in DERIVED_NAMES for kind in ("deviation", "bound")}
+    return {"run": run, "noise": "n", "verdict": "good", **columns, **more}
+
+
+def test_a_study_ends_when_it_is_precise_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study_module, "run_experiment", lambda _, run: row(run, np.random.default_rng(run).normal()))
+    threads = ThreadPoolExecutor(2)
+    coarse = run_study("precision", experiment(), executor=threads, precision=0.2)
+    fine = run_study("precision", experiment(), executor=threads, precision=0.03)
+    assert coarse.reached
+    assert fine.reached
+    assert len(coarse.rows) < len(fine.rows) < 10_000
+    assert next(figure for figure in fine.figures if figure.name == "all ten").half_width <= 0.03
+    assert [found["run"] for found in fine.rows] == list(range(len(fine.rows)))
+    short = run_study("precision", experiment(), executor=threads, precision=0.001, most_runs=50)
+    assert not short.reached
+    assert len(short.rows) == 50
+
+
+def test_intervals_of_figures_hold_as_often_as_they_say() -> None:
+    rng, held = np.random.default_rng(0), np.zeros(4)
+    for _ in range(2000):
+        hits = int(rng.binomial(200, 0.95))
+        rare = int(rng.binomial(200, 0.01))
+        values = rng.normal(0.0, 2.0, 200)
+        figures = [proportion("", "", hits, 200), proportion("", "", rare, 200), root_mean_square("", "", values)]
+        figures.append(mean("", "", values))
+        for place, (figure, truth) in enumerate(zip(figures, (0.95, 0.01, 2.0, 0.0), strict=True)):
+            held[place] += figure.low <= truth <= figure.high
+    assert (held / 2000 > 0.93).all(), held / 2000
+    assert (held / 2000 < 0.985).all(), held / 2000
+    assert (proportion("", "", 0, 50).low, proportion("", "", 50, 50).high) == (0.0, 1.0)
+
+
+def test_figures_count_what_they_say() -> None:
+    rows = [row(0, 1.0), row(1, 3.0), row(2, 5.0), row(3, 5.0, verdict="refuted"), row(4, verdict="none")]
+    covered = {figure.name: figure for figure in coverage_figures(rows)}
+    assert (covered["mass"].value, covered["mass"].runs) == (0.25, 4)
+    ratio = {figure.name: figure for figure in precision_figures(rows)}
+    assert ratio["inertia_zz"].value == pytest.approx(np.sqrt((1 + 9 + 25 + 25) / 4))
+    shares = {figure.name: figure.value for figure in robustness_figures(rows)}
+    assert shares == {"wrong and trusted": 0.2, "refuted": 0.2, "no result": 0.2}
+
+
+def test_scenarios_share_plans_and_payloads() -> None:
+    noises = worse_noises(iparam.noise_preset("ur5e"))
+    drawn = Experiment(experiment().plans, noises, seed=1)
+    first = [drawn.drawn(index) for index in range(2 * len(noises))]
+    assert [noise.name for _, noise, _, _ in first[: len(noises)]] == [noise.name for noise in noises]
+    masses = [payload.parameters.mass for _, _, payload, _ in first]
+    assert len(set(masses[: len(noises)])) == 1
+    assert masses[0] != masses[-1]
+    assert len({seed for *_, seed in first}) == len(first)
+
+
+def test_what_cannot_be_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="unknown study 'cover'"):
+        run_study("cover", experiment())
+    with pytest.raises(InputError, match="precision must be positive"):
+        run_study("coverage", experiment(), precision=0.0)
+    with pytest.raises(InputError, match="runs must be a whole number from 1"):
+        run_study("coverage", experiment(), most_runs=0)
+    with pytest.raises(InputError, match="masses must be two positive numbers"):
+        experiment(masses=(2.0, 1.0))
+    with pytest.raises(InputError, match="has no noise of the wrench"):
+        worse_noises(iparam.noise_preset("ideal"))
