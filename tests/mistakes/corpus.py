@@ -74,7 +74,7 @@ class Case:
     @property
     def name(self) -> str:
         """Short, for tables and tests."""
-        return f"{self.mistake.name}@{self.workbench.arm}-{self.workbench.payload}"
+        return f"{self.mistake.name}@{self.workbench.name}"
 
     def log(self) -> Log:
         """The log."""

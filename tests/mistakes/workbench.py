@@ -52,6 +52,11 @@ class Workbench:
         return _robot(self.arm)
 
     @property
+    def name(self) -> str:
+        """Of the arm and the load."""
+        return f"{self.arm}-{self.payload}"
+
+    @property
     def arm_options(self) -> tuple[str, str]:
         """That tell a command about the robot."""
         return ("--robot", self.arm)

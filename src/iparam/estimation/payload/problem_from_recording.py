@@ -238,7 +238,11 @@ def prepare_run(
     problem = changed_problem(problem, correction)
     measures: Measures = correction.measures or getattr(sensor, "measures", None) or "action"
     lag = "low-pass" if aligned.filtered or aligned.motion is not known else "delay"
-    compensated = (*(("outliers", text) for text in spikes), *((lag, text) for text in lag_remarks))
+    compensated = (
+        *(("held-samples", text) for text in repeats),
+        *(("outliers", text) for text in spikes),
+        *((lag, text) for text in lag_remarks),
+    )
     return PreparedRun(problem, recording, measured, aligned, checked.gravity, robot, measures, compensated)
 
 
