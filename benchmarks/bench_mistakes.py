@@ -144,7 +144,7 @@ def clean(arms: Sequence[str], seeds: int, jobs: int) -> None:
 
 
 def accused(job: tuple[str, str, int]) -> tuple[tuple[str, ...], bool]:
-    """What a sound log is accused of, causes, or that its result is refuted; and whether its intervals hold the load."""
+    """What a sound log is accused of, causes or a refuted result; and whether its intervals hold the load."""
     arm, noise, seed = job
     bench = Workbench(arm, PAYLOADS[seed % len(PAYLOADS)], seed=10_000 + seed, noise=noise)
     found = identify_payload(bench.sound, bench.robot)
