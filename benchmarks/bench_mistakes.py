@@ -59,7 +59,10 @@ def mistakes(
     everything = cases(arms, payloads, slugs)
     if once:  # each mistake on one of the workbenches in turn
         benches = list(dict.fromkeys(each.workbench.name for each in everything))
-        turn = {mistake.name: benches[index % len(benches)] for index, mistake in enumerate(MISTAKES)}
+        turn = {
+            mistake.name: benches[(index // 3 + 2 * (index % 3)) % len(benches)]
+            for index, mistake in enumerate(MISTAKES)
+        }
         everything = [each for each in everything if turn[each.mistake.name] == each.workbench.name]
     names = [each.name for each in everything]
     outcomes = []
