@@ -93,6 +93,15 @@ def test_a_touch_a_jump_and_a_habit_are_no_spikes(robot: iparam.Robot, motion: M
         assert said == ()
 
 
+@pytest.mark.parametrize("share", [0.1, 0.25, 0.6])
+def test_a_sensor_at_its_limit_has_no_spikes(robot: iparam.Robot, motion: MotionEstimate, share: float) -> None:
+    """Where a channel stands still, whatever it does otherwise would stand out."""
+    wrench = recorded(robot, motion).signal("wrench")
+    limit = share * np.array([np.abs(wrench.values[:, :3]).max()] * 3 + [np.abs(wrench.values[:, 3:]).max()] * 3)
+    limited = Signal(wrench.time, np.clip(wrench.values, -limit, limit))
+    assert without_spikes(limited, motion, robot, STANDARD_GRAVITY) == (limited, ())
+
+
 def test_a_load_that_spikes_hide_is_seen_in_the_end(robot: iparam.Robot, motion: MotionEstimate) -> None:
     """Spikes that are so large that the first fit has nothing to do with the load."""
     wrench = recorded(robot, motion).signal("wrench")

@@ -110,13 +110,19 @@ def _load_wrench(
 def _standing_out(values: FloatArray, least: FloatArray) -> NDArray[np.bool_]:
     """(N, 6) which of values (N, 6) are further from their neighbours than all but a few others, and than those
     around them, by more than scatter ``least`` (6,) makes.
+
+    Samples that are their neighbours' median tell nothing of the scatter: one in seven is by chance, and where a
+    channel is at its limit, or stuck, all are.
     """
     away = np.abs(_from_neighbours(values))
-    usual = np.maximum(np.quantile(away, _QUANTILE, axis=0) / _NORMAL, least)
+    usual = least.copy()
+    for channel, own in enumerate(away.T):
+        if own.any():
+            usual[channel] = max(usual[channel], float(np.quantile(own[own > 0.0], _QUANTILE)) / _NORMAL)
     found = away > FARTHEST * usual
     for row, channel in np.argwhere(found):
         near = away[max(row - AROUND, 0) : row + AROUND + 1, channel]
-        found[row, channel] = away[row, channel] > FARTHEST * np.median(near) / _MEDIAN
+        found[row, channel] = away[row, channel] > FARTHEST * np.median(near[near > 0.0]) / _MEDIAN
     return found
 
 
