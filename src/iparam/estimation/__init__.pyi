@@ -27,6 +27,7 @@ from .estimate import Estimate as Estimate
 from .estimate import Refutation as Refutation
 from .estimate import StandardDeviations as StandardDeviations
 from .estimate import Wrench as Wrench
+from .estimate import stated_refutation as stated_refutation
 from .estimators.consistent import ConsistentLeastSquares as ConsistentLeastSquares
 from .estimators.estimator import DEFAULT_METHOD as DEFAULT_METHOD
 from .estimators.estimator import METHODS as METHODS

@@ -11,6 +11,7 @@ import pytest
 
 import iparam
 from iparam.errors import InputError
+from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
 from iparam.recording import Recording
 from iparam.sensing import Correction
@@ -125,6 +126,14 @@ def test_dead_channels_and_a_bias_that_jumps(recorded, ur5e, load) -> None:
     estimate = iparam.identify_payload(run, ur5e, correction=Correction(without=("fy",)))
     assert deviations_off(estimate, load) < SURE
     assert estimate.refutation is None
+    for method in ("ls", "wls", "tls", "rls", "robust", "logchol"):
+        other = iparam.identify_payload(run, ur5e, method, correction=Correction(without=("fy", "tz")))
+        assert deviations_off(other, load) < SURE, method
+    forces = iparam.identify_payload(run, ur5e, correction=Correction(without=("tx", "ty", "tz")))
+    assert "inertia_about_com" not in forces.determined
+    unknown = Correction(without=("tx", "ty", "tz"), sensor_rotation="estimate")
+    with pytest.raises(IdentificationError, match="all ten of its parameters"):
+        iparam.identify_payload(run, ur5e, correction=unknown)
 
     jumped = y.values.copy()
     jumped[y.time > 4.0] += [5.0, -3.0, 2.0, 0.3, 0.2, -0.1]

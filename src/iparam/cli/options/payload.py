@@ -90,6 +90,11 @@ def read_load(path: Path, robot: Robot | None) -> tuple[iparam.InertialParameter
     document = iparam.files.read_json(path)
     if robot is not None:
         iparam.estimation.check_frame(document.text("frame") if document.has("frame") else "", robot)
+    refutation = iparam.estimation.stated_refutation(document)
+    if refutation is not None:
+        raise InputError(
+            f"{path} is refuted by its own data, so that nothing can be known by it: {refutation.sentence}"
+        )
     marks = document.content.get("measurements")
     try:
         load = iparam.InertialParameters.from_phi(document.array("phi", 1))

@@ -50,6 +50,7 @@ CLEAR_LAG = 3.0
 _ROUNDS = 3  # of weights that follow from the residuals of the fit before
 _MOST_STEPS = 40
 _SETTLED = 1e-10  # relative change of the squares
+_SINGULAR = 1e-9  # least eigenvalue of the load's correlations that determines it
 _START_SAMPLES = 600
 _START_LAGS = (0.002, 0.008, 0.03)  # s
 
@@ -184,6 +185,12 @@ class _Fit:
         rows = weighted.reshape(-1, columns.shape[2])
         prior = np.diag([*np.zeros(NUM_PARAMETERS), *self._prior])
         information = rows.T @ rows + prior
+        size = np.sqrt(np.diag(information))[:NUM_PARAMETERS]
+        if not size.all() or np.linalg.eigvalsh(information[:10, :10] / np.outer(size, size))[0] < _SINGULAR:
+            raise IdentificationError(
+                f"nothing can be estimated along with the load ({', '.join(self._names)}): these data do not determine "
+                "all ten of its parameters. Move all wrist joints, faster, through more orientations"
+            )
         scores = Scores(columns, residual * self._weights**2, np.zeros(columns.shape[2]))
         covariance = estimate_covariance(information, scores)[0]
         covariance = covariance + np.linalg.solve(information, np.linalg.solve(information, prior).T)

@@ -10,7 +10,10 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.estimation.payload.problem import PayloadProblem
+from iparam.recording.noise_level import white_noise_level
 from iparam.sensing.correction import WRENCH_CHANNELS, Correction
+
+_LEAST_NOISE = 1e-9  # share of a channel's size, where it has no noise at all
 
 
 def changed_problem(problem: PayloadProblem, correction: Correction) -> PayloadProblem:
@@ -23,15 +26,27 @@ def changed_problem(problem: PayloadProblem, correction: Correction) -> PayloadP
 
 
 def without_channels(problem: PayloadProblem, names: Iterable[str]) -> PayloadProblem:
-    """The problem with zeros on both sides of the equations of some components of the wrench: they tell nothing."""
+    """The problem in which some components of the wrench say nothing of the load: 0 phi + bias = noise.
+
+    The noise is as strong as that of the others and the same in every call: weights and the structure of residuals are
+    then those of a channel that shows no load, and no method has to know of it.
+    """
     used = np.array([float(channel not in tuple(names)) for channel in WRENCH_CHANNELS])
     if not used.any():
         raise InputError("without= leaves none of the six components of the wrench")
     uncertainty, instruments = problem.uncertainty, problem.instruments
+    quiet = np.zeros(6)
+    if problem.num_samples >= 3:
+        level = white_noise_level(problem.y)
+        level = np.maximum(level, _LEAST_NOISE * np.abs(problem.y).max(axis=0))
+        for part in (slice(0, 3), slice(3, 6)):
+            same = level[part][used[part] > 0.0]
+            quiet[part] = np.median(same) if same.size else np.median(level[used > 0.0])
+    noise = quiet * np.random.default_rng(0).standard_normal(problem.y.shape)
     return dataclasses.replace(
         problem,
         A=problem.A * used[:, None],
-        y=problem.y * used,
+        y=np.where(used > 0.0, problem.y, noise),
         uncertainty=None
         if uncertainty is None
         else dataclasses.replace(uncertainty, factors=uncertainty.factors * used[:, None]),

@@ -18,7 +18,7 @@ from iparam.spatial.consistency import is_physically_consistent
 METHOD = "fusion"
 
 
-def fuse_estimates(estimates: Sequence[Estimate]) -> Estimate:
+def fuse_estimates(estimates: Sequence[Estimate], *, accept_refuted: bool = False) -> Estimate:
     """The weighted mean of estimates of one load in one frame, each weighing by the inverse of its covariance.
 
     For independent errors that is the least squares estimate from all data together, and its covariance is below that
@@ -28,12 +28,14 @@ def fuse_estimates(estimates: Sequence[Estimate]) -> Estimate:
     Args:
         estimates: two or more, e.g. from the wrist wrench and from joint torques of the same or of different runs.
             Their errors must be independent: estimates from the same signals, by whatever method, are refused.
+        accept_refuted: take results that their own data refute; what is fused is then marked in the same way.
     """
     if len(estimates) < 2:
         raise InputError(f"fusion needs at least two estimates, got {len(estimates)}")
     for estimate in estimates:
         estimate.require_complete("fusion weighs all ten parameters")
-        estimate.require_credit("fusion believes each of its results")
+        if not accept_refuted:
+            estimate.require_credit("fusion believes each of its results")
     _require_independent(estimates)
     frame = _one_frame(estimates)
     try:
@@ -83,6 +85,7 @@ def fuse_estimates(estimates: Sequence[Estimate]) -> Estimate:
         robot=arms[0] if len(arms) == 1 else "",
         frame=frame,
         measurements=tuple(mark for one in estimates for mark in one.measurements),
+        refutation=next((one.refutation for one in estimates if one.refutation is not None), None),
     )
 
 

@@ -17,13 +17,15 @@ def summary_section(context: ReportContext) -> Section:
     warnings = tuple(dict.fromkeys((*context.given.remarks, *context.estimate.warnings)))
     if warnings:
         blocks += [Heading("Warnings"), BulletList(warnings, "warnings")]
-    if context.checkup is not None:
-        # What the result's own warnings say is above.
-        rows = [[f"{_SYMBOLS[c.level]} {c.name}", c.finding] for c in context.checkup.checks if c.name != "remark"]
-        blocks += [Heading("Checks of the recording"), Table((), rows, "Checks of the recording", "words")]
     if context.estimate.correction:
         blocks += [Heading("Corrected"), BulletList(context.corrections)]
-    return Section("summary", "Summary", [*blocks, Heading("The estimate"), _estimate_table(context)])
+    blocks += [Heading("The estimate"), _estimate_table(context)]
+    if context.checkup is not None:
+        # What the verdict and the result's own warnings say is above.
+        shown = [check for check in context.checkup.checks if check.name not in ("remark", "load")]
+        rows = [[f"{_SYMBOLS[check.level]} {check.name}", check.finding] for check in shown]
+        blocks += [Heading("Checks of the recording"), Table((), rows, "Checks of the recording", "words")]
+    return Section("summary", "Summary", blocks)
 
 
 def _estimate_table(context: ReportContext) -> Table:
