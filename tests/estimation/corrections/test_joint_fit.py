@@ -132,7 +132,7 @@ def test_dead_channels_and_a_bias_that_jumps(recorded, ur5e, load) -> None:
     forces = iparam.identify_payload(run, ur5e, correction=Correction(without=("tx", "ty", "tz")))
     assert "inertia_about_com" not in forces.determined
     unknown = Correction(without=("tx", "ty", "tz"), sensor_rotation="estimate")
-    with pytest.raises(IdentificationError, match="all ten of its parameters"):
+    with pytest.raises(IdentificationError, match=r"all ten of its parameters|cannot be told"):
         iparam.identify_payload(run, ur5e, correction=unknown)
 
     jumped = y.values.copy()
