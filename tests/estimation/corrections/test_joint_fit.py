@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.errors import InputError
-from iparam.estimation.errors import IdentificationError
+from iparam.errors import InputError, IparamError
 from iparam.estimation.estimate import Estimate
 from iparam.recording import Recording
 from iparam.sensing import Correction
@@ -132,7 +131,7 @@ def test_dead_channels_and_a_bias_that_jumps(recorded, ur5e, load) -> None:
     forces = iparam.identify_payload(run, ur5e, correction=Correction(without=("tx", "ty", "tz")))
     assert "inertia_about_com" not in forces.determined
     unknown = Correction(without=("tx", "ty", "tz"), sensor_rotation="estimate")
-    with pytest.raises(IdentificationError, match=r"all ten of its parameters|cannot be told"):
+    with pytest.raises(IparamError, match=r"all ten of its parameters|cannot be told"):
         iparam.identify_payload(run, ur5e, correction=unknown)
 
     jumped = y.values.copy()

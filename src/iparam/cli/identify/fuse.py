@@ -9,8 +9,7 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note, print_estimate, print_json, say_refuted
-from iparam.cli.console.refusal import AcceptRefuted, offering_acceptance
+from iparam.cli.console.printing import AsJson, note, print_estimate, print_json
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.files.kind import FileKind
 
@@ -32,17 +31,13 @@ class IdentifyFuse:
     ] = None
     """File for the result: .json. Replaced if it exists."""
     overwrite: Overwrite = False
-    accept_refuted: AcceptRefuted = False
     json: AsJson = False
 
     def run(self) -> None:
         """Fuse, print and write."""
-        results = [iparam.Estimate.load(path) for path in self.results]
-        with offering_acceptance():
-            found = iparam.fuse_estimates(results, accept_refuted=self.accept_refuted)
+        found = iparam.fuse_estimates([iparam.Estimate.load(path) for path in self.results])
         if self.output is not None:
             found.save(self.output)
-        say_refuted(found)
         for warning in found.warnings:
             note(warning)
         if self.json:

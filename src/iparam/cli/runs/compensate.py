@@ -11,7 +11,6 @@ from tyro.conf import Positional, arg
 
 import iparam
 from iparam.cli.console.printing import AsJson, numbers, print_json, print_line
-from iparam.cli.console.refusal import AcceptRefuted, offering_acceptance
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.mounting import note_unstored
@@ -38,15 +37,17 @@ class Compensate(CorrectedRunOptions):
     overwrite: Overwrite = False
     zeroed: Annotated[bool, arg(help_behavior_hint="")] = False
     """The sensor was zeroed with the load on it, in the first pose of the recording."""
-    accept_refuted: AcceptRefuted = False
+    accept_refuted: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Take it out even if its own data refute it."""
     json: AsJson = False
 
     def run(self) -> None:
         """Compensate, write and report."""
         estimate = iparam.Estimate.load(self.result)
         if not self.accept_refuted:
-            with offering_acceptance():
-                estimate.require_credit("a load is taken out of the wrench as if it were true")
+            estimate.require_credit(
+                "a load is taken out of the wrench as if it were true, which --accept-refuted allows"
+            )
         recording, robot = self.load_run(self.recording)
         correction = self.known_correction(estimate.correction.for_another_run())
         clean = iparam.estimation.compensate_wrench(
