@@ -128,11 +128,11 @@ def test_dead_channels_and_a_bias_that_jumps(recorded, ur5e, load) -> None:
     for method in ("ls", "wls", "tls", "rls", "robust", "logchol"):
         other = iparam.identify_payload(run, ur5e, method, correction=Correction(without=("fy", "tz")))
         assert deviations_off(other, load) < SURE, method
-    forces = iparam.identify_payload(run, ur5e, correction=Correction(without=("tx", "ty", "tz")))
+    forces = iparam.identify_payload(recorded, ur5e, correction=Correction(without=("tx", "ty", "tz")))
     assert "inertia_about_com" not in forces.determined
     unknown = Correction(without=("tx", "ty", "tz"), sensor_rotation="estimate")
     with pytest.raises(IparamError, match=r"all ten of its parameters|cannot be told"):
-        iparam.identify_payload(run, ur5e, correction=unknown)
+        iparam.identify_payload(recorded, ur5e, correction=unknown)
 
     jumped = y.values.copy()
     jumped[y.time > 4.0] += [5.0, -3.0, 2.0, 0.3, 0.2, -0.1]
