@@ -34,6 +34,16 @@ def _zeroed_again(wrench: np.ndarray, time: np.ndarray) -> np.ndarray:
     return wrench + (time > 3.5)[:, None] * np.array([2.0, -1.0, 0.5, 0.1, 0.0, 0.1])
 
 
+def _stuck(wrench: np.ndarray, time: np.ndarray) -> np.ndarray:
+    wrench[time > 4.0, 2] = wrench[np.searchsorted(time, 4.0), 2]
+    return wrench
+
+
+def _frozen(angles: np.ndarray, _: np.ndarray) -> np.ndarray:
+    angles[:, 4] = angles[0, 4]
+    return angles
+
+
 def _offset(angles: np.ndarray, _: np.ndarray) -> np.ndarray:
     angles[:, 2] += np.radians(5.0)
     return angles
@@ -84,6 +94,28 @@ def test_a_mistake_is_named_first_and_never_trusted(
     if mistake not in ("units", "saturation"):
         assert first["residual_after"] == pytest.approx(0.87, rel=0.3), "the noise of the force"
         assert first["residual_before"] > first["residual_after"]
+
+
+def test_an_angle_that_stands_still_is_told_by_the_wrench(sound_run: Run, robot: iparam.Robot) -> None:
+    recording = sound_run()
+    angles = recording.signal("q")
+    held = recording.with_signal("q", time=angles.time, values=_frozen(np.array(angles.values), angles.time))
+    found = iparam.identify_payload(held, robot)
+    assert found.refutation is not None
+    assert found.causes[0].cause == "frozen-joint"
+    assert "joint 4" in found.causes[0].sentence
+    assert found.causes[0].residual_after < 0.5 * found.causes[0].residual_before
+
+
+def test_a_channel_that_is_stuck_for_a_while(sound_run: Run, robot: iparam.Robot) -> None:
+    recording = sound_run()
+    wrench = recording.signal("wrench")
+    stuck = recording.with_signal("wrench", time=wrench.time, values=_stuck(np.array(wrench.values), wrench.time))
+    found = iparam.identify_payload(stuck, robot)
+    assert found.assessment["verdict"] != "good"
+    assert found.causes[0].cause == "channel-dead"
+    assert "fz is stuck at one value" in found.causes[0].sentence
+    assert found.causes[0].correction.startswith("--exclude 3.9")
 
 
 @pytest.mark.parametrize("method", ["consistent", "ls", "robust", "tls", "rls", "rtls"])

@@ -9,8 +9,9 @@ import dataclasses
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.estimation.assessment.derived_values import derived_of, parameter_scales
+from iparam.estimation.assessment.derived_values import NAMES, derived_of, derived_values, parameter_scales
 from iparam.estimation.assessment.refutation import shows_no_body, too_little_explained, unexplained
+from iparam.estimation.assessment.verdict import COARSE
 from iparam.estimation.causes.examined_run import ExaminedRun, examine
 from iparam.estimation.causes.fit import linear_fit
 from iparam.estimation.causes.plausible_load import over_rated
@@ -49,10 +50,11 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
     """
     reason = _plain_reason(run, estimate)
     examined = examine(run, drifting=drift is not None)
+    told = (*_compensated(run, estimate, drift), *_too_heavy(run, estimate))
     if examined is None or not (reason or alarms(examined)):
-        return _with(estimate, reason, _compensated(run, estimate, drift))
+        return _with(estimate, reason, (*told, *_too_little(estimate)))
     causes = find_causes(examined)
-    told = (*causes.told(), *_compensated(run, estimate, drift), *_too_heavy(run, estimate))
+    told = (*causes.told(), *told) if causes.found else (*told, *_too_little(estimate))
     if estimate.complete and not reason:
         moves = _moves(examined, causes)
         share = _largest_share(estimate, moves)
@@ -75,6 +77,23 @@ def _with(estimate: Estimate, reason: str, causes: tuple[Cause, ...]) -> Estimat
         return dataclasses.replace(estimate, causes=causes)
     refutation = Refutation(reason, causes) if causes else unexplained(reason)
     return dataclasses.replace(estimate, refutation=refutation, causes=causes)
+
+
+def _too_little(estimate: Estimate) -> tuple[Cause, ...]:
+    """The cause of a result that lacks parameters, or does not know some of them by far."""
+    rms = _force_rms(estimate)
+    if not estimate.complete:
+        known = ", ".join(estimate.determined) or "combinations of the parameters"
+        said = f"The motion shows only {known}: move all wrist joints, faster, through more orientations."
+        return (Cause("too-little-motion", said, rms, rms),)
+    shares = derived_values(estimate).half_widths / parameter_scales(estimate.parameters)
+    if shares.max() <= COARSE:
+        return ()
+    said = (
+        f"The motion tells {NAMES[int(np.argmax(shares))]} to +- {100 * float(shares.max()):.0f} % only: a longer or "
+        "faster one, through more orientations, would tell more."
+    )
+    return (Cause("too-little-motion", said, rms, rms),)
 
 
 def _too_heavy(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:
@@ -127,13 +146,16 @@ def _moves(run: ExaminedRun, causes: Causes) -> FloatArray:
 
 
 def _largest_share(estimate: Estimate, moves: FloatArray) -> float:
-    """The largest change of mass, centre of mass or inertia by any of the moves, in units of `parameter_scales`."""
+    """The largest change of mass, centre of mass or inertia by any of the moves, in units of `parameter_scales`; only
+    of those that their intervals do not cover.
+    """
     shown = InertialParameters.from_phi(estimate.phi)
     scales, values = parameter_scales(shown), derived_of(shown)
-    largest = 0.0
+    covered, largest = derived_values(estimate).half_widths, 0.0
     for move in moves:
         phi = estimate.phi + move
         if phi[0] <= 0.0:
             return float("inf")
-        largest = max(largest, float(np.max(np.abs(derived_of(InertialParameters.from_phi(phi)) - values) / scales)))
+        change = np.abs(derived_of(InertialParameters.from_phi(phi)) - values)
+        largest = max(largest, float(np.max(np.where(change > covered, change / scales, 0.0))))
     return largest

@@ -7,10 +7,10 @@ from __future__ import annotations
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.estimation.causes.arm_model import OffsetJoints
 from iparam.estimation.causes.examined_run import ExaminedRun, gravity_regressor
 from iparam.estimation.causes.fit import REGULAR, linear_fit
-from iparam.estimation.causes.time_local import MEDIAN_OF_SIX
+from iparam.estimation.causes.hypotheses.arm_model import OffsetJoints
+from iparam.estimation.causes.hypotheses.time_local import MEDIAN_OF_SIX
 
 SURE = 1e-5
 """Chance with which a sound run alarms, a kind of mistake."""

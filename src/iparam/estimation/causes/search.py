@@ -7,16 +7,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.errors import IparamError
-from iparam.estimation.causes.arm_model import JointOffset, JointOrder, RobotModel
 from iparam.estimation.causes.examined_run import ExaminedRun
 from iparam.estimation.causes.fit import Fit, linear_fit
-from iparam.estimation.causes.gravity import ExternalForce, GravityDirection, WeightCompensated
+from iparam.estimation.causes.hypotheses.arm_model import JointOffset, JointOrder, RobotModel
+from iparam.estimation.causes.hypotheses.frozen_joint import FrozenJoint
+from iparam.estimation.causes.hypotheses.gravity import ExternalForce, GravityDirection, WeightCompensated
+from iparam.estimation.causes.hypotheses.loose_load import LooseLoad
+from iparam.estimation.causes.hypotheses.sensor_channels import (
+    Axes,
+    DeadChannel,
+    PartSign,
+    SensorGain,
+    Units,
+    WrenchSign,
+)
+from iparam.estimation.causes.hypotheses.sensor_mounting import BaseAxes, SensorOffset, SensorRotation
+from iparam.estimation.causes.hypotheses.time_local import Change, Contact, Drift, Saturation, StuckChannel
+from iparam.estimation.causes.hypotheses.timing import ClockRate, LateWrench, LowPass
 from iparam.estimation.causes.hypothesis import Explanation, Hypothesis
 from iparam.estimation.causes.plausible_load import largest_load
-from iparam.estimation.causes.sensor_channels import Axes, DeadChannel, PartSign, SensorGain, Units, WrenchSign
-from iparam.estimation.causes.sensor_mounting import BaseAxes, SensorOffset, SensorRotation
-from iparam.estimation.causes.time_local import Change, Contact, Drift, Saturation
-from iparam.estimation.causes.timing import ClockRate, LateWrench, LowPass
 from iparam.estimation.estimate import Cause
 
 HYPOTHESES: tuple[Hypothesis, ...] = (
@@ -44,6 +53,9 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     Contact(),
     Drift(),
     Saturation(),
+    StuckChannel(),
+    FrozenJoint(),
+    LooseLoad(),
 )
 
 CLEAR = 10.0

@@ -17,6 +17,9 @@ from iparam.spatial.transforms import exp_so3, skew
 NEAR = 0.75
 """Cosine of a tilt down to which it is found again from none at all."""
 
+SURE = 4.0
+"""Standard deviations from which on a force acts elsewhere than at the tool's origin."""
+
 UNLOADED = 0.02
 """Share of the load's weight that may be left of one that was taken out as a whole."""
 
@@ -147,6 +150,11 @@ class ExternalForce(Hypothesis):
             finding = f"A force of ({shown}) +- {significant(half, 2)} N (95 %) in base axes that pulls at the load"
             if spring:
                 finding += f", as a spring of {significant(float(state[6]), 3)} N/m does,"
-            correction = None if spring else Correction(external_force=tuple(round(float(v), 3) + 0.0 for v in force))
-            advice = "Take off what pulls at the load." if spring else ""
+            place, of_place = state[3:6], deviations(fit)[3:6]
+            advice, correction = "", None
+            if spring or (np.abs(place) > SURE * of_place).any():  # the option is about the tool's origin
+                shown = ", ".join(f"{1e3 * value:.0f}" for value in place)
+                advice = f"It acts at ({shown}) mm in the tool frame: take off what pulls there."
+            else:
+                correction = Correction(external_force=tuple(round(float(value), 3) + 0.0 for value in force))
             yield Explanation(self.slug, finding, fit, 6 + spring, correction, advice)

@@ -227,13 +227,13 @@ class SensorGain(Hypothesis):
                 continue
             if row == column:
                 finding = f"A gain of {1.0 + state[0]:.4f} +- {significant(half, 2)} (95 %) of {NAMES[row]}"
-                correction = Correction(wrench_scale=tuple(np.diag(undone)))
+                correction, advice = Correction(wrench_scale=tuple(np.diag(undone))), ""
             else:
                 unit = "" if (row < 3) == (column < 3) else " N m/N" if row > 2 else " N/(N m)"
                 size = f"{state[0]:.4g} +- {significant(half, 2)} (95 %){unit}"
                 finding = f"Crosstalk of {size} from {NAMES[column]} to {NAMES[row]}"
-                correction = Correction(wrench_scale=tuple(map(tuple, undone)))
-            yield Explanation(self.slug, finding, fit, 2, correction)
+                correction, advice = None, "Calibrate the sensor with known loads (iparam calibrate sensor)."
+            yield Explanation(self.slug, finding, fit, 2, correction, advice)
         state, fit = fit_model(run, Mixing(_GAINS), [np.zeros(6)])
         gains = 1.0 + state
         middle = float(np.median(np.abs(gains)))
@@ -249,7 +249,7 @@ class SensorGain(Hypothesis):
         matrix = np.eye(6) + state.reshape(6, 6)
         middle = float(np.median(np.abs(np.diag(matrix))))
         matrix = matrix / middle
-        advice = "Calibrate the sensor with known loads."  # nobody types 36 numbers
+        advice = "Calibrate the sensor with known loads (iparam calibrate sensor)."  # nobody types 36 numbers
         yield Explanation(self.slug, "Crosstalk between all channels", fit, 35, None, advice, scale=middle)
 
 

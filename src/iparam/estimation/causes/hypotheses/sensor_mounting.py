@@ -9,8 +9,8 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.causes.examined_run import ExaminedRun
 from iparam.estimation.causes.fit import Fit, linear_fit
+from iparam.estimation.causes.hypotheses.sensor_channels import signed_permutations
 from iparam.estimation.causes.hypothesis import Explanation, Hypothesis, Model, deviations, fit_model, one_of, thinned
-from iparam.estimation.causes.sensor_channels import signed_permutations
 from iparam.rounding import NORMAL_95, significant
 from iparam.sensing.correction import Correction
 from iparam.spatial.transforms import exp_so3, log_so3, rpy_from_rotation, skew

@@ -37,6 +37,9 @@ MOST_CONTACTS = 3
 MARGIN = 0.05
 """Time that is left out before and after a contact [s]."""
 
+LEAST_STUCK = 50
+"""Samples in a row with the same value from which on a channel is stuck."""
+
 SLOW_TERMS = 4
 """Cosines over the run that a drift is made of."""
 
@@ -184,6 +187,54 @@ class Drift(Hypothesis):
             yield Explanation(self.slug, finding, fit, 6 * terms, typed="--bias drifting")
 
 
+class StuckChannel(Hypothesis):
+    """A channel shows one and the same value for a part of the run."""
+
+    slug = "channel-dead"
+
+    def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
+        """See `Hypothesis.explanations`."""
+        wrench = run.run.wrench
+        stuck = np.stack([_constant(column, LEAST_STUCK) for column in np.asarray(wrench.values).T], axis=1)
+        stuck &= ~np.all(stuck, axis=1, keepdims=True)  # all of them at once: at rest, without noise
+        if not stuck.any():
+            return
+        used = _unused_means(run, stuck)
+        fit = linear_fit(run, used=used)
+        scale = max(fit.squares / max(float(used.sum()), 1.0), 1e-12)
+        names = [name for name, one in zip(NAMES, np.any(stuck, axis=0).tolist(), strict=True) if one]
+        whole = [name for name, share in zip(NAMES, stuck.mean(axis=0).tolist(), strict=True) if share > 0.9]
+        if whole:
+            correction, told = Correction(without=tuple(whole)), f"Leaving out {', '.join(whole)}, which"
+        else:
+            exclude = _intervals(wrench.time, np.asarray(np.any(stuck, axis=1)))
+            start, stop = exclude[0][0], exclude[-1][1]
+            correction = Correction(exclude=exclude)
+            told = f"Leaving out {start:.2f} to {stop:.2f} s, in which {', '.join(names)}"
+        finding = f"{told} {'is' if len(names) == 1 else 'are'} stuck at one value,"
+        penalty = scale * float(np.sum(1.0 - used))  # that they are stuck is seen in any case
+        yield Explanation(self.slug, finding, fit, len(names), correction, "", penalty)
+
+
+def _constant(values: FloatArray, least: int) -> NDArray[np.bool_]:
+    """(T,) whether a sample is one of at least so many in a row that are the same."""
+    edges = np.flatnonzero(np.diff(values, prepend=np.nan, append=np.nan) != 0.0)
+    lengths = np.diff(edges)
+    return np.asarray(np.repeat(lengths >= least, lengths))
+
+
+def _unused_means(run: ExaminedRun, left_out: NDArray[np.bool_]) -> FloatArray:
+    """(N, 6) 0 for the channels of means in which samples (T, 6) of the wrench are left out, 1 elsewhere."""
+    used = np.ones_like(run.y)
+    times = run.run.wrench.time
+    half = 0.5 * float(np.median(np.diff(run.time))) + 1e-9
+    for channel in range(6):
+        bad = times[left_out[:, channel]]
+        count = np.searchsorted(bad, run.time + half, "right") - np.searchsorted(bad, run.time - half)
+        used[count > 0, channel] = 0.0
+    return used
+
+
 class Saturation(Hypothesis):
     """Channels end at a largest value."""
 
@@ -195,12 +246,7 @@ class Saturation(Hypothesis):
         clipped = clipped_samples(np.asarray(wrench.values))
         if not clipped.any():
             return
-        used = np.ones_like(run.y)
-        half = 0.5 * float(np.median(np.diff(run.time))) + 1e-9
-        for channel in range(6):
-            for time in wrench.time[clipped[:, channel]]:
-                near = slice(np.searchsorted(run.time, time - half), np.searchsorted(run.time, time + half) + 1)
-                used[near, channel] = 0.0
+        used = _unused_means(run, clipped)
         fit = linear_fit(run, used=used)
         scale = max(fit.squares / max(float(used.sum()), 1.0), 1e-12)
         penalty = scale * float(np.sum(1.0 - used))  # that they are clipped is seen in any case
