@@ -85,7 +85,7 @@ def test_signals_gaps_and_arms(recorded, ur5e) -> None:
 
 def test_a_correction_is_tried_out(recorded, ur5e) -> None:
     reversed_ = wrench_of(recorded, lambda values: -values)
-    assert "reversed wrench" in examine_recording(reversed_, ur5e).causes[0]
+    assert "--measures reaction" in examine_recording(reversed_, ur5e).causes[0]
     assert examine_recording(reversed_, ur5e, correction=Correction(measures="reaction")).level == "green"
     wrong = examine_recording(recorded, ur5e, correction=Correction(joint_sign=(1,)))
     assert wrong.checks[0].name == "correction"
