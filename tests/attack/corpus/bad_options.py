@@ -91,6 +91,9 @@ def _values(name: str, kind: Any, must_fail: bool) -> Iterator[tuple[str, ...]]:
         yield from ((value,) for value in ("", "x", HOSTILE))
     elif get_origin(kind) is tuple:
         inner = get_args(kind)[0]
+        if get_origin(inner) is tuple:  # an option that is repeated, each time with several words
+            yield from _values(name, inner, must_fail)
+            return
         single = [value for (value,) in _values(name, inner, must_fail)]
         yield ()
         for count in (1, 2, 3, 6, 10):

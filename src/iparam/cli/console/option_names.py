@@ -17,7 +17,7 @@ ARGUMENTS = {
     **{name: name for name in ("low_pass", "clock", "joint_offset", "joint_order", "joint_sign", "external_force")},
     **{name: name for name in ("exclude", "without", "rezeroed", "known_mass", "mass_tolerance")},
     **{name: name for name in ("payload_size", "payload_center", "payload_mass")},
-    **{name: name for name in ("layout", "scheduler")},
+    **{name: name for name in ("layout", "scheduler", "resume", "overwrite")},
     "scale": "mesh_scale",
 }
 """Arguments of the library that its messages name, and the options that they are. Only these: what looks alike may be
@@ -49,7 +49,7 @@ def _option(match: re.Match[str]) -> str:
     name, options = ARGUMENTS.get(match[1], ""), _options.get()
     if name not in options and not (options and name in _ELSEWHERE):
         return match[0]
-    value = match[2] or ""
+    value = "" if match[2] in (None, "True") else match[2]
     if value[:1] in ("'", '"'):
         value = shlex.quote(value[1:-1])
     option = f"--{name.replace('_', '-')} {value}".rstrip()

@@ -45,7 +45,9 @@ class CorrectedRunOptions(RecordedRunOptions):
     """Which axis of the sensor each axis of the tool is: y,x,z; with a sign first: --wrench-axes=-x,y,z."""
     wrench_scale: Annotated[tuple[str, ...], arg(metavar="F ..", help_behavior_hint=_NONE)] = ()
     """Six factors of fx fy fz tx ty tz, or 'estimate'."""
-    wrench_frame: Annotated[Literal["tool", "base"] | None, arg(help_behavior_hint="(default: the recording's)")] = None
+    wrench_frame: Annotated[
+        Literal["tool", "base"] | None, arg(metavar="{tool,base}", help_behavior_hint="(default: the recording's)")
+    ] = None
     """In whose axes the wrench is: those of the tool, or of the base."""
     low_pass: Annotated[str | None, arg(metavar="HZ", help_behavior_hint=_NONE)] = None
     """Corner of a first-order filter that the wrench went through [Hz], or 'estimate'."""
