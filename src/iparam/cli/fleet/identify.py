@@ -42,9 +42,6 @@ _SHOWN = 0.2  # s between two lines of progress
 class FleetIdentify(CorrectedRunOptions, SchedulerOptions):
     r"""The load in every recording of a folder or store: one row each, in one table.
 
-    A bad recording is a row with its error. Ctrl-C keeps what is done; --resume
-    does what is missing or changed.
-
     Example:
       iparam fleet identify 'runs/**/*.parquet' --robot ur5e --output fleet
       iparam fleet identify s3://logs/2026 --robot ur10e --output fleet --resume \
