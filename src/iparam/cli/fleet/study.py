@@ -163,7 +163,7 @@ class StudyCoverage(StudyOptions):
     r"""How often the 95 % intervals of an identification hold.
 
     Example:
-      iparam study coverage --trajectory t.json --noise ur5e harsh --output c.parquet
+      iparam study coverage --trajectory t.json --noise harsh --output c.parquet
       iparam study coverage --robot ur5e ur10e --precision 0.02
     """
 
@@ -177,7 +177,7 @@ class StudyPrecision(StudyOptions):
     The bound is that of an exactly known motion and white noise of the wrench.
 
     Example:
-      iparam study precision --trajectory t.json --payload sphere --mass 2 --size 0.1
+      iparam study precision --trajectory t.json --payload sphere --mass 2 --size .1
     """
 
     kind: ClassVar[str] = "precision"
