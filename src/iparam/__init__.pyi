@@ -1,6 +1,7 @@
 __version__: str
 
 from . import bridges as bridges
+from . import charts as charts
 from . import errors as errors
 from . import estimation as estimation
 from . import excitation as excitation
@@ -16,6 +17,7 @@ from . import sensing as sensing
 from . import simulation as simulation
 from . import spatial as spatial
 from . import trajectory as trajectory
+from . import viewer as viewer
 from .errors import FileFormatError as FileFormatError
 from .errors import InputError as InputError
 from .errors import IparamError as IparamError

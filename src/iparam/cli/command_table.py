@@ -81,6 +81,7 @@ COMMANDS = (
     Entry("compensate", "iparam.cli.runs.compensate:Compensate", "take an identified load out of a wrench"),
     Entry("simulate", "iparam.cli.simulate:Simulate", "an arm with a payload in MuJoCo, its sensors recorded"),
     Entry("report", "iparam.cli.report:Report", "one HTML page about an identification"),
+    Entry("view", "iparam.cli.view:View", "the arm, the plan, the run and the load in the browser"),
     Entry("verify", "iparam.cli.runs.verify:Verify", "whether a result predicts a motion that was not used"),
     Entry("export", "iparam.cli.export:Export", "the load for simulators, robot controllers and ROS 2"),
     Entry("bag info", "iparam.cli.bag:BagInfo", "the topics of a ROS bag"),

@@ -26,6 +26,7 @@ class FileKind(StrEnum):
     TRUTH = "a simulation's truth"
     CELL = "a work cell"
     REPORT = "a report"
+    VIEW = "a view"
     URDF = "a robot's URDF from iparam"
     EXPORTED_LOAD = "a load exported as JSON"
     EXPORTED_URDF = "a load exported for a URDF"
@@ -65,6 +66,7 @@ _EXPORTS = {
     b"<inertia ": FileKind.EXPORTED_URDF,
 }
 _EXPORT_MARK, _URDF_MARK, _REPORT_MARK = b"Load identified by iparam", b"Written by iparam", b"Made by iparam."
+_VIEW_MARK = b"Seen with iparam."
 _STATES_HEADER = re.compile(rb"time,x,y,z,qx,qy,qz,qw,")
 _RECORDING_HEADER = re.compile(
     rb"time(,((tcp_|raw_)?[ft][xyz]|[agw][xyz]|al[xyz]|q[wxyz]|[A-Za-z_]\w*[0-9]))+\r?(\n|$)"
@@ -160,6 +162,8 @@ def _kind_of_text(head: bytes, rest: bytes) -> FileKind | None:
         return FileKind.RECORDING
     if b"<robot" in head:
         return FileKind.URDF if _URDF_MARK in head or _EXPORT_MARK in head + rest else None
+    if _VIEW_MARK in head:
+        return FileKind.VIEW
     if _REPORT_MARK in head:
         return FileKind.REPORT
     if _EXPORT_MARK in head:

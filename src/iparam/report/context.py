@@ -15,9 +15,9 @@ from iparam.estimation.checkup.examination import examine_recording
 from iparam.estimation.estimate import Estimate
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import KalmanMotion
-from iparam.report.figures.equivalent_body import EquivalentBody, equivalent_body
 from iparam.report.input import ReportInput
 from iparam.rounding import NORMAL_95, with_interval
+from iparam.spatial.equivalent_body import EquivalentBody, equivalent_body
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,11 +70,13 @@ class Link:
         name: unique in the robot; also the name of its frame.
         inertial: mass, centre of mass and inertia in the link's frame, or None for a massless frame.
         geometry: the pieces of its shape, for collision tests; none if the description has none.
+        visual: the pieces that it is drawn with, where the description gives them apart from ``geometry``.
     """
 
     name: str
     inertial: InertialParameters | None = None
     geometry: tuple[LinkGeometry, ...] = ()
+    visual: tuple[LinkGeometry, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ import random
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from attack.corpus.bad_files import PIPE, Put, holding
@@ -104,6 +105,7 @@ class Line:
 _BOX = "--payload-mass 2 --payload-size 0.1 0.1 0.1"
 _LOGS = f"--columns {LOG_COLUMNS}"
 _FRICTION = "--friction viscous,coulomb"  # to choose the terms takes seconds
+_VIEW = (0,) if find_spec("viser") else (1,)  # it needs the extra viewer
 _TWIN = "--rtde-port 0 --dashboard-port 0 --script-ports 0 0 0 --duration 0.02"
 
 LINES = (
@@ -195,6 +197,9 @@ LINES = (
     Line("report", "@result.json --truth @truth.json --robot @arm.urdf --output >page.html"),
     Line("report", "@result.json --trajectory @motion.json --robot @arm.urdf --output >page.html", slow=True),
     Line("report", "@result.json --recording @run.parquet --output >page.html", slow=True),
+    Line("view", "@result.json @truth.json --output >view.html", codes=_VIEW),
+    Line("view", "@calm.json @cell.json --robot @arm.urdf --output >view.html", codes=_VIEW, slow=True),
+    Line("view", "@run.csv @result.json --robot ur5e --output >view.html", codes=_VIEW, slow=True),
     Line("verify", "@result.json @run.parquet --robot @arm.urdf --threshold 100"),
     Line("export", "@result.json --format urscript", quick=True),
     Line("export", "@static.json --format urscript", quick=True),

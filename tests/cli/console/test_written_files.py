@@ -36,6 +36,7 @@ READ = {
     "compensate": {"recording", "result", "sensor"},
     "simulate": {"trajectory", "payload_mesh", "cell"},
     "report": {"result", "recording", "trajectory", "truth", "sensor"},
+    "view": {"files"},
     "verify": {"result", "recording", "sensor"},
     "export": {"result", "urdf"},
     "bag info": {"bag"},

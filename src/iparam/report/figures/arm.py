@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.report.figures.equivalent_body import EquivalentBody
 from iparam.report.figures.matplotlib_backend import BLUE, INK, ORANGE, PALE, VERMILLION, WIDTH, new_figure
 from iparam.report.figures.view import View, box_faces, stadium
 from iparam.robot.collision.capsules import link_capsules
 from iparam.robot.kinematics import forward_kinematics, frame_poses
 from iparam.robot.model import Robot
+from iparam.spatial.equivalent_body import EquivalentBody
 
 POSES = 5
 TURN_WEIGHT = 0.15

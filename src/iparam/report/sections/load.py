@@ -9,10 +9,10 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.report.content import Cards, Missing, Paragraph, Section, Table
 from iparam.report.context import ReportContext
-from iparam.report.figures.equivalent_body import EquivalentBody
 from iparam.report.figures.matplotlib_backend import AXES, BLUE, INK, ORANGE, figure_card, new_figure
 from iparam.report.figures.view import View, box_faces
 from iparam.rounding import fixed, significant
+from iparam.spatial.equivalent_body import EquivalentBody
 
 VIEWS = (
     ("oblique", "From the side and above", View(-55.0, 24.0)),

@@ -15,7 +15,7 @@ from iparam.arrays import LARGEST, FloatArray
 from iparam.errors import InputError
 from iparam.robot.description.tree import DescriptionTree, JointBounds, TreeJoint
 from iparam.robot.model import Joint, JointKind, Link
-from iparam.robot.urdf.geometry import geometry_of, origin_of
+from iparam.robot.urdf.geometry import geometry_of, origin_of, visual_of
 from iparam.robot.urdf.xml import Place, attribute, child, number, read_urdf_root, vector
 from iparam.spatial.parameters import InertialParameters, inertia_entries
 
@@ -125,14 +125,14 @@ def link_of(element: Element, whole: Place) -> Link:
     """A <link> of the file ``whole`` with its <inertial>, taken as it is: odd inertias are not refused here."""
     name = attribute(element, "name", whole.elsewhere("a <link>"))
     place = whole.elsewhere(f"link {name!r}")
-    geometry = geometry_of(element, place)
+    shapes = geometry_of(element, place), visual_of(element, place)
     inertial = child(element, "inertial", place)
     if inertial is None:
-        return Link(name, None, geometry)
+        return Link(name, None, *shapes)
     mass_element, tensor = child(inertial, "mass", place), child(inertial, "inertia", place)
     if mass_element is None:
         place.note("<inertial> without <mass>; was read as massless")
-        return Link(name, None, geometry)
+        return Link(name, None, *shapes)
     place = place.inside("inertial")
     mass = number(mass_element, "value", place.inside("mass"))
     origin = origin_of(inertial, place)
@@ -141,8 +141,8 @@ def link_of(element: Element, whole: Place) -> Link:
         inertia = rotation @ _tensor(tensor, place) @ rotation.T
         if mass == 0.0:  # the centre of a massless body means nothing, but an inertia given to it counts
             massless = InertialParameters.from_phi([0.0, 0.0, 0.0, 0.0, *inertia_entries(inertia)])
-            return Link(name, massless, geometry)
-        return Link(name, InertialParameters(mass, origin[:3, 3], inertia), geometry)
+            return Link(name, massless, *shapes)
+        return Link(name, InertialParameters(mass, origin[:3, 3], inertia), *shapes)
     except InputError as error:
         raise place.error(str(error)) from None
 

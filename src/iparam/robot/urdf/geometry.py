@@ -35,7 +35,15 @@ def geometry_of(link: Element, place: Place) -> tuple[LinkGeometry, ...]:
     Masses and joints are good without it, so a piece that cannot be understood does not refuse the file: it stands
     there without a mesh, and whoever needs the shape says so.
     """
-    tag = "collision" if link.find("collision") is not None else "visual"
+    return _pieces(link, "collision" if link.find("collision") is not None else "visual", place)
+
+
+def visual_of(link: Element, place: Place) -> tuple[LinkGeometry, ...]:
+    """What a <link> is drawn with, if that is not its `geometry_of` already: <visual> beside <collision>."""
+    return _pieces(link, "visual", place) if link.find("collision") is not None else ()
+
+
+def _pieces(link: Element, tag: str, place: Place) -> tuple[LinkGeometry, ...]:
     pieces: list[LinkGeometry] = []
     for element in link.findall(tag):
         try:

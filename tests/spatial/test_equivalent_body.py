@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.report.figures.equivalent_body import equivalent_body
 from iparam.report.figures.view import View
 from iparam.spatial import rotation_from_rpy, transform_from
+from iparam.spatial.equivalent_body import equivalent_body
 
 
 def test_the_box_of_a_box_is_itself() -> None:

@@ -1,0 +1,108 @@
+"""`iparam view`: the arm, the plan, the run and the load in the browser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+import iparam
+from iparam.cli.console.interruption import interruption
+from iparam.cli.console.printing import note, print_line, say
+from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.joint_state import robot_of
+from iparam.cli.options.recorded_run import RecordedRunOptions
+from iparam.errors import InputError
+from iparam.files.kind import FileKind, kind_of
+
+if TYPE_CHECKING:
+    from iparam.robot.model import Robot
+    from iparam.viewer.view import View as ViewContent
+
+
+@dataclass(frozen=True, kw_only=True)
+class View(RecordedRunOptions):
+    """Show a plan, a recording or a result in the browser, or several together.
+
+    A page on this machine, until Ctrl-C; or, with --output, one file that needs nothing else. Two motions are an
+    arm and its ghost, two results two loads. A work cell and the truth of a simulation are files like the others.
+
+    Example:
+      iparam view plan.json
+      iparam view run.parquet result.json truth.json
+      iparam view plan.json other_plan.json --output view.html
+      iparam view result.json --robot panda
+    """
+
+    files: Positional[Annotated[tuple[Path, ...], arg(metavar="FILE ..")]] = ()
+    """Plans, recordings, results, a work cell, a simulation's truth."""
+    capsules: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Draw the arm as the capsules of its collision tests, not with its meshes."""
+    output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint=""), Writes(FileKind.VIEW)] = None
+    """Write one file instead of serving a page: .html."""
+    overwrite: Overwrite = False
+    host: Annotated[str, arg(metavar="ADDRESS")] = "127.0.0.1"
+    """Address to serve the page on. Another than this machine's own has a token in its link."""
+    port: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: the first free one from 8080)")] = None
+    """Port to serve the page on."""
+
+    def run(self) -> None:
+        """Show until Ctrl-C, or write."""
+        iparam.viewer.require_viser()
+        if self.port is not None and not 0 < self.port < 65536:
+            raise InputError(f"--port must be 1 to 65535, got {self.port}")
+        view = self._view()
+        if self.output is not None:
+            iparam.viewer.write_view(self.output, view.complete())
+            print_line(f"view      {self.output}")
+            return
+        with interruption() as stop:
+            server = iparam.viewer.ViewServer(view, self.host, self.port)
+            try:
+                for sentence in server.drawing.notes:
+                    note(sentence)
+                print_line(f"page      {server.link}")
+                say("Ctrl-C ends it")
+                server.complete()
+                stop.wait()
+            finally:
+                server.close()
+
+    def _view(self) -> ViewContent:
+        kinds = {path: kind_of(path) for path in self.files}
+        of = {kind: [path for path in self.files if kinds[path] is kind] for kind in set(kinds.values())}
+        for path in of.get(FileKind.STATIC_RESULT, []):
+            raise InputError(f"{path} is a result from rests, which has no inertia to draw")
+        taken = (FileKind.TRAJECTORY, FileKind.RESULT, FileKind.TRUTH, FileKind.CELL)
+        for kind in taken[2:]:
+            if len(of.get(kind, [])) > 1:
+                raise InputError(f"{of[kind][0]} and {of[kind][1]} are both {kind}: give one")
+        plans = [(path.name, iparam.load_trajectory(path)) for path in of.get(FileKind.TRAJECTORY, [])]
+        results = [(path.name, iparam.Estimate.load(path)) for path in of.get(FileKind.RESULT, [])]
+        truths = [iparam.simulation.GroundTruth.load(path) for path in of.get(FileKind.TRUTH, [])]
+        cells = [iparam.robot.load_cell(path) for path in of.get(FileKind.CELL, [])]
+        runs = [(path, *self.load_run(path)) for path in self.files if kinds[path] not in taken]
+        robot: Robot | None = runs[0][2] if runs else None
+        if robot is None:
+            name = self.robot or next((plan.robot for _, plan in plans if plan.robot), None)
+            frame = next((plan.tool_frame for _, plan in plans), None)
+            frame = next((estimate.frame for _, estimate in results if estimate.frame), frame)
+            if name:
+                robot = robot_of(name, self.tip, frame, **self.cut())
+            elif plans:
+                raise InputError(f"{plans[0][0]} does not say which robot it belongs to: add --robot")
+        shown = ", ".join(path.name for path in self.files) or (robot.name if robot is not None else "")
+        return iparam.viewer.view_of(
+            iparam.viewer.ViewInput(
+                robot=robot,
+                plans=plans,
+                recordings=[(path.name, recording) for path, recording, _ in runs],
+                results=results,
+                truth=truths[0].payload if truths else None,
+                cell=cells[0] if cells else None,
+                capsules=self.capsules,
+                title=shown,
+            )
+        )

@@ -1,0 +1,345 @@
+"""`Drawing`: a view as nodes of a 3-D scene, and their poses at a time. It takes viser's scene and imports nothing."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from iparam.arrays import FloatArray
+from iparam.robot.collision.shapes import PayloadBox
+from iparam.robot.kinematics import forward_kinematics, frame_poses
+from iparam.viewer.link_meshes import ArmMeshes, arm_meshes, capsule_meshes, ellipsoid_triangles
+from iparam.viewer.load_shapes import LoadShapes, limited_region
+from iparam.viewer.margins import Nearest, nearest_pair
+from iparam.viewer.track import Track
+from iparam.viewer.view import View
+
+Color = tuple[int, int, int]
+
+LINK: tuple[Color, Color, Color] = ((190, 197, 206), (230, 159, 0), (213, 60, 0))
+"""Of a link whose joint is far from its limits, near one, and beyond one."""
+
+GHOST: Color = (86, 180, 233)
+PAYLOAD: Color = (240, 228, 66)
+OBSTACLE: Color = (150, 130, 110)
+WRENCH: dict[str, Color] = {
+    "measured force": (0, 114, 178),
+    "measured torque": (204, 121, 167),
+    "predicted force": (230, 159, 0),
+    "predicted torque": (240, 190, 90),
+}
+LOADS: tuple[Color, ...] = ((230, 159, 0), (0, 158, 115))
+TRUTH: Color = (60, 60, 60)
+REGION: Color = (213, 94, 0)
+PATH: Color = (213, 94, 0)
+
+IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def quaternion(pose: FloatArray) -> FloatArray:
+    """(4,) w first, of the rotation of a pose (4, 4)."""
+    return np.asarray(Rotation.from_matrix(pose[:3, :3]).as_quat(scalar_first=True))
+
+
+class ArmDrawing:
+    """One arm: a node for each of its frames that something is fixed to, with the meshes below it."""
+
+    def __init__(self, scene: Any, root: str, track: Track, meshes: ArmMeshes, ghost: bool) -> None:
+        self.track = track
+        robot = track.robot
+        frames = dict.fromkeys([*(mesh.frame for mesh in meshes.meshes), robot.tool_frame])
+        self.nodes = {
+            frame: scene.add_frame(f"{root}/{index}_{node_name(frame)}", show_axes=False)
+            for index, frame in enumerate(frames)
+        }
+        bodies = dict(zip(robot.frames, robot.chain.frame_bodies.tolist(), strict=True))
+        self.links: list[tuple[int, Any]] = []
+        for index, mesh in enumerate(meshes.meshes):
+            node = scene.add_mesh_simple(
+                f"{self.nodes[mesh.frame].name}/shape{index}",
+                mesh.vertices.astype(np.float32),
+                mesh.faces.astype(np.uint32),
+                color=GHOST if ghost else LINK[0],
+                opacity=0.35 if ghost else None,
+                flat_shading=not mesh.smooth,
+                side="double",
+                cast_shadow=not ghost,
+            )
+            self.links.append((bodies[mesh.frame], node))
+        self._ghost = ghost
+        self._states: list[int] = [0] * len(self.links)
+
+    @property
+    def tool(self) -> str:
+        """Name of the node of the tool frame."""
+        return str(self.nodes[self.track.robot.tool_frame].name)
+
+    def show(self, time: float) -> None:
+        """Take the pose of a time; a link whose joint is near a limit is coloured."""
+        poses = self.track.poses(time)
+        for frame, node in self.nodes.items():
+            node.wxyz, node.position = quaternion(poses[frame]), poses[frame][:3, 3]
+        if self._ghost:
+            return
+        states = self.track.joint_states(np.array([time]))[0]
+        for index, (body, node) in enumerate(self.links):
+            state = int(states[body - 1]) if body else 0
+            if state != self._states[index]:
+                self._states[index] = state
+                node.color = LINK[state]
+
+
+class Drawing:
+    """All that a view shows in space.
+
+    Attributes:
+        arms: the arm, and its ghost.
+        groups: nodes that are shown and hidden together, by what a checkbox calls them.
+        notes: of the view, and on how the arm is drawn.
+        nearest: at the time that is shown; None before margins are known.
+    """
+
+    def __init__(self, scene: Any, view: View, most_triangles: int) -> None:
+        self.view, self.notes = view, list(view.notes)
+        self._scene = scene
+        self.arms: list[ArmDrawing] = []
+        self.groups: dict[str, list[Any]] = {}
+        self.nearest: Nearest | None = None
+        self._arrows: dict[str, Any] = {}
+        self._collisions: Any = None
+        self._gap: Any = None
+        self._gap_label: Any = None
+        if view.robot is not None:
+            if view.capsules:
+                meshes = ArmMeshes(capsule_meshes(view.robot))
+            else:
+                meshes = arm_meshes(view.robot, most_triangles)
+                self.notes += meshes.notes
+            for index, track in enumerate(view.tracks):
+                ghost = index > 0
+                arm = ArmDrawing(scene, "/ghost" if ghost else "/arm", track, meshes, ghost)
+                self.arms.append(arm)
+                if ghost:
+                    self.groups.setdefault(f"ghost: {track.name}", []).append(
+                        scene.add_frame("/ghost", show_axes=False)
+                    )
+        self._surroundings()
+        tool = self.arms[0].tool if self.arms else "/load"
+        self._add_payload(tool)
+        for index, load in enumerate(view.loads):
+            self._add_load(load, index, f"{tool}/load{index}")
+        if self.arms:
+            self._path()
+        else:
+            scene.add_frame("/load", axes_length=0.05, axes_radius=0.0015)
+        if self.arms:
+            axes = scene.add_frame(f"{tool}/axes", axes_length=0.1, axes_radius=0.003)
+            self.groups.setdefault("tool axes", []).append(axes)
+
+    @cached_property
+    def extent(self) -> tuple[FloatArray, float]:
+        """Middle (3,) of all that moves, or of the loads alone, and how far it reaches around that [m]."""
+        if self.arms:
+            points = [np.zeros((1, 3))]
+            for arm in self.arms:
+                q, _ = arm.track.motion(arm.track.samples[:: max(1, len(arm.track.samples) // 100)])
+                points += [poses[:, :3, 3] for poses in frame_poses(arm.track.robot, q).values()]
+        else:
+            points = [np.zeros((1, 3))]
+            for load in self.view.loads:
+                half = 0.6 * float(load.body.box_size.max()) if load.body is not None else 0.02
+                center = load.parameters.center_of_mass
+                points.append(np.stack([center - half, center + half]))
+        everything = np.concatenate(points)
+        low, high = everything.min(axis=0), everything.max(axis=0)
+        return 0.5 * (low + high), max(0.5 * float(np.linalg.norm(high - low)), 0.05)
+
+    def complete(self, view: View) -> None:
+        """Take the view with its margins and its prediction."""
+        self.view = view
+        if view.margins is not None:
+            self._collisions = view.margins.scene
+
+    def show(self, time: float) -> None:
+        """Move everything to where it is at a time [s]."""
+        for arm in self.arms:
+            arm.show(time)
+        if not self.arms:
+            return
+        if self._collisions is not None:
+            self._show_nearest(nearest_pair(self._collisions, self.arms[0].track.at(time)))
+        wrench = self.view.wrench
+        if wrench is not None:
+            track = self.view.tracks[self.view.wrench_track]
+            for name, ends in wrench.arrows(time, track.poses(time)[track.robot.tool_frame]).items():
+                self._show_arrow(name, ends)
+
+    def _show_arrow(self, name: str, ends: FloatArray) -> None:
+        points = ends[None].astype(np.float32)
+        if name in self._arrows:
+            self._arrows[name].points = points
+            return
+        reach = self.extent[1]
+        node = self._scene.add_arrows(
+            f"/wrench/{name.replace(' ', '_')}",
+            points,
+            WRENCH[name],
+            shaft_radius=0.010 * reach,
+            head_radius=0.024 * reach,
+            head_length=0.06 * reach,
+        )
+        self._arrows[name] = node
+        self.groups.setdefault("wrench", []).append(node)
+
+    def _show_nearest(self, found: Nearest | None) -> None:
+        self.nearest = found
+        if found is None:
+            return
+        points, middle = found.points[None].astype(np.float32), found.points.mean(axis=0)
+        color = LINK[2] if found.distance < self.view.clearance else (0, 0, 0)
+        words = f"{1e3 * found.distance:.0f} mm"
+        if self._gap is None:
+            self._gap = self._scene.add_line_segments(
+                "/nearest/line", points, colors=color, thickness=4.0, thickness_units="screen"
+            )
+            self._gap_label = self._scene.add_label("/nearest/distance", words, position=middle)
+            self.groups.setdefault("nearest pair", []).extend([self._gap, self._gap_label])
+            return
+        self._gap.points = points
+        self._gap.colors = np.array(color, dtype=np.uint8)
+        self._gap_label.position = middle
+        if self._gap_label.text != words:
+            self._gap_label.text = words
+
+    def _surroundings(self) -> None:
+        scene, cell, reach = self._scene, self.view.cell, self.extent[1]
+        height = cell.ground_height
+        if not self.arms:
+            scene.add_grid("/ground", 2.0 * reach, 2.0 * reach, cell_size=0.01, section_size=0.1, fade_distance=1e3)
+            return
+        if height is not None:
+            size = 2.0 * np.ceil(1.5 * reach / 0.5) * 0.5
+            scene.add_grid(
+                "/cell/ground",
+                size,
+                size,
+                cell_size=0.1,
+                section_size=0.5,
+                position=(0.0, 0.0, height),
+                fade_distance=1e3,
+            )
+        for index, box in enumerate(cell.boxes):
+            pose = np.eye(4)
+            pose[:3, :3] = box.rotation
+            scene.add_box(
+                f"/cell/{index}_{node_name(box.name)}",
+                color=OBSTACLE,
+                dimensions=tuple(2.0 * box.half_extents),
+                wxyz=quaternion(pose),
+                position=box.center,
+                opacity=0.85,
+            )
+        for index, plane in enumerate(cell.planes):
+            vertices, faces = wall(plane.point, plane.normal, 2.0 * reach)
+            scene.add_mesh_simple(
+                f"/cell/wall{index}_{node_name(plane.name)}",
+                vertices.astype(np.float32),
+                faces,
+                color=OBSTACLE,
+                opacity=0.3,
+                side="double",
+                cast_shadow=False,
+            )
+
+    def _add_payload(self, tool: str) -> None:
+        for index, box in enumerate(self.view.payload):
+            node = self._scene.add_box(
+                f"{tool}/payload{index}",
+                color=PAYLOAD,
+                dimensions=tuple(2.0 * box.half_extents),
+                wxyz=quaternion(_turned(box)),
+                position=box.center,
+                opacity=0.3,
+            )
+            self.groups.setdefault("payload box of the plan", []).append(node)
+
+    def _add_load(self, load: LoadShapes, index: int, root: str) -> None:
+        truth = load.center_region is None
+        color = TRUTH if truth else LOADS[index % len(LOADS)]
+        group = self.groups.setdefault(f"load: {load.name}", [])
+        center = load.parameters.center_of_mass
+        group.append(self._scene.add_frame(root, show_axes=False))
+        if load.body is not None:
+            pose = np.eye(4)
+            pose[:3, :3] = load.body.rotation
+            self._scene.add_box(
+                f"{root}/box",
+                color=color,
+                dimensions=tuple(load.body.box_size),
+                wxyz=quaternion(pose) if np.linalg.det(load.body.rotation) > 0.0 else _mirrored(load.body.rotation),
+                position=center,
+                opacity=0.9 if truth else 0.35,
+                wireframe=truth,
+            )
+            self._ellipsoid(f"{root}/inertia", center, load.body.ellipsoid, color, 0.25)
+            lines = np.stack([np.stack([center - end, center + end]) for end in load.axis_ends]).astype(np.float32)
+            self._scene.add_line_segments(f"{root}/axes", lines, colors=color, thickness=3.0, thickness_units="screen")
+        if load.center_region is not None:
+            self._ellipsoid(f"{root}/center_95", center, _visible(load.center_region), REGION, 0.9)
+        if load.axis_regions is not None:
+            for axis, (end, region) in enumerate(zip(load.axis_ends, load.axis_regions, strict=True)):
+                shown = limited_region(region, float(np.linalg.norm(end)))
+                opacity = 0.12 if load.undetermined[axis] else 0.5
+                self._ellipsoid(f"{root}/axis{axis}_95", center + end, _visible(shown), REGION, opacity)
+
+    def _ellipsoid(self, name: str, center: FloatArray, matrix: FloatArray, color: Color, opacity: float) -> None:
+        vertices, faces = ellipsoid_triangles(center, matrix)
+        self._scene.add_mesh_simple(
+            name, vertices.astype(np.float32), faces.astype(np.uint32), color=color, opacity=opacity, cast_shadow=False
+        )
+
+    def _path(self) -> None:
+        track = self.arms[0].track
+        q, _ = track.motion(track.samples[:: max(1, len(track.samples) // 400)])
+        points = forward_kinematics(track.robot, q)[:, :3, 3]
+        if len(points) > 1:
+            lines = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
+            node = self._scene.add_line_segments("/path", lines, colors=PATH, thickness=1.5, thickness_units="screen")
+            self.groups.setdefault("path of the tool", []).append(node)
+
+
+def node_name(name: str) -> str:
+    """A name that is one step of a scene's tree."""
+    return "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in name)[:40]
+
+
+def wall(point: FloatArray, normal: FloatArray, half: float) -> tuple[FloatArray, np.ndarray]:
+    """A square (4, 3) of a plane about the point of it that is nearest to the base, and its two triangles."""
+    middle = float(point @ normal) * normal
+    side = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
+    side /= np.linalg.norm(side)
+    other = np.cross(normal, side)
+    corners = [middle + half * (a * side + b * other) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    return np.array(corners), np.array([[0, 1, 2], [0, 2, 3]], dtype=np.uint32)
+
+
+def _turned(box: PayloadBox) -> FloatArray:
+    pose = np.eye(4)
+    pose[:3, :3] = box.rotation
+    return pose
+
+
+def _mirrored(rotation: FloatArray) -> FloatArray:
+    """The quaternion of axes of the other hand with one of them turned round: the same box."""
+    pose = np.eye(4)
+    pose[:3, :3] = rotation * [1.0, 1.0, -1.0]
+    return quaternion(pose)
+
+
+def _visible(region: FloatArray) -> FloatArray:
+    """A region that is no thinner than a pixel."""
+    values, vectors = np.linalg.eigh(region)
+    return np.asarray((vectors * np.clip(values, 0.0003**2, None)) @ vectors.T)

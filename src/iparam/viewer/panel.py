@@ -1,0 +1,239 @@
+"""`Panel`: what stands beside the scene of a page that is served: controls, readings and charts in step with the time.
+
+It takes viser's server and imports nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+from iparam.charts.chart import Chart
+from iparam.rounding import NORMAL_95, with_interval
+from iparam.viewer.drawing import Drawing
+from iparam.viewer.track import FRAMES_PER_SECOND
+from iparam.viewer.view import View, pose_text
+
+SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "4x")
+CHARTS_PER_SECOND = 6.0
+"""At which the charts follow a motion that is played."""
+
+_TABS = (("Motion", ("nearest", "q", "dq")), ("Wrench", ("force", "force-residual", "torque", "torque-residual")))
+
+
+class Panel:
+    """The controls of one page."""
+
+    def __init__(self, server: Any, drawing: Drawing) -> None:
+        self._server, self._gui, self.drawing = server, server.gui, drawing
+        self._lock = threading.RLock()
+        self._playing, self._stopped = threading.Event(), threading.Event()
+        self._charts: dict[str, tuple[Chart, Any]] = {}
+        self._charted = 0.0
+        self.time = 0.0
+        self._slider: Any = None
+        view = drawing.view
+        if view.duration > 0.0:
+            self._add_playback(view)
+        self._reading = self._gui.add_markdown("")
+        self._notes = self._gui.add_markdown("")
+        self._folders: dict[str, Any] = {}
+        tabs = self._gui.add_tab_group()
+        for name, slugs in _TABS:
+            if any(chart.slug in slugs for chart in view.charts):
+                self._folders[name] = tabs.add_tab(name)
+        if view.loads:
+            with tabs.add_tab("Load"):
+                self._gui.add_markdown(load_text(view))
+        with tabs.add_tab("Show"):
+            for group in drawing.groups:
+                self._add_checkbox(group)
+        self._tabs = tabs
+        self._draw_charts(view)
+        self.show(0.0)
+        self._thread = threading.Thread(target=self._play, daemon=True)
+        self._thread.start()
+
+    def complete(self, view: View) -> None:
+        """Take the view with its margins and its prediction."""
+        with self._lock:
+            self.drawing.complete(view)
+            self._draw_charts(view)
+            self.show(self.time)
+
+    def show(self, moment: float, charts: bool = True) -> None:
+        """Everything as it is at a time [s]."""
+        with self._lock, self._server.atomic():
+            self.time = moment
+            self.drawing.show(moment)
+            self._reading.content = self._text(moment)
+            self._notes.content = "\n\n".join(f"*{note}.*" for note in self.drawing.notes)
+            if charts:
+                for chart, handle in self._charts.values():
+                    handle.data = curves_with_marker(chart, moment)
+
+    def close(self) -> None:
+        """End the thread that plays."""
+        self._stopped.set()
+        self._playing.set()
+        self._thread.join(2.0)
+
+    def _add_playback(self, view: View) -> None:
+        self._slider = self._gui.add_slider("time [s]", min=0.0, max=view.duration, step=0.01, initial_value=0.0)
+        self._button = self._gui.add_button("Play")
+        self._speed = self._gui.add_dropdown("speed", SPEEDS, initial_value="1x")
+
+        self._slider.on_update(self._moved)
+        self._button.on_click(self._clicked)
+
+    def _moved(self, event: Any) -> None:
+        if event.client is not None:  # moved by hand, not by the player
+            self._set_playing(False)
+            self.show(float(self._slider.value))
+
+    def _clicked(self, event: Any) -> None:
+        if self.time >= self.drawing.view.duration - 1e-3 and not self._playing.is_set():
+            self.show(0.0)
+        self._set_playing(not self._playing.is_set())
+
+    def _set_playing(self, wanted: bool) -> None:
+        (self._playing.set if wanted else self._playing.clear)()
+        self._button.label = "Pause" if wanted else "Play"
+
+    def _play(self) -> None:
+        last = time.monotonic()
+        while not self._stopped.is_set():
+            if not self._playing.is_set():
+                self._playing.wait()
+                last = time.monotonic()
+                continue
+            now = time.monotonic()
+            moment = self.time + (now - last) * float(self._speed.value.removesuffix("x"))
+            last, end = now, self.drawing.view.duration
+            if moment >= end:
+                moment = end
+                self._set_playing(False)
+            due = now - self._charted >= 1.0 / CHARTS_PER_SECOND or moment >= end
+            if due:
+                self._charted = now
+            self._slider.value = round(moment, 2)
+            self.show(moment, charts=due)
+            time.sleep(max(0.0, 1.0 / FRAMES_PER_SECOND - (time.monotonic() - now)))
+
+    def _text(self, moment: float) -> str:
+        view, lines = self.drawing.view, []
+        for index, arm in enumerate(self.drawing.arms):
+            tool = arm.track.robot.tool_frame
+            words = pose_text(arm.track.poses(moment)[tool], tool)
+            lines.append(words if index == 0 else f"ghost ({arm.track.name}): {words}")
+        nearest = self.drawing.nearest
+        if nearest is not None:
+            one, other = nearest.bodies
+            lines.append(f"nearest: **{one} - {other}, {1e3 * nearest.distance:.0f} mm**")
+        if self.drawing.arms:
+            track = self.drawing.arms[0].track
+            states = track.joint_states(np.array([moment]))[0]
+            near = [name for name, state in zip(track.robot.joint_names, states, strict=True) if state > 0.0]
+            lines.append(f"near a limit: **{', '.join(near)}**" if near else "no joint near a limit")
+        if view.wrench is not None:
+            row = [np.interp(moment, view.wrench.time, column) for column in view.wrench.measured.T]
+            lines.append(
+                f"force {_three(row[:3], 2)} N, torque {_three(row[3:], 3)} N m; "
+                f"an arrow of 100 mm is {0.1 / view.wrench.scales[0]:.3g} N or {0.1 / view.wrench.scales[1]:.3g} N m"
+            )
+        return "\n\n".join(lines)
+
+    def _add_checkbox(self, group: str) -> None:
+        box = self._gui.add_checkbox(group, initial_value=True)
+
+        def switched(event: Any) -> None:
+            for node in self.drawing.groups[group]:
+                node.visible = bool(box.value)
+
+        box.on_update(switched)
+
+    def _draw_charts(self, view: View) -> None:
+        for chart in view.charts:
+            tab = next((name for name, slugs in _TABS if chart.slug in slugs), "")
+            if chart.slug in self._charts:
+                self._charts.pop(chart.slug)[1].remove()
+            if tab not in self._folders:
+                self._folders[tab] = self._tabs.add_tab(tab)
+            order = float(next(slugs for name, slugs in _TABS if name == tab).index(chart.slug))
+            with self._folders[tab]:
+                self._charts[chart.slug] = (chart, self._add_chart(chart, order))
+
+    def _add_chart(self, chart: Chart, order: float) -> Any:
+        series: list[dict[str, Any]] = [{"label": "time [s]"}]
+        for line in chart.lines:
+            series.append({"label": line.label, "stroke": line.color, "width": 1.5})
+            if line.dashed:
+                series[-1]["dash"] = [6, 4]
+        series.append({"label": "now", "stroke": "#888888", "width": 1})
+        low, high = chart.bounds
+        return self._gui.add_uplot(
+            curves_with_marker(chart, self.time),
+            tuple(series),
+            title=chart.title,
+            scales={"x": {"time": False}, "y": {"range": (low, high)}},
+            legend={"show": len(chart.lines) > 1},
+            height=190,
+            order=order,
+        )
+
+
+def curves_with_marker(chart: Chart, moment: float) -> tuple[FloatRow, ...]:
+    """The time (N + 2,), each curve, and a line that stands upright at a moment, as a chart of common times takes them.
+
+    The moment is put among the times twice; the curves have their own values there, so that nothing of them changes.
+    """
+    place = int(np.searchsorted(chart.time, moment))
+    low, high = chart.bounds
+    marker = np.full(len(chart.time), np.nan)
+    rows = [np.insert(chart.time, place, [moment, moment])]
+    rows += [
+        np.insert(line.values, place, [value, value]) for line, value in zip(chart.lines, chart.at(moment), strict=True)
+    ]
+    return (*rows, np.insert(marker, place, [low, high]))
+
+
+FloatRow = np.ndarray
+
+
+def load_rows(view: View) -> list[list[str]]:
+    """The header, then mass, centre of mass and principal moments of each load, for people."""
+    estimates = dict(view.given.results)
+    columns: list[list[str]] = []
+    for load in view.loads:
+        estimate, body = estimates.get(load.name), load.parameters
+        half = None if estimate is None else estimate.standard_deviation
+        rows = [load.name, _known(body.mass, None if half is None else NORMAL_95 * half.mass)]
+        for axis in range(3):
+            width = None if half is None else 1e3 * NORMAL_95 * half.center_of_mass[axis]
+            rows.append(_known(1e3 * body.center_of_mass[axis], width))
+        rows += [f"{1e3 * moment:.4g}" for moment in np.linalg.eigvalsh(body.inertia_about_com)]
+        columns.append(rows)
+    names = ["load", "mass [kg]", *(f"CoM {axis} [mm]" for axis in "xyz"), *(f"I{i} [g m²]" for i in (1, 2, 3))]
+    return [[name, *(column[i] for column in columns)] for i, name in enumerate(names)]
+
+
+def load_text(view: View) -> str:
+    """`load_rows` as a table in Markdown, and how to read it."""
+    head, *rows = load_rows(view)
+    lines = [" | ".join(cells) for cells in (head, ["---"] * len(head), *rows)]
+    table = "\n".join(f"| {line} |" for line in lines)
+    return (
+        f"{table}\n\n± are 95 % intervals, in the axes of the tool. The box and the ellipsoid have the load's mass and "
+        "inertia; the red ellipsoids hold the centre of mass and the ends of the principal axes with 95 %."
+    )
+
+
+def _known(value: float, half: float | None) -> str:
+    return f"{value:.4g}" if half is None else with_interval(value, half)
+
+
+def _three(values: list[Any], decimals: int) -> str:
+    return ", ".join(f"{float(value):.{decimals}f}" for value in values)

@@ -1,0 +1,160 @@
+"""The one place that imports viser: the server of a page, who may see it, and a scene as one file."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import threading
+from collections.abc import Iterator
+from http import HTTPStatus
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.errors import IparamError, MissingExtraError
+from iparam.viewer.access import LOOPBACK, Access, free_port
+from iparam.viewer.drawing import Drawing
+from iparam.viewer.link_meshes import MOST_TRIANGLES
+from iparam.viewer.panel import Panel
+from iparam.viewer.view import View
+
+_STARTING = threading.Lock()
+
+
+def require_viser() -> Any:
+    """The module `viser`.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    try:
+        import viser
+    except ImportError:
+        raise MissingExtraError("viser", "viewer") from None
+    return viser
+
+
+class ViewServer:
+    """A page with a view, served until it is closed.
+
+    Attributes:
+        link: its address.
+        panel: its controls.
+    """
+
+    def __init__(self, view: View, host: str = LOOPBACK, port: int | None = None) -> None:
+        access = Access.to(host)
+        self._server = _start(access, free_port(host, port))
+        try:
+            self.link = access.link(int(self._server.get_port()))
+            _arrange(self._server, view)
+            self.drawing = Drawing(self._server.scene, view, MOST_TRIANGLES)
+            _aim(self._server, self.drawing)
+            self.panel = Panel(self._server, self.drawing)
+        except BaseException:
+            _stop(self._server)
+            raise
+
+    def complete(self) -> None:
+        """Add what takes seconds to compute: see `View.complete`."""
+        self.panel.complete(self.drawing.view.complete())
+
+    def close(self) -> None:
+        """End the server."""
+        self.panel.close()
+        _stop(self._server)
+
+
+def scene_page(view: View, times: FloatArray, most_triangles: int) -> tuple[str, tuple[str, ...]]:
+    """The scene of a complete view at some times [s], with a slider, as an HTML document that needs nothing else; and
+    what there is to say about it.
+    """
+    server = _start(Access(LOOPBACK), free_port(LOOPBACK, 0))
+    try:
+        drawing = Drawing(server.scene, view, most_triangles)
+        drawing.complete(view)
+        _aim(server, drawing)
+        drawing.show(float(times[0]))
+        serializer = server.get_scene_serializer()
+        for before, moment in pairwise(times.tolist()):
+            serializer.insert_sleep(moment - before)
+            drawing.show(moment)
+        return str(serializer.as_html()), tuple(drawing.notes)
+    finally:
+        _stop(server)
+
+
+def _start(access: Access, port: int) -> Any:
+    """A server that nobody is told of on standard output, and that asks `access` about every request."""
+    viser = require_viser()
+    with _guarded(access) as guarded, contextlib.redirect_stdout(io.StringIO()):
+        server = viser.ViserServer(host=access.host, port=port, verbose=False)
+    if not guarded.is_set():
+        _stop(server)
+        raise IparamError(f"viser {viser.__version__} serves its page in another way than iparam knows: not started")
+    server.request_share_url = _share_nothing
+    return server
+
+
+def _stop(server: Any) -> None:
+    """End a server, which would say so on standard output."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        server.stop()
+
+
+def _share_nothing(*_: object, **__: object) -> None:
+    """In place of viser's tunnel to a public address, which any page that is connected could ask for."""
+
+
+@contextlib.contextmanager
+def _guarded(access: Access) -> Iterator[threading.Event]:
+    """Inside it a viser server that starts is given the rule of access; the event is set once it has taken it.
+
+    viser has no hook for that. Its server is one call of websockets' ``serve``, made before the constructor returns.
+    """
+    from websockets import Headers
+    from websockets.asyncio import server as sockets
+    from websockets.http11 import Response
+
+    taken = threading.Event()
+    serve = sockets.serve
+
+    def guarded_serve(*args: Any, process_request: Any = None, **options: Any) -> Any:
+        def decide(connection: Any, request: Any) -> Any:
+            headers = {name.lower(): value for name, value in request.headers.raw_items()}
+            decision = access.decide(request.path, headers)
+            if decision.status == HTTPStatus.OK:
+                return process_request(connection, request)
+            answer = Headers({"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"})
+            if decision.cookie:
+                answer["Set-Cookie"], answer["Location"] = decision.cookie, "/"
+            text = f"{decision.reason}\n".encode()
+            answer["Content-Length"] = str(len(text))
+            return Response(decision.status, HTTPStatus(decision.status).phrase, answer, text)
+
+        taken.set()
+        return serve(*args, process_request=decide, **options)
+
+    with _STARTING:
+        sockets.serve = guarded_serve  # type: ignore[assignment,misc,unused-ignore]
+        try:
+            yield taken
+        finally:
+            sockets.serve = serve  # type: ignore[misc,unused-ignore]
+
+
+def _arrange(server: Any, view: View) -> None:
+    server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
+    server.gui.set_panel_label(view.title)
+    server.gui.main_panel.dock_right()
+
+
+def _aim(server: Any, drawing: Drawing) -> None:
+    """The camera in front of the arm, from the side and above; of a load alone, near it."""
+    middle, reach = drawing.extent
+    server.initial_camera.look_at = tuple(float(x) for x in middle)
+    server.initial_camera.position = tuple(float(x) for x in middle + reach * np.array([2.0, 1.3, 0.9]))
+    server.initial_camera.up = (0.0, 0.0, 1.0)
+    server.initial_camera.near = 0.01 * reach

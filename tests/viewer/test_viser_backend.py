@@ -1,0 +1,139 @@
+"""The page that is served, in a real browser: it opens, the slider moves the arm, nothing is asked of anybody else."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.viewer.view import ViewInput, view_of
+
+viser = pytest.importorskip("viser", reason="the extra viewer is not installed")
+
+from iparam.viewer.viser_backend import ViewServer  # noqa: E402
+
+SLIDER = "document.querySelector('[role=\"slider\"]')"
+
+
+@pytest.fixture(scope="module")
+def served(
+    ur5e: iparam.Robot,
+    plan: iparam.TrajectoryFile,
+    recording: iparam.Recording,
+    estimate: iparam.Estimate,
+    load: iparam.InertialParameters,
+) -> Iterator[ViewServer]:
+    given = ViewInput(
+        robot=ur5e,
+        plans=[("plan.json", plan)],
+        recordings=[("run.parquet", recording)],
+        results=[("result.json", estimate)],
+        truth=load,
+        title="all of it",
+    )
+    server = ViewServer(view_of(given), port=0)
+    server.complete()
+    yield server
+    server.close()
+
+
+def shown_pose(node: Any) -> np.ndarray:
+    w, x, y, z = node.wxyz
+    from scipy.spatial.transform import Rotation
+
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = Rotation.from_quat([x, y, z, w]).as_matrix(), node.position
+    return pose
+
+
+def test_poses_that_are_sent_are_forward_kinematics(
+    served: ViewServer, ur5e: iparam.Robot, plan: iparam.TrajectoryFile, recording: iparam.Recording
+) -> None:
+    for index in (0, 377, 1000):
+        served.panel.show(index / 500.0)
+        q = recording.signal("q").values[index]
+        for frame, node in served.drawing.arms[0].nodes.items():
+            np.testing.assert_allclose(shown_pose(node), iparam.forward_kinematics(ur5e, q, frame), atol=1e-6)
+        ghost = plan.trajectory.evaluate(index / 500.0).q[0]
+        for frame, node in served.drawing.arms[1].nodes.items():
+            np.testing.assert_allclose(shown_pose(node), iparam.forward_kinematics(ur5e, ghost, frame), atol=1e-6)
+
+
+def test_arrows_and_the_nearest_pair_are_drawn_where_they_were_computed(served: ViewServer) -> None:
+    drawing = served.drawing
+    served.panel.show(0.8)
+    track, wrench = drawing.view.tracks[0], drawing.view.wrench
+    assert wrench is not None
+    assert wrench.predicted is not None
+    for name, ends in wrench.arrows(0.8, track.poses(0.8)["tool0"]).items():
+        np.testing.assert_allclose(drawing._arrows[name].points[0], ends, atol=1e-6)
+    assert drawing.nearest is not None
+    np.testing.assert_allclose(drawing._gap.points[0], drawing.nearest.points, atol=1e-6)
+
+
+def test_the_slider_in_the_page_moves_the_arm(browser: Any, served: ViewServer) -> None:
+    served.panel.show(0.0)
+    browser.open(served.link)
+    browser.until(lambda: browser.run(f"!!{SLIDER} && document.body.innerText.includes('tool0 at')"))
+    browser.until(lambda: browser.picture()[100:-50, 50:400].std() > 10.0)  # something stands there
+    before, words = browser.picture(), browser.run("document.body.innerText")
+    box = json.loads(browser.run(f"JSON.stringify({SLIDER}.parentElement.getBoundingClientRect())"))
+    place = {
+        "x": box["x"] + 0.25 * box["width"],
+        "y": box["y"] + 0.5 * box["height"],
+        "button": "left",
+        "clickCount": 1,
+    }
+    for kind in ("mousePressed", "mouseReleased"):
+        browser.call("Input.dispatchMouseEvent", type=kind, **place)
+    browser.until(lambda: 0.3 < served.panel.time < 0.7)
+    pose = served.drawing.arms[0].track.poses(served.panel.time)["tool0"][:3, 3] * 1e3
+    told = f"tool0 at {pose[0]:.1f}, {pose[1]:.1f}, {pose[2]:.1f} mm"
+    browser.until(lambda: told in browser.run("document.body.innerText"))
+    assert told not in words
+    browser.until(lambda: np.abs(browser.picture()[100:-50, 50:400] - before[100:-50, 50:400]).mean() > 2.0)
+    text = browser.run("document.body.innerText")
+    for part in ("nearest", "ghost (plan.json)", "no meshes", "Wrench", "Load", "an arrow of 100 mm"):
+        assert part in text
+    assert browser.run("document.querySelectorAll('.uplot').length") >= 3
+    assert not browser.complaints
+    assert not browser.foreign_requests(served.link)
+
+
+def test_what_comes_from_another_page_is_refused(served: ViewServer) -> None:
+    from websockets.exceptions import InvalidStatus
+    from websockets.sync.client import connect
+
+    for headers in ({"Origin": "http://evil.example"}, {"Host": "evil.example"}):
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(urllib.request.Request(served.link, headers=headers))
+    address = served.link.replace("http", "ws")
+    protocol = [f"viser-v{viser.__version__}"]
+    with pytest.raises(InvalidStatus, match="403"):
+        connect(address, origin="http://evil.example", subprotocols=protocol)
+    connect(address, origin=served.link.rstrip("/"), subprotocols=protocol).close()
+
+
+def test_another_address_is_served_to_those_with_the_token_only(estimate: iparam.Estimate) -> None:
+    server = ViewServer(view_of(ViewInput(results=[("result.json", estimate)])), host="0.0.0.0", port=0)
+    try:
+        port, _, token = server.link.rpartition(":")[2].partition("/?token=")
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/")
+        jar = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        assert b"<title>" in jar.open(f"http://127.0.0.1:{port}/?token={token}").read()
+        assert b"<title>" in jar.open(f"http://127.0.0.1:{port}/").read()
+    finally:
+        server.close()
+
+
+def test_nothing_can_be_shared_with_the_world(served: ViewServer) -> None:
+    """viser opens a tunnel to a public address when a connected page asks for it."""
+    assert served._server.request_share_url() is None
+    assert served._server._share_tunnel is None
