@@ -18,8 +18,8 @@ from iparam.robot.model import Robot
 
 Shape = PlacedCapsule | PlacedBox | PlacedPoint
 
-BUILT_NEAR = 0.05
-"""Distance that two shapes keep below in almost all poses to count as built near each other [m]."""
+BUILT_NEAR = 0.06
+"""Distance, in reaches of the arm, that two shapes keep below in almost all poses to count as built near each other."""
 
 _FAR = 1e3  # m: beyond all distances of a cell
 
@@ -89,9 +89,9 @@ def _distances(scene: CollisionScene, q: FloatArray) -> FloatArray:
 
 @lru_cache(maxsize=8)
 def _built_near(scene: CollisionScene) -> NDArray[np.bool_]:
-    """(P,) whether two shapes are within `BUILT_NEAR` of each other in almost all poses of the arm."""
+    """(P,) whether two shapes are near each other in almost all poses of the arm, see `BUILT_NEAR`."""
     gaps = _distances(scene, sampled_poses(scene.robot))
-    return np.asarray(np.quantile(gaps, ALMOST_ALL, axis=0) < BUILT_NEAR)
+    return np.asarray(np.quantile(gaps, ALMOST_ALL, axis=0) < BUILT_NEAR * scene.robot.reach)
 
 
 def nearest_pair(scene: CollisionScene, q: FloatArray) -> Nearest | None:
