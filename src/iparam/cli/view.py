@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,12 +15,13 @@ from iparam.cli.console.printing import note, print_line, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
 from iparam.cli.options.recorded_run import RecordedRunOptions
-from iparam.errors import InputError
+from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind, kind_of
 
 if TYPE_CHECKING:
     from iparam.robot.model import Robot
     from iparam.viewer.view import View as ViewContent
+    from iparam.viewer.viser_backend import ViewServer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +67,8 @@ class View(RecordedRunOptions):
                     note(sentence)
                 print_line(f"page      {server.link}")
                 say("Ctrl-C ends it")
-                server.complete()
+                # Not here, or Ctrl-C would wait until all margins are known.
+                threading.Thread(target=_complete, args=(server,), daemon=True).start()
                 stop.wait()
             finally:
                 server.close()
@@ -87,10 +90,10 @@ class View(RecordedRunOptions):
         robot: Robot | None = runs[0][2] if runs else None
         if robot is None:
             name = self.robot or next((plan.robot for _, plan in plans if plan.robot), None)
-            frame = next((plan.tool_frame for _, plan in plans), None)
-            frame = next((estimate.frame for _, estimate in results if estimate.frame), frame)
+            stated = next((plan.arm for _, plan in plans), iparam.robot.StatedArm())
+            frame = next((estimate.frame for _, estimate in results if estimate.frame), stated.tip)
             if name:
-                robot = robot_of(name, self.tip, frame, **self.cut())
+                robot = robot_of(name, self.tip, replace(stated, tip=frame), **self.cut())
             elif plans:
                 raise InputError(f"{plans[0][0]} does not say which robot it belongs to: add --robot")
         shown = ", ".join(path.name for path in self.files) or (robot.name if robot is not None else "")
@@ -106,3 +109,11 @@ class View(RecordedRunOptions):
                 title=shown,
             )
         )
+
+
+def _complete(server: ViewServer) -> None:
+    """Add what takes seconds; what cannot be had is said, and the page shows the rest."""
+    try:
+        server.complete()
+    except IparamError as error:
+        note(str(error))

@@ -173,7 +173,7 @@ class Drawing:
             self._show_nearest(nearest_pair(self._collisions, self.arms[0].track.at(time)))
         wrench = self.view.wrench
         if wrench is not None:
-            track = self.view.tracks[self.view.wrench_track]
+            track = self.view.tracks[0]
             for name, ends in wrench.arrows(time, track.poses(time)[track.robot.tool_frame]).items():
                 self._show_arrow(name, ends)
 

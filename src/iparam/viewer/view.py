@@ -76,8 +76,7 @@ class View:
         payload: boxes on the tool that the plan keeps clear of everything.
         cell: the surroundings.
         clearance: that the plan has to keep [m].
-        wrench: measured along the first recorded track, or None.
-        wrench_track: which of the tracks that is.
+        wrench: measured along the first track, or None.
         capsules: see `ViewInput`.
         notes: what a viewer should know, one sentence each.
         margins: along the first track; None before `complete`.
@@ -92,7 +91,6 @@ class View:
     cell: WorkCell
     clearance: float
     wrench: ShownWrench | None
-    wrench_track: int
     capsules: bool
     notes: tuple[str, ...]
     given: ViewInput
@@ -109,8 +107,8 @@ class View:
         wrench, margins, given = self.wrench, None, self.given
         if wrench is not None and given.results and self.robot is not None:
             recording, estimate = given.recordings[0][1], given.results[0][1]
-            run = analyze_run(recording, self.robot, estimate)
-            wrench = analyzed_wrench(run, self.tracks[self.wrench_track].origin, self.robot.reach)
+            run = analyze_run(recording, self.robot, estimate, correction=estimate.correction)
+            wrench = analyzed_wrench(run, self.tracks[0].origin, self.robot.reach)
         if self.tracks:
             track = self.tracks[0]
             scene = collision_scene(track.robot, self.payload, self.cell)
@@ -129,14 +127,15 @@ def view_of(given: ViewInput) -> View:
     """The view of some plans, recordings and results, without what takes seconds: see `View.complete`."""
     robot = given.robot
     tracks: list[Track] = []
-    wrench, wrench_track = None, 0
+    wrench = None
     if robot is not None:
-        tracks = [recorded_track(recording, robot, name) for name, recording in given.recordings]
+        runs = [(name, _corrected(recording, robot, given)) for name, recording in given.recordings]
+        tracks = [recorded_track(recording, robot, name) for name, recording in runs]
         tracks += [planned_track(plan, robot, name) for name, plan in given.plans]
         if not tracks:
             tracks = [standing_track(robot)]
-        if given.recordings:
-            wrench = measured_wrench(given.recordings[0][1], tracks[0].origin, robot.reach)
+        if runs:
+            wrench = measured_wrench(runs[0][1], tracks[0].origin, robot.reach)
     for _, estimate in given.results:
         if robot is not None:
             check_frame(estimate.frame, robot)
@@ -159,12 +158,16 @@ def view_of(given: ViewInput) -> View:
         cell=cell,
         clearance=0.0 if conditions is None else conditions.limits.clearance,
         wrench=wrench,
-        wrench_track=wrench_track,
         capsules=given.capsules,
         notes=_notes(given, loads),
         given=given,
         charts=charts,
     )
+
+
+def _corrected(recording: Recording, robot: Robot, given: ViewInput) -> Recording:
+    """A recording with what the first result put right in it."""
+    return given.results[0][1].correction.applied(recording, robot) if given.results else recording
 
 
 def _notes(given: ViewInput, loads: list[LoadShapes]) -> tuple[str, ...]:
