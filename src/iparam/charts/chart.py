@@ -19,6 +19,9 @@ SKY, PURPLE, GREY = "#56b4e9", "#cc79a7", "#6b6b6b"
 AXES = (VERMILLION, GREEN, BLUE)
 """Of x, y and z."""
 
+PALE_AXES = ("#f0b48c", "#8fd3bf", "#8cc0de")
+"""The same for what stands behind another curve."""
+
 MANY = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, GREY)
 """Of what comes in larger numbers, as joints."""
 

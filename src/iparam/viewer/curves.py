@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from iparam.charts.chart import AXES, BLUE, MANY, VERMILLION, Chart, Line, lines_of, thinned
+from iparam.charts.chart import AXES, BLUE, MANY, PALE_AXES, VERMILLION, Chart, Line, lines_of, thinned
 from iparam.robot.model import JointKind
 from iparam.viewer.margins import Margins
 from iparam.viewer.track import Track, interpolated
@@ -40,10 +40,10 @@ def wrench_charts(wrench: ShownWrench) -> tuple[Chart, ...]:
     for name, unit, part in (("force", "N", slice(3)), ("torque", "N m", slice(3, 6))):
         axes = [f"{name[0]}{axis}" for axis in "xyz"]
         time, rows = thinned(wrench.time, wrench.measured[:, part])
-        lines = lines_of(axes, AXES, rows)
+        lines = lines_of(axes, AXES if wrench.predicted is None else PALE_AXES, rows)
         if wrench.predicted is not None:
             predicted = interpolated(time, wrench.time, wrench.predicted[:, part])
-            lines += lines_of([f"{axis} predicted" for axis in axes], AXES, predicted, dashed=True)
+            lines += lines_of([f"{axis} predicted" for axis in axes], AXES, predicted)
         charts.append(Chart(name, f"{name} [{unit}]", time, lines))
         if wrench.residual is not None:
             time, rows = thinned(wrench.time, wrench.residual[:, part])
