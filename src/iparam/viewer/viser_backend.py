@@ -114,9 +114,7 @@ def _guarded(access: Access) -> Iterator[threading.Event]:
 
     viser has no hook for that. Its server is one call of websockets' ``serve``, made before the constructor returns.
     """
-    from websockets import Headers
     from websockets.asyncio import server as sockets
-    from websockets.http11 import Response
 
     taken = threading.Event()
     serve = sockets.serve
@@ -127,12 +125,11 @@ def _guarded(access: Access) -> Iterator[threading.Event]:
             decision = access.decide(request.path, headers)
             if decision.status == HTTPStatus.OK:
                 return process_request(connection, request)
-            answer = Headers({"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"})
+            answer = connection.respond(HTTPStatus(decision.status), f"{decision.reason}\n")
+            answer.headers["Cache-Control"] = "no-store"
             if decision.cookie:
-                answer["Set-Cookie"], answer["Location"] = decision.cookie, "/"
-            text = f"{decision.reason}\n".encode()
-            answer["Content-Length"] = str(len(text))
-            return Response(decision.status, HTTPStatus(decision.status).phrase, answer, text)
+                answer.headers["Set-Cookie"], answer.headers["Location"] = decision.cookie, "/"
+            return answer
 
         taken.set()
         return serve(*args, process_request=decide, **options)
