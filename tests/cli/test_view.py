@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import os
 import re
 import signal
@@ -10,7 +9,6 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -116,13 +114,6 @@ def test_a_page_is_served_until_ctrl_c(folder: Path) -> None:
 def test_without_viser_the_extra_is_named(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = builtins.__import__
-
-    def refuse(name: str, *args: Any, **kwargs: Any) -> Any:
-        if name == "viser":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    monkeypatch.setattr("iparam.viewer.viser_backend.viser", None)
     assert main(["view", "plan.json"]) == 1
     assert "this needs viser, which is not installed: pip install 'iparam[viewer]'" in capsys.readouterr().err

@@ -20,6 +20,12 @@ from iparam.viewer.link_meshes import MOST_TRIANGLES
 from iparam.viewer.panel import Panel
 from iparam.viewer.view import View
 
+try:
+    import viser
+    from websockets.asyncio import server as sockets
+except ImportError:  # the extra is not installed; `require_viser` says so
+    viser = None  # type: ignore[assignment,unused-ignore]
+
 _STARTING = threading.Lock()
 
 
@@ -29,10 +35,8 @@ def require_viser() -> Any:
     Raises:
         MissingExtraError: it is not installed.
     """
-    try:
-        import viser
-    except ImportError:
-        raise MissingExtraError("viser", "viewer") from None
+    if viser is None:
+        raise MissingExtraError("viser", "viewer")
     return viser
 
 
@@ -88,7 +92,7 @@ def scene_page(view: View, times: FloatArray, most_triangles: int) -> tuple[str,
 
 def _start(access: Access, port: int) -> Any:
     """A server that nobody is told of on standard output, and that asks `access` about every request."""
-    viser = require_viser()
+    require_viser()
     with _guarded(access) as guarded, contextlib.redirect_stdout(io.StringIO()):
         server = viser.ViserServer(host=access.host, port=port, verbose=False)
     if not guarded.is_set():
@@ -114,8 +118,6 @@ def _guarded(access: Access) -> Iterator[threading.Event]:
 
     viser has no hook for that. Its server is one call of websockets' ``serve``, made before the constructor returns.
     """
-    from websockets.asyncio import server as sockets
-
     taken = threading.Event()
     serve = sockets.serve
 
