@@ -94,7 +94,7 @@ def _start(access: Access, port: int) -> Any:
     """A server that nobody is told of on standard output, and that asks `access` about every request."""
     require_viser()
     with _guarded(access) as guarded, contextlib.redirect_stdout(io.StringIO()):
-        server = viser.ViserServer(host=access.host, port=port, verbose=False)
+        server: Any = viser.ViserServer(host=access.host, port=port, verbose=False)
     if not guarded.is_set():
         _stop(server)
         raise IparamError(f"viser {viser.__version__} serves its page in another way than iparam knows: not started")
