@@ -54,6 +54,11 @@ from .payload.problem_from_recording import problem_from_recording as problem_fr
 from .payload.regressor_uncertainty import RegressorUncertainty as RegressorUncertainty
 from .payload.regressor_uncertainty import regressor_uncertainty as regressor_uncertainty
 from .payload.weighted_fit import problem_identifiability as problem_identifiability
+from .shape.at_rest import with_shape as with_shape
+from .shape.estimator import ShapeEstimator as ShapeEstimator
+from .shape.reading import load_shape as load_shape
+from .shape.shape import Part as Part
+from .shape.shape import Shape as Shape
 from .static.identify import identify_static as identify_static
 from .torque.payload_from_torque import identify_payload_from_torque as identify_payload_from_torque
 from .torque.robot_identification import identify_robot as identify_robot

@@ -158,6 +158,7 @@ LINES = (
         f"--bare @bare.txt --loaded @loaded.txt --robot ur10e {_LOGS} --known-load @truth.json "
         f"--known-load-run @loaded.txt {_FRICTION}",
     ),
+    Line("identify payload", "@run.parquet --shape @part.stl --shape-pose 0 0 0.1 0 0 0 --output >found.json"),
     Line("identify fuse", "@result.json @other_result.json --output >fused.json", quick=True),
     Line(
         "identify robot",

@@ -24,7 +24,7 @@ READ = {
     "excite check": {"trajectory", "cell"},
     "excite predict": {"trajectory", "cell"},
     "excite poses": {"cell"},
-    "identify payload": {"recording", "prior", "orientation", "sensor"},
+    "identify payload": {"recording", "prior", "orientation", "sensor", "shape"},
     "identify torque-payload": {"bare", "loaded", "known_load", "known_load_run"},
     "identify fuse": {"results"},
     "identify robot": {"logs", "validate", "known_load", "known_load_run"},

@@ -30,6 +30,7 @@ from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.payload import read_load
 from iparam.cli.options.recorded_run import Motion, motion_source, note_further
+from iparam.cli.options.shape import ShapeOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.rounding import NORMAL_95
@@ -42,13 +43,14 @@ Method = Literal["consistent", "ls", "wls", "tls", "rls", "riv", "rtls", "robust
 
 
 @dataclass(frozen=True, kw_only=True)
-class IdentifyPayload(CorrectedRunOptions):
+class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
     r"""Mass, centre of mass and inertia of what the arm carried in a recording.
 
     Example:
       iparam identify payload run.parquet --robot ur5e --output result.json
       iparam identify payload run.parquet --method all
       iparam identify payload rests.parquet --static
+      iparam identify payload slow.parquet --shape part.stl
       iparam identify payload wrench.csv --orientation orientation.csv
     """
 
@@ -64,7 +66,7 @@ class IdentifyPayload(CorrectedRunOptions):
     orientation: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """A second recording with the orientation of the sensor, stamped by the same clock, its columns named."""
     static: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Use the rests only: mass, centre of mass and bias, not the inertia."""
+    """Use the rests only: mass, centre of mass and bias; the inertia with a --shape only."""
     output: Annotated[
         Path | None,
         arg(metavar="FILE", help_behavior_hint="(default: not written)"),
@@ -77,7 +79,7 @@ class IdentifyPayload(CorrectedRunOptions):
     @property
     def written_kind(self) -> FileKind:
         """What --output will be."""
-        return FileKind.STATIC_RESULT if self.static else FileKind.RESULT
+        return FileKind.STATIC_RESULT if self.static and not self.names_shape else FileKind.RESULT
 
     def run(self) -> None:
         """Identify, print and write."""
@@ -87,21 +89,28 @@ class IdentifyPayload(CorrectedRunOptions):
             self._refuse_options_of_motion()
         if self.prior is not None and not self._takes_prior():
             raise InputError("--prior needs --method logchol")
+        if self.names_shape and self.method != "consistent":
+            raise InputError(f"a shape is a method of its own: leave --method {self.method} out, or the shape")
+        shape = self.known_shape()
         recording, robot = self._load()
         prior = self._prior(recording, robot)
-        if self.static:
-            self._identify_static(recording, robot)
-            return
         if self.method == "all":
             self._compare(recording, robot)
             return
-        estimate = iparam.identify_payload(
-            recording,
-            robot,
-            self.method,
-            prior=prior,
-            **self._settings(),
-        )
+        if self.static:
+            rests = self._at_rest(recording, robot)
+            if shape is None:
+                self._report_static(rests, recording)
+                return
+            estimate = iparam.estimation.with_shape(rests, shape)
+        else:
+            estimate = iparam.identify_payload(
+                recording,
+                robot,
+                self.method if shape is None else iparam.estimation.ShapeEstimator(shape),
+                prior=prior,
+                **self._settings(),
+            )
         if self.output is not None:
             estimate.save(self.output)
         say_refuted(estimate)
@@ -143,14 +152,16 @@ class IdentifyPayload(CorrectedRunOptions):
                     "leave one of the two out"
                 )
 
-    def _identify_static(self, recording: Recording, robot: Robot | None) -> None:
+    def _at_rest(self, recording: Recording, robot: Robot | None) -> iparam.StaticEstimate:
         correction = self.correction()
         if correction.estimated or correction.remaining():
             raise InputError(
                 "--static averages rests: it takes no 'estimate', and no --low-pass, --without or --rezeroed; identify "
                 "the load from a motion for these"
             )
-        estimate = iparam.identify_static(correction.applied(recording, robot), robot, wrench=correction.wrench_source)
+        return iparam.identify_static(correction.applied(recording, robot), robot, wrench=correction.wrench_source)
+
+    def _report_static(self, estimate: iparam.StaticEstimate, recording: Recording) -> None:
         if self.output is not None:
             estimate.save(self.output)
         note_further(estimate.warnings, recording)

@@ -1,0 +1,292 @@
+"""What a shape adds: 15 hand tools with their parts, beside three published methods on the same logs; wrong shapes.
+
+With the folder of data as an argument, or in IPARAM_DATA: the tools are in its folder workshop_tools (Nadeau, Giamou,
+Kelly, ICRA 2023). Noise, errors and peers are that paper's; the peers are computed anew here, on the same samples:
+
+- least squares: ten parameters from all samples, as they are.
+- entropic prior: least squares with the log-determinant divergence to a uniform body of the shape, given the TRUE mass.
+- homogeneous parts: non-negative masses of the parts, from gravity alone at the samples of slow motion.
+
+The tools' points have no unit of volume, so none of them knows a density. Noise of the accelerations is told to iparam,
+as a data sheet would; that of the wrench is found from the residuals.
+
+    python benchmarks/bench_shape.py [FOLDER] [--part tools|wrong] [--seeds 10] [--levels low moderate high] [--each]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import nnls
+from side_by_side import print_table
+
+import iparam
+from iparam.arrays import FloatArray
+from iparam.errors import IparamError
+from iparam.estimation import (
+    ConsistentLeastSquares,
+    Estimate,
+    LogCholesky,
+    PayloadProblem,
+    RegressorUncertainty,
+    Shape,
+    ShapeEstimator,
+)
+from iparam.estimation.shape.shape import part_phi
+from iparam.regressor.wrench import body_regressor
+from iparam.rounding import NORMAL_95
+from iparam.spatial import inertia_entries
+
+NOISE = {  # of acceleration [m/s^2], angular acceleration [rad/s^2], force [N] and torque [N m]
+    "low": (0.025, 0.25, 0.05, 0.0025),
+    "moderate": (0.05, 0.5, 0.1, 0.005),
+    "high": (0.1, 1.0, 0.2, 0.01),
+}
+PAPER = {  # mass / inertia error in %, mean over 20 tools: least squares, entropic prior with the true mass, parts
+    "low": ("0.25/1018", "0.15/53", "0.64/10.0"),
+    "moderate": ("0.19/1559", "0.34/52", "0.51/10.8"),
+    "high": ("1.24/1890", "0.91/48", "2.80/13.7"),
+}
+GOOD = 0.1  # of the wrench's noise, for what counts as good data: the tools are light, and the noise is not
+SLOWEST = 0.5  # share of the samples, by angular velocity, that count as stop-and-go
+
+
+@dataclass(frozen=True, eq=False)
+class Tool:
+    """A tool's log in sensor axes, without noise, its shape there, and the truth."""
+
+    name: str
+    time: FloatArray
+    omega: FloatArray
+    alpha: FloatArray
+    acceleration: FloatArray
+    gravity: FloatArray
+    wrench: FloatArray
+    shape: Shape
+    truth: iparam.InertialParameters
+    extents: FloatArray
+    mesh_axes: FloatArray
+
+    def inertia_error(self, body: iparam.InertialParameters) -> float:
+        """Of the paper: the mean over six entries of |error| over that of the bounding box [%]."""
+        a, turn = self.extents, self.mesh_axes
+        error = turn.T @ (body.inertia_about_com - self.truth.inertia_about_com) @ turn
+        box = self.truth.mass / 12.0 * (a @ a * np.eye(3) - np.outer(a, a))
+        return float(100.0 * np.mean(np.abs(inertia_entries(error) / inertia_entries(box))))
+
+
+def load_tool(path: Path) -> Tool:
+    data = np.load(path)
+    inverse = np.swapaxes(data["sensor_pose"][:, :3, :3], 1, 2)
+
+    def turned(vectors: FloatArray) -> FloatArray:
+        return np.asarray((inverse @ vectors[..., None])[..., 0])
+
+    pose = data["object_in_sensor"]
+    truth = iparam.InertialParameters(float(data["mass"]), data["com_in_mesh"], data["inertia_about_com_in_mesh"])
+    return Tool(
+        path.stem,
+        data["time"],
+        turned(data["velocity"][:, 3:]),
+        turned(data["acceleration"][:, 3:]),
+        turned(data["acceleration"][:, :3]),
+        turned(np.broadcast_to([0.0, 0.0, 9.81], (len(inverse), 3))),
+        np.concatenate([turned(data["wrench"][:, :3]), turned(data["wrench"][:, 3:])], axis=1),
+        Shape.from_points(data["points"], data["point_volume"], data["point_part"]).placed(pose),
+        truth.transformed(pose),
+        np.ptp(data["points"], axis=0),
+        pose[:3, :3],
+    )
+
+
+def noisy_problem(tool: Tool, level: str, seed: int, index: int, slow_only: bool = False) -> PayloadProblem:
+    """The log with noise, all samples or those of slow motion."""
+    deviations, count = NOISE[level], len(tool.time)
+    rng = np.random.default_rng([2023, seed, index, list(NOISE).index(level)])
+    linear, angular, force, torque = (s * rng.standard_normal((count, 3)) for s in deviations)
+    A = body_regressor(tool.omega, tool.alpha + angular, tool.acceleration + linear - tool.gravity)
+    y = tool.wrench + np.concatenate([force, torque], axis=1)
+    speed = np.linalg.norm(tool.omega, axis=1)
+    kept = speed <= np.quantile(speed, SLOWEST) if slow_only else np.ones(count, dtype=bool)
+    unit, still = np.eye(3), np.zeros((3, 3))
+    factors = np.concatenate(
+        [body_regressor(still, deviations[1] * unit, still), body_regressor(still, still, deviations[0] * unit)]
+    )
+    uncertainty = RegressorUncertainty(int(kept.sum()), np.array([0]), factors[None])
+    return PayloadProblem(A[kept], y[kept], tool.time[kept], bias=False, uncertainty=uncertainty)
+
+
+def good_motion(tool: Tool, level: str, seed: int, index: int) -> PayloadProblem:
+    """10 s of turning about all axes, known exactly, with the noise of the wrench: all ten parameters are shown."""
+    rng, time = np.random.default_rng([2024, seed, index]), np.arange(0.0, 10.0, 0.01)
+    angle = 0.8 * np.sin(2.0 * np.pi * np.array([0.6, 0.8, 1.1]) * time[:, None] + np.array([0.1, 1.2, 2.5]))
+    turn = iparam.spatial.exp_so3(angle)
+    omega = iparam.spatial.log_so3(np.swapaxes(turn[:-1], 1, 2) @ turn[1:]) / 0.01
+    up = np.swapaxes(turn[:-1], 1, 2) @ np.array([0.0, 0.0, 9.81])
+    A = body_regressor(omega, np.gradient(omega, 0.01, axis=0), up)
+    noise = GOOD * np.repeat(NOISE[level][2:], 3) * rng.standard_normal((len(A), 6))
+    return PayloadProblem(A, A @ tool.truth.phi + noise, time[:-1], bias=False)
+
+
+def homogeneous_parts(tool: Tool, problem: PayloadProblem, level: str) -> iparam.InertialParameters:
+    """Masses of the parts of at least zero, from gravity at the samples of slow motion."""
+    speed = np.linalg.norm(tool.omega, axis=1)
+    kept = speed <= np.quantile(speed, SLOWEST)
+    still = np.zeros((int(kept.sum()), 3))
+    A = body_regressor(still, still, -tool.gravity[kept])
+    weight = 1.0 / np.repeat(NOISE[level][2:], 3)
+    columns = np.column_stack([part_phi(part) / part_phi(part)[0] for part in tool.shape.parts])
+    rows = (weight[:, None] * (A @ columns)).reshape(-1, columns.shape[1])
+    masses = nnls(rows, (weight * problem.y[kept]).ravel())[0]
+    return iparam.InertialParameters.from_phi(columns @ masses)
+
+
+def least_squares(problem: PayloadProblem) -> iparam.InertialParameters:
+    rows = problem.A.reshape(-1, 10)
+    return iparam.InertialParameters.from_phi(np.linalg.lstsq(rows, problem.y.ravel(), rcond=None)[0])
+
+
+def covered(estimate: Estimate, truth: iparam.InertialParameters) -> FloatArray:
+    """(10,) whether the 95 % intervals of mass, centre of mass and inertia hold the truth."""
+    deviation = estimate.standard_deviation
+    six = np.triu_indices(3)
+    found = [estimate.mass, *estimate.center_of_mass, *estimate.inertia_about_com[six]]
+    true = [truth.mass, *truth.center_of_mass, *truth.inertia_about_com[six]]
+    half = NORMAL_95 * np.array([deviation.mass, *deviation.center_of_mass, *deviation.inertia_about_com[six]])
+    return np.asarray(np.abs(np.subtract(found, true)) <= half, dtype=float)
+
+
+def bench_tools(tools: list[Tool], levels: list[str], seeds: int, each: bool) -> None:
+    rows, names = [], ("all samples", "stop-and-go")
+    for level in levels:
+        scores: dict[str, list[tuple[float, float]]] = {}
+        covers: dict[str, list[FloatArray]] = {name: [] for name in names}
+        consistent: dict[str, list[bool]] = {name: [] for name in names}
+        for index, tool in enumerate(tools):
+            own: dict[str, list[tuple[float, float]]] = {}
+            for seed in range(seeds):
+                whole = noisy_problem(tool, level, seed, index)
+                slow = noisy_problem(tool, level, seed, index, slow_only=True)
+                bodies: dict[str, iparam.InertialParameters] = {}
+                for name, problem in zip(names, (whole, slow), strict=True):
+                    found = ShapeEstimator(tool.shape).fit(problem)
+                    bodies[name] = found.parameters
+                    covers[name].append(covered(found, tool.truth))
+                    consistent[name].append(found.physically_consistent)
+                bodies["least squares"] = least_squares(whole)
+                prior = LogCholesky(tool.shape.body(tool.truth.mass))
+                bodies["entropic"] = prior.fit(whole).parameters
+                bodies["parts"] = homogeneous_parts(tool, whole, level)
+                for name, body in bodies.items():
+                    mass = 100.0 * abs(body.mass / tool.truth.mass - 1.0)
+                    own.setdefault(name, []).append((mass, tool.inertia_error(body)))
+            for name, values in own.items():
+                scores.setdefault(name, []).extend(values)
+            if each:
+                text = "  ".join(f"{k} {m:.2f}/{i:.1f}" for k, (m, i) in ((k, np.mean(v, 0)) for k, v in own.items()))
+                cover = np.mean(covers[names[0]][-seeds:], axis=0)
+                print(f"{level:<9}{tool.name:<20}{text}  cover {cover.mean():.2f} {cover.round(1)}", flush=True)
+        mean = {name: np.mean(values, axis=0) for name, values in scores.items()}
+        for name in names:
+            m, i = mean[name]
+            rows.append(
+                [
+                    level,
+                    name,
+                    f"{m:.2f}/{i:.1f}",
+                    f"{i / mean['parts'][1]:.2f}",
+                    f"{100 * np.mean(covers[name]):.0f} ({100 * np.mean(covers[name], axis=0).min():.0f})",
+                    f"{100 * np.mean(consistent[name]):.0f}",
+                    *(f"{mean[k][0]:.2f}/{mean[k][1]:.1f}" for k in ("least squares", "entropic", "parts")),
+                    *PAPER[level],
+                ]
+            )
+    header = ["noise", "samples", "iparam", "/ parts", "cover % (least)", "consistent %"]
+    header += ["least squares", "entropic, true mass", "parts", "paper: l.s.", "paper: entropic", "paper: parts"]
+    print_table(f"{len(tools)} tools, {seeds} seeds: mass/inertia error in %", header, rows)
+
+
+def wrong_shapes(tools: list[Tool], index: int) -> dict[str, Shape]:
+    """What people take for the shape of a tool."""
+    shape, other = tools[index].shape, tools[(index + 1) % len(tools)].shape
+    points = np.concatenate([part.points for part in shape.parts])
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    mirror, large = np.diag([-1.0, 1.0, 1.0, 1.0]), np.diag([1.2, 1.2, 1.2, 1.0])
+    mirror[0, 3] = 2.0 * middle[0]
+    large[:3, 3] = -0.2 * middle
+    volumes = [part.volume for part in shape.parts]
+    order = np.argsort(volumes)
+    lightest, heaviest = shape.parts[order[0]], shape.parts[order[-1]]
+    swapped = shape.with_densities({}) if len(volumes) < 2 else _swapped(shape, lightest.name, heaviest.name)
+    return {
+        "right": shape,
+        "other tool": other,
+        "scaled by 1.2": shape.deformed(large),
+        "mirrored": shape.deformed(mirror),
+        "parts swapped": swapped,
+    }
+
+
+def _swapped(shape: Shape, one: str, other: str) -> Shape:
+    """Densities are unknown, so that parts are swapped by their places: each about the other's centre."""
+    centers = {part.name: np.average(part.points, axis=0, weights=part.volumes) for part in shape.parts}
+    parts = []
+    for part in shape.parts:
+        to = centers[other] if part.name == one else centers[one] if part.name == other else centers[part.name]
+        parts.append(type(part)(part.name, part.points - centers[part.name] + to, part.volumes))
+    return Shape(tuple(parts))
+
+
+def bench_wrong(tools: list[Tool], level: str, seeds: int) -> None:
+    errors: dict[str, list[tuple[float, float, float]]] = {}
+    for index, tool in enumerate(tools):
+        for seed in range(seeds):
+            problem = good_motion(tool, level, seed, index)
+            alone = ConsistentLeastSquares().fit(problem)
+            base = _distance(alone, tool)
+            for name, shape in wrong_shapes(tools, index).items():
+                found = ShapeEstimator(shape).fit(problem)
+                named = any("contradict the shape" in text for text in found.warnings)
+                errors.setdefault(name, []).append((_distance(found, tool), base, float(named)))
+    rows = []
+    for name, values in errors.items():
+        own, base, named = np.mean(values, axis=0)
+        worst = max(a / max(b, 1e-9) for a, b, _ in values)
+        rows.append([name, f"{own:.2f}", f"{base:.2f}", f"{own / base:.2f}", f"{worst:.2f}", f"{100 * named:.0f}"])
+    header = ["shape", "with it", "without", "ratio of means", "worst ratio", "named %"]
+    print_table(f"Wrong shapes, 10 s of good motion, noise {level}, {seeds} seeds: inertia error in %", header, rows)
+
+
+def _distance(estimate: Estimate, tool: Tool) -> float:
+    return tool.inertia_error(estimate.parameters)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", default=os.environ.get("IPARAM_DATA", ""))
+    parser.add_argument("--part", choices=("tools", "wrong"), default="tools")
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--levels", nargs="+", choices=tuple(NOISE), default=list(NOISE))
+    parser.add_argument("--each", action="store_true", help="print each tool, too")
+    options = parser.parse_args()
+    files = sorted((Path(options.folder) / "workshop_tools").glob("*.npz"))
+    if not options.folder or not files:
+        raise SystemExit("give the folder that has workshop_tools in it, or set IPARAM_DATA")
+    tools = [load_tool(path) for path in files]
+    parts: dict[str, Callable[[], None]] = {
+        "tools": lambda: bench_tools(tools, options.levels, options.seeds, options.each),
+        "wrong": lambda: bench_wrong(tools, options.levels[0], options.seeds),
+    }
+    parts[options.part]()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except IparamError as error:
+        raise SystemExit(str(error)) from None

@@ -1,0 +1,137 @@
+"""The parts of a shape as cells whose densities can vary, in a frame in which all shapes look alike.
+
+phi holds the moments of the density up to second order. A density that varies within a part changes them, to first
+order, only by its own linear and quadratic course: everything else is orthogonal to x, y, z and their products. So the
+course of the log-density within a part is taken as a polynomial of second order: nine modes, orthonormal over the part
+in its own principal axes, whatever its form. A hollow body, a steel core, a handle that is heavier at one end are
+among them. No length scale has to be chosen, and nothing depends on the frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.estimation.shape.shape import Part, Shape
+from iparam.spatial.phi import phi_from_pseudo_inertia, pseudo_inertia_from_phi
+
+CELLS = 40
+"""Into which a part is divided, at most: their densities vary, that within a cell does not."""
+
+MOST_VARIED = 12
+"""Parts, the largest first, whose density may vary within them: small ones hardly change phi that way."""
+
+FLATTEST = 1e-6
+"""Least principal extent of a part, relative to its largest, that counts as one."""
+
+MODES = 9
+
+_BASIS = pseudo_inertia_from_phi(np.eye(10))  # (10, 4, 4)
+_ROW, _COLUMN = np.triu_indices(3)
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeCells:
+    """A shape in its own frame: centred, along its principal axes, of unit radius of gyration and unit volume.
+
+    Attributes:
+        phi: (n, 10) of each cell at unit density.
+        part: (n,) its part's index.
+        modes: (n, 9) the modes of the density within its part; zero where that does not vary.
+        half_extents: (3,) of a box of the same principal moments, in units of the radius of gyration.
+        size: the radius of gyration [m].
+        pose: (4, 4) affine map from this frame to the tool's [m].
+        volume: of the shape [m^3].
+        densities: of each part, least and most [kg/m^3], or None.
+    """
+
+    phi: FloatArray
+    part: FloatArray
+    modes: FloatArray
+    half_extents: FloatArray
+    size: float
+    pose: FloatArray
+    volume: float
+    densities: tuple[tuple[float, float] | None, ...]
+
+    @property
+    def num_parts(self) -> int:
+        """How many there are."""
+        return len(self.densities)
+
+    def to_tool(self, mass: float) -> FloatArray:
+        """(10, 10) that takes phi in this frame, for a mass unit of ``mass`` [kg], to phi in the tool frame."""
+        return np.asarray(mass * phi_from_pseudo_inertia(self.pose @ _BASIS @ self.pose.T).T)
+
+
+def shape_cells(shape: Shape) -> ShapeCells:
+    """Divide a shape into cells."""
+    points = np.concatenate([part.points for part in shape.parts])
+    volumes = np.concatenate([part.volumes for part in shape.parts]) / shape.volume
+    center = volumes @ points
+    values, axes = np.linalg.eigh(((points - center) * volumes[:, None]).T @ (points - center))
+    if np.linalg.det(axes) < 0.0:
+        axes = axes * np.array([1.0, 1.0, -1.0])
+    size = float(np.sqrt(values.sum()))
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = axes * size, center
+    varied = set(np.argsort([-part.volume for part in shape.parts], kind="stable")[:MOST_VARIED].tolist())
+    phi, label, modes = [], [], []
+    for index, part in enumerate(shape.parts):
+        place = (part.points - center) @ axes / size
+        cells, courses = _cells(part, place, part.volumes / shape.volume)
+        if index not in varied or part.density is not None:
+            courses = np.zeros_like(courses)
+        phi.append(cells)
+        modes.append(courses)
+        label += [index] * len(cells)
+    return ShapeCells(
+        np.concatenate(phi),
+        np.array(label),
+        np.concatenate(modes),
+        np.sqrt(3.0 * np.maximum(values, FLATTEST**2 * values[-1])) / size,
+        size,
+        pose,
+        shape.volume,
+        tuple(part.density for part in shape.parts),
+    )
+
+
+def _cells(part: Part, place: FloatArray, volumes: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The cells of a part of points (k, 3) with volumes (k,): phi (n, 10) of each, and the modes (n, 9) in them."""
+    from scipy.cluster.vq import kmeans2
+
+    weight = volumes / volumes.sum()
+    offset = place - weight @ place
+    values, axes = np.linalg.eigh((offset * weight[:, None]).T @ offset)
+    own = offset @ axes / np.sqrt(np.maximum(values, FLATTEST**2 * max(float(values[-1]), 1e-300)))
+    courses = _orthonormal(np.column_stack([np.ones(len(own)), own, own[:, _ROW] * own[:, _COLUMN]]), weight)
+    if len(own) <= CELLS:
+        cell = np.arange(len(own))
+    else:
+        cell = kmeans2(own, CELLS, minit="++", seed=0)[1]
+    homogeneous = np.column_stack([place, np.ones(len(place))])
+    found, modes = [], []
+    for index in np.unique(cell):
+        inside = cell == index
+        rows, mass = homogeneous[inside], volumes[inside]
+        found.append(phi_from_pseudo_inertia((rows * mass[:, None]).T @ rows))
+        modes.append(mass @ courses[inside] / mass.sum())
+    return np.array(found), np.array(modes)
+
+
+def _orthonormal(columns: FloatArray, weight: FloatArray) -> FloatArray:
+    """(k, 9) the columns (k, 10) but the first, made orthonormal in order under the weights; zero where they are not
+    independent of those before.
+    """
+    kept: list[FloatArray] = []
+    for column in columns.T:
+        rest = column.copy()
+        for other in kept:
+            rest -= (weight @ (rest * other)) * other
+        norm = float(np.sqrt(weight @ rest**2))
+        scale = float(np.sqrt(weight @ column**2))
+        kept.append(rest / norm if norm > 1e-6 * scale else np.zeros_like(rest))
+    return np.column_stack(kept[1:])

@@ -1,0 +1,212 @@
+"""The load that a shape makes, as a function of what is not known of it; and the derivative.
+
+Unknown are the logarithms of the densities (a common level, what each part has beyond it, its course within the part),
+so that every density is positive; and where the shape really is and how it is stretched: an affine map of space near
+the identity. That maps a body to a body, so that whatever the unknowns are, the load is physically consistent. The map
+turns the pseudo-inertia J into H J H', and every consistent J can be reached by some H: a shape that is wrong
+altogether is not beyond the model, only unlikely.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iparam.arrays import FloatArray
+from iparam.estimation.shape.cells import MODES, ShapeCells
+from iparam.spatial.phi import phi_from_pseudo_inertia, pseudo_inertia_from_phi
+
+LEVEL = 5.0
+"""Standard deviation of the logarithm of the common density about that of the mass in the volume: next to nothing."""
+
+KNOWN = 0.01
+"""Least relative standard deviation of a density that is given: what a data sheet says."""
+
+LARGEST_STRETCH = 1.0
+"""Most standard deviation of a stretch or turn, of which a tolerance beyond a thin part's own thickness makes more."""
+
+STEPS = 60
+"""Of the minimisation, at most; it takes some ten."""
+
+LONGEST_STEP = (2.0, 0.5)
+"""Change of a logarithm of a density, and of the map, in one step."""
+
+NEGLIGIBLE = 1e-3
+"""Change of half the squares, in nats, that is none."""
+
+_BASIS = pseudo_inertia_from_phi(np.eye(10))
+
+
+def _generators() -> FloatArray:
+    """(12, 4, 4) of affine maps: 3 shifts, 3 turns, 3 stretches, 3 shears."""
+    found = np.zeros((12, 4, 4))
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        found[i, i, 3] = 1.0
+        found[3 + i, k, j], found[3 + i, j, k] = 1.0, -1.0
+        found[6 + i, i, i] = 1.0
+        found[9 + i, j, k] = found[9 + i, k, j] = 1.0
+    return found
+
+
+_GENERATORS = _generators()
+NUM_MAP = len(_GENERATORS)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far the unknowns may be from a shape of uniform density in its place.
+
+    Attributes:
+        parts: standard deviation of the logarithm of a part's density about the common one.
+        within: of each mode of its course within a part.
+        surface: of where the surfaces are [m].
+    """
+
+    parts: float
+    within: float
+    surface: float
+
+
+class DensityModel:
+    """phi of the load, in the frame of `ShapeCells` and units of a mass, for unknowns that are standard normal.
+
+    Args:
+        cells: of the shape.
+        mass: that is the unit [kg].
+    """
+
+    def __init__(self, cells: ShapeCells, mass: float) -> None:
+        self.cells, self.mass = cells, mass
+        count, parts = len(cells.phi), cells.num_parts
+        member: NDArray[np.bool_] = cells.part[:, None] == np.arange(parts)
+        free = np.array([density is None for density in cells.densities])
+        unit = mass / cells.volume  # density 1 here [kg/m^3]
+        bounds = np.log([(1.0, 1.0) if density is None else density for density in cells.densities])
+        center = bounds.mean(axis=1) - np.log(unit)
+        self._offset = member @ np.where(free, 0.0, center)
+        within = (cells.modes[:, None, :] * member[:, :, None]).reshape(count, parts * MODES)
+        self._columns = np.concatenate([(member @ free)[:, None], member.astype(float), within], axis=1)
+        self._free = free
+        # What is given as a range is within it with 95 %.
+        self._given = np.maximum((bounds[:, 1] - bounds[:, 0]) / 4.0, KNOWN)
+        self.level_known = not free.any()
+
+    @property
+    def num_unknowns(self) -> int:
+        """Of the model: the level, the parts, their modes, the map."""
+        return int(self._columns.shape[1]) + NUM_MAP
+
+    def scales(self, spread: Spread) -> FloatArray:
+        """(m,) what each standard normal unknown is multiplied with."""
+        parts = self.cells.num_parts
+        level = [0.0 if self.level_known else LEVEL]
+        between = np.where(self._free, spread.parts if parts > 1 else 0.0, self._given)
+        return np.concatenate([level, between, np.full(parts * MODES, spread.within), self._map_scales(spread.surface)])
+
+    def _map_scales(self, surface: float) -> FloatArray:
+        """(12,) so that surfaces are off by ``surface`` [m] through each of the ways of a map."""
+        deviation, half = surface / self.cells.size, self.cells.half_extents
+        across = np.array([max(half[(i + 1) % 3], half[(i + 2) % 3]) for i in range(3)])
+        found = np.concatenate([np.full(3, deviation), deviation / across, deviation / half, deviation / across])
+        return np.asarray(np.minimum(found, LARGEST_STRETCH))
+
+    @cached_property
+    def _cell_phi(self) -> FloatArray:
+        return np.ascontiguousarray(self.cells.phi.T)
+
+    def densities(self, unknowns: FloatArray) -> FloatArray:
+        """(S, parts) mean densities [kg/m^3] for scaled unknowns (S, m)."""
+        inside = unknowns[:, : self._columns.shape[1]]
+        values = np.exp(np.clip(self._offset + inside @ self._columns.T, -60.0, 60.0)) * self.cells.phi[:, 0]
+        member = self.cells.part[:, None] == np.arange(self.cells.num_parts)
+        return np.asarray((values @ member) / (self.cells.phi[:, 0] @ member) * self.mass / self.cells.volume)
+
+    def __call__(self, unknowns: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Compute phi (S, 10) for scaled unknowns (S, m), and its derivative (S, 10, m) by them."""
+        count = self._columns.shape[1]
+        logarithm = np.clip(self._offset + unknowns[:, :count] @ self._columns.T, -60.0, 60.0)
+        density = np.exp(logarithm)
+        by_density = (density[:, None, :] * self._cell_phi) @ self._columns
+        exponent = np.einsum("sk,kab->sab", unknowns[:, count:], _GENERATORS)
+        H = _exponential(exponent)
+        moved = H[:, None] @ _BASIS @ np.swapaxes(H, 1, 2)[:, None]
+        matrix = np.swapaxes(phi_from_pseudo_inertia(moved), 1, 2)  # (S, 10, 10)
+        phi = (matrix @ (density @ self.cells.phi)[..., None])[..., 0]
+        pushed = _slopes(exponent) @ pseudo_inertia_from_phi(phi)[:, None]
+        by_map = np.swapaxes(phi_from_pseudo_inertia(pushed + np.swapaxes(pushed, 2, 3)), 1, 2)
+        return phi, np.concatenate([matrix @ by_density, by_map], axis=2)
+
+
+def nearest_unknowns(
+    model: DensityModel, scales: FloatArray, start: FloatArray, rows: FloatArray, target: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Minimise |z - start|^2 / 2 + |rows phi(scales z) - target|^2 / 2, each sample on its own.
+
+    A damped Gauss-Newton method; as there are at most ten rows, each step solves for ten numbers, not for the unknowns.
+
+    Args:
+        model: of the load.
+        scales: (S, m) see `DensityModel.scales`.
+        start: (S, m).
+        rows: (r, 10) of whitened data.
+        target: (S, r) what they should give.
+
+    Returns:
+        z (S, m), phi (S, 10), its derivative by z (S, 10, m), and the minimum (S,).
+    """
+    z, damping = start.copy(), np.full(len(start), 1e-6)
+    farthest = np.where(np.arange(start.shape[1]) < start.shape[1] - NUM_MAP, LONGEST_STEP[0], LONGEST_STEP[1])
+
+    def value(at: FloatArray, origin: FloatArray, phi: FloatArray, wanted: FloatArray) -> FloatArray:
+        return np.asarray(0.5 * np.sum((at - origin) ** 2, axis=1) + 0.5 * np.sum((phi @ rows.T - wanted) ** 2, axis=1))
+
+    phi, slope = model(z * scales)
+    slope = slope * scales[:, None, :]
+    least = value(z, start, phi, target)
+    going = np.arange(len(z))
+    for _ in range(STEPS):
+        A, weight = rows @ slope[going], 1.0 + damping[going]
+        back = (start[going] - z[going]) / weight[:, None]
+        gap = phi[going] @ rows.T - target[going] + (A @ back[..., None])[..., 0]
+        inner = np.eye(len(rows)) + A @ np.swapaxes(A, 1, 2) / weight[:, None, None]
+        step = back - (np.swapaxes(A, 1, 2) @ np.linalg.solve(inner, gap[..., None]))[..., 0] / weight[:, None]
+        trial = z[going] + step / np.maximum(np.max(np.abs(step * scales[going]) / farthest, axis=1), 1.0)[:, None]
+        there, steep = model(trial * scales[going])
+        following = value(trial, start[going], there, target[going])
+        better = (following <= least[going]) & np.isfinite(following)
+        done = np.where(better, least[going] - following < NEGLIGIBLE, damping[going] > 1e9)
+        moved = going[better]
+        z[moved], phi[moved], least[moved] = trial[better], there[better], following[better]
+        slope[moved] = steep[better] * scales[moved][:, None, :]
+        damping[going] = np.where(
+            better, np.maximum(damping[going] / 5.0, 1e-9), np.maximum(damping[going], 1e-3) * 8.0
+        )
+        going = going[~done]
+        if not going.size:
+            break
+    return z, phi, slope, least
+
+
+def _exponential(matrices: FloatArray) -> FloatArray:
+    """(S, 4, 4) matrix exponentials, by scaling and squaring."""
+    unit, power = np.eye(4), 7
+    small = matrices / 2.0**power
+    found = unit + small @ (unit + small / 2.0 @ (unit + small / 3.0 @ (unit + small / 4.0 @ (unit + small / 5.0))))
+    for _ in range(power):
+        found = found @ found
+    return np.asarray(found)
+
+
+def _slopes(exponent: FloatArray) -> FloatArray:
+    """(S, 12, 4, 4) L with d exp(X) = L exp(X) along each generator, X (S, 4, 4): the series of commutators."""
+    term = np.broadcast_to(_GENERATORS, (len(exponent), *_GENERATORS.shape))
+    found, X = term.copy(), exponent[:, None]
+    largest = float(np.abs(exponent).max(initial=0.0))
+    for order in range(2, 6 + int(np.ceil(16.0 * min(largest, 2.0)))):
+        term = (X @ term - term @ X) / order
+        found += term
+    return found

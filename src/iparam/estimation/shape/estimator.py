@@ -1,0 +1,164 @@
+"""`ShapeEstimator`: a load from data and from what is known of its shape."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.errors import IparamError
+from iparam.estimation.errors import IdentificationError, NotIdentifiableError
+from iparam.estimation.estimate import Estimate
+from iparam.estimation.estimators.consistent import ConsistentLeastSquares
+from iparam.estimation.estimators.estimator import Estimator
+from iparam.estimation.payload.estimate_assembly import assemble_estimate
+from iparam.estimation.payload.partial_estimate import SURE
+from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
+from iparam.estimation.payload.weighted_fit import require_identifiable
+from iparam.estimation.shape.contradiction import contradiction, likelier_shape
+from iparam.estimation.shape.data_rows import WeightedData, known_rows, weighted_data
+from iparam.estimation.shape.posterior import WRONG, DataRows, ShapePosterior, shape_posterior
+from iparam.estimation.shape.shape import Shape
+from iparam.estimation.static.slow_motion import slow_motion_estimate
+from iparam.rounding import NORMAL_95
+
+METHOD = "shape"
+
+TELLING = 0.3
+"""Share of the data in the least known entry of the inertia from which on they are asked whether another shape,
+mirrored or of another scale, explains them better."""
+
+MOSTLY_SHAPE = 0.5
+"""Share of the data in what is known of an inertia below which a warning says that it rests on the shape."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeEstimator(Estimator):
+    """Data and a shape whose parts have unknown densities, each weighing by how much it tells.
+
+    Directions in which the data tell much are theirs; the rest follows from the shape, with intervals that hold how far
+    densities may vary within parts, how hollow these may be, and how far the shape is off. Data that contradict the
+    shape win: it is then left out, and a warning says what contradicts it. See docs/shape.md.
+
+    Attributes:
+        shape: in the tool frame.
+    """
+
+    shape: Shape
+
+    def fit(self, problem: PayloadProblem) -> Estimate:
+        """See `Estimator.fit`. It also takes motions that do not determine all parameters."""
+        data = self._data(problem)
+        mass = data_mass(data.rows)
+        found = shape_posterior(self.shape, data.rows, mass)
+        share = data_share(found.covariance, data.rows)
+        wrong = not self.shape.vague and found.wrong > WRONG
+        likelier = ""
+        if wrong or (not self.shape.vague and share[4:].min() > TELLING):
+            likelier = likelier_shape(self.shape, data.rows, mass)
+        if wrong or likelier:
+            return self._without_shape(problem, data, found, contradiction(found, likelier))
+        return self._assembled(problem, data, found, ())
+
+    def _data(self, problem: PayloadProblem) -> WeightedData:
+        guess = self.shape.body(_weighed_mass(problem)).phi
+        data = weighted_data(problem, guess)
+        if not problem.hidden:
+            return data
+        # The acceleration of the sensor is not known: only what slow motion shows may be claimed.
+        reason = NotIdentifiableError("the acceleration of the sensor is not known", problem.hidden)
+        slow = slow_motion_estimate(problem, reason)
+        return dataclasses.replace(data, rows=known_rows(slow.phi, slow.covariance_phi))
+
+    def _assembled(
+        self, problem: PayloadProblem, data: WeightedData, found: ShapePosterior, warnings: tuple[str, ...]
+    ) -> Estimate:
+        covariance = np.zeros((problem.num_unknowns,) * 2)
+        covariance[:NUM_PARAMETERS, :NUM_PARAMETERS] = found.covariance
+        share = data_share(found.covariance, data.rows)
+        # What a delay and corrections add is in the rows already.
+        plain = dataclasses.replace(problem, delay_deviation=0.0, correction_covariance=None)
+        estimate = assemble_estimate(
+            METHOD,
+            plain,
+            data.with_bias(found.phi),
+            covariance,
+            inflation=data.inflation,
+            data_share=share,
+            warnings=(*warnings, *reliance(share)),
+            status="All ten parameters were estimated, with the shape of the load.",
+        )
+        return dataclasses.replace(estimate, condition_number=_condition(problem, estimate))
+
+    def _without_shape(
+        self, problem: PayloadProblem, data: WeightedData, found: ShapePosterior, sentence: str
+    ) -> Estimate:
+        """The data alone, where they determine everything; else the shape with all the doubt that they leave."""
+        try:
+            require_identifiable(problem)
+            alone = ConsistentLeastSquares().fit(problem)
+        except IparamError:
+            return self._assembled(problem, data, found, (f"{sentence} Its intervals hold that it is wrong.",))
+        return dataclasses.replace(
+            alone, warnings=(f"{sentence} It was left out: the result is that of the data alone.", *alone.warnings)
+        )
+
+
+def data_mass(data: DataRows) -> float:
+    """The mass that the data show [kg], by themselves.
+
+    Raises:
+        IdentificationError: they show none, or a negative one.
+    """
+    scale = np.array([1.0, *[0.1] * 3, *[0.01] * 6])  # of a load of 1 kg, so that units do not decide
+    inverse = np.linalg.pinv(data.rows * scale, rcond=1e-9)
+    mass, deviation = float(inverse[0] @ data.values), float(np.linalg.norm(inverse[0]))
+    if mass < -SURE * deviation:
+        raise IdentificationError(
+            f"the mass comes out as {mass:.4g} +- {NORMAL_95 * deviation:.2g} kg (95 %): does the sensor report what "
+            "the load exerts on it, the opposite of what is expected here (--measures reaction)?"
+        )
+    if not mass > NORMAL_95 * deviation:
+        raise IdentificationError(
+            f"the mass comes out as {mass:.4g} +- {NORMAL_95 * deviation:.2g} kg (95 %), which is not above zero: a "
+            "shape says nothing of a load that cannot be weighed. Turn the load so that gravity comes to lie along "
+            "other axes of the sensor"
+        )
+    return mass
+
+
+def data_share(covariance: FloatArray, data: DataRows) -> FloatArray:
+    """(10,) which part of what is known of each of phi comes from the data, see `Estimate.data_share`."""
+    known = covariance @ data.information @ covariance
+    return np.clip(np.diag(known) / np.maximum(np.diag(covariance), 1e-300), 0.0, 1.0)
+
+
+def reliance(share: FloatArray) -> tuple[str, ...]:
+    """A sentence if it is the shape that most of the inertia comes from."""
+    least = float(share[4:].min())
+    if least >= MOSTLY_SHAPE:
+        return ()
+    sentence = (
+        f"The inertia rests on the shape: {100 * (1.0 - least):.0f} % of what is known of its least shown entry comes "
+        "from it, and the intervals hold how far its densities and its place may be off."
+    )
+    return (sentence,)
+
+
+def _weighed_mass(problem: PayloadProblem) -> float:
+    """A mass that is not far off: that of the force along the acceleration, with a constant beside it [kg]."""
+    pull, force = problem.A[:, :3, 0], problem.y[:, :3]
+    if problem.bias and problem.num_samples > 1:
+        pull, force = pull - pull.mean(axis=0), force - force.mean(axis=0)
+    return max(abs(float(np.sum(pull * force)) / max(float(np.sum(pull**2)), 1e-12)), 1e-3)
+
+
+def _condition(problem: PayloadProblem, estimate: Estimate) -> float:
+    """That of the motion, infinite where it determines less than all."""
+    try:
+        require_identifiable(problem)
+    except IparamError:
+        return float("inf")
+    return estimate.condition_number

@@ -1,0 +1,160 @@
+"""Points with volumes that fill a closed surface, and have exactly its moments.
+
+Lines along the longest side enter and leave the body through triangles; what lies between is inside. The points are
+then moved by the affine map, next to the identity, that gives them the volume, centre and second moments of the body,
+which the surface tells exactly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iparam.arrays import LARGEST, FloatArray
+from iparam.errors import InputError
+
+LINES = 400
+"""Through the cross-section of a body's box, about."""
+
+ALONG = 25
+"""Pieces along its longest side, about."""
+
+MOST_FACES = 2_000_000
+
+_OFFSETS = (0.5 + 0.1 * (np.sqrt(2.0) - 1.0), 0.5 - 0.1 * (np.sqrt(3.0) - 1.0))  # no line along an edge of a CAD body
+_CANONICAL = (np.ones((3, 3)) + np.eye(3)) / 120.0  # integral of x x' over the unit tetrahedron, times its frame
+
+
+def closed_volume(name: str, triangles: FloatArray) -> float:
+    """Signed volume of a surface (F, 3, 3), negative if it faces inward; refuses one that is not closed."""
+    if len(triangles) > MOST_FACES:
+        raise InputError(
+            f"{name} has {len(triangles)} triangles, more than {MOST_FACES}: let a mesh program reduce them"
+        )
+    if not (np.isfinite(triangles).all() and np.abs(triangles).max() <= LARGEST):
+        raise InputError(f"{name} has a vertex that is not finite, or beyond {LARGEST:g}")
+    # Each edge of a closed surface is walked once each way.
+    corners, index = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
+    faces = np.asarray(index).reshape(-1, 3)
+    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    code = edges[:, 0].astype(np.int64) * len(corners) + edges[:, 1]
+    back = edges[:, 1].astype(np.int64) * len(corners) + edges[:, 0]
+    forward, count = np.unique(code, return_counts=True)
+    reverse, other = np.unique(back, return_counts=True)
+    if not (np.array_equal(forward, reverse) and np.array_equal(count, other)):
+        missing = int(np.sum(~np.isin(forward, reverse))) + int(np.sum(~np.isin(reverse, forward)))
+        raise InputError(
+            f"{name} is not closed, or its triangles face different ways ({max(missing, 1)} edges have no partner), so "
+            "it has no inside; repair it in a CAD or mesh program, or give points with volumes (.csv)"
+        )
+    return volume_moments(triangles)[0]
+
+
+def volume_moments(triangles: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """Volume, first moment (3,) and second moment (3, 3) of x x' about the origin, of the inside of a surface."""
+    middle = triangles.reshape(-1, 3).mean(axis=0)
+    local = triangles - middle  # far from the origin the sums would lose digits
+    six = np.linalg.det(local)
+    volume = float(six.sum() / 6.0)
+    first = np.einsum("f,fi->i", six, local.sum(axis=1)) / 24.0
+    second = np.einsum("f,fai,ab,fbj->ij", six, local, _CANONICAL, local)
+    cross = np.outer(first, middle)
+    return (
+        volume,
+        first + volume * middle,
+        second + cross + cross.T + volume * np.outer(middle, middle),
+    )
+
+
+def mesh_points(triangles: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Points (n, 3) and volumes (n,) inside a closed surface (F, 3, 3) that faces outward."""
+    volume, first, second = volume_moments(triangles)
+    low, high = triangles.min(axis=(0, 1)), triangles.max(axis=(0, 1))
+    extent = high - low
+    if not volume > 1e-9 * float(extent.max()) ** 3:
+        raise InputError(f"a body of the mesh encloses no volume ({volume:.3g} m^3): it is flat")
+    center = first / volume
+    spread = second / volume - np.outer(center, center)
+    points, volumes = _lines(triangles, low, extent)
+    if not len(points):
+        points, volumes = _box_points(low, extent)  # finer than the lines: its moments are all that counts
+    weight = volumes / volumes.sum()
+    middle = weight @ points
+    own = ((points - middle) * weight[:, None]).T @ (points - middle)
+    change = np.linalg.cholesky(spread) @ np.linalg.inv(np.linalg.cholesky(own + 1e-12 * np.trace(own) * np.eye(3)))
+    return center + (points - middle) @ change.T, weight * volume
+
+
+def _lines(triangles: FloatArray, low: FloatArray, extent: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Points and volumes between where lines along the longest side enter and leave the body."""
+    along = int(np.argmax(extent))
+    one, two = [axis for axis in range(3) if axis != along]
+    aspect = max(float(extent[one]), 1e-12) / max(float(extent[two]), 1e-12)
+    counts = np.clip(np.round([np.sqrt(LINES * aspect), np.sqrt(LINES / aspect)]), 4, 200).astype(int)
+    pitch = extent[[one, two]] / counts
+    columns, height, sign = _crossings(
+        triangles[..., [one, two]], triangles[..., along], low[[one, two]], pitch, counts
+    )
+    if along == 1:  # x, z and y are a left-handed frame
+        sign = -sign
+    order = np.lexsort((height, columns))
+    columns, height, sign = columns[order], height[order], sign[order]
+    # Inside is where more triangles were entered than left.
+    inside = np.cumsum(sign)
+    starts = np.flatnonzero(np.diff(columns, prepend=-1))
+    base = np.zeros(len(columns))
+    base[starts] = np.concatenate([[0.0], inside[starts[1:] - 1]]) if len(starts) else []
+    inside = inside - base[starts][np.searchsorted(starts, np.arange(len(columns)), side="right") - 1]
+    same = np.append(columns[1:] == columns[:-1], False)
+    bottom = np.flatnonzero(same & (inside > 0.5))
+    length = height[bottom + 1] - height[bottom]
+    kept = length > 1e-9 * extent[along]
+    bottom, length = bottom[kept], length[kept]
+    pieces = np.maximum(np.ceil(length / (extent[along] / ALONG)).astype(int), 1)
+    which = np.repeat(np.arange(len(bottom)), pieces)
+    step = np.arange(len(which)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    points = np.empty((len(which), 3))
+    column = columns[bottom][which]
+    points[:, one] = low[one] + (column // counts[1] + _OFFSETS[0]) * pitch[0]
+    points[:, two] = low[two] + (column % counts[1] + _OFFSETS[1]) * pitch[1]
+    points[:, along] = height[bottom][which] + (step + 0.5) * (length / pieces)[which]
+    return points, (length / pieces)[which] * pitch[0] * pitch[1]
+
+
+def _crossings(
+    flat: FloatArray, height: FloatArray, low: FloatArray, pitch: FloatArray, counts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
+    """Where lines at the middles of a grid meet triangles: the line's number, the height, and +1 where it enters.
+
+    Args:
+        flat: (F, 3, 2) corners across the lines.
+        height: (F, 3) along them.
+        low, pitch, counts: (2,) of the grid.
+    """
+    offsets = np.array(_OFFSETS)
+    first = np.ceil((flat.min(axis=1) - low) / pitch - offsets).astype(int).clip(0)
+    last = np.minimum(np.floor((flat.max(axis=1) - low) / pitch - offsets).astype(int), counts - 1)
+    size = np.maximum(last - first + 1, 0)
+    number = size.prod(axis=1)
+    face = np.repeat(np.arange(len(flat)), number)
+    step = np.arange(len(face)) - np.repeat(np.cumsum(number) - number, number)
+    i, j = first[face, 0] + step // np.maximum(size[face, 1], 1), first[face, 1] + step % np.maximum(size[face, 1], 1)
+    place = low + (np.stack([i, j], axis=1) + offsets) * pitch
+    a, b, c = flat[face, 0], flat[face, 1], flat[face, 2]
+    area = _cross(b - a, c - a)
+    with np.errstate(all="ignore"):
+        u, v = _cross(b - place, c - place) / area, _cross(c - place, a - place) / area
+    w = 1.0 - u - v
+    hit = (area != 0.0) & (u >= 0.0) & (v >= 0.0) & (w >= 0.0)
+    met = (np.stack([u, v, w], axis=1) * height[face]).sum(axis=1)
+    return (i * counts[1] + j)[hit], met[hit], -np.sign(area[hit])
+
+
+def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
+    return np.asarray(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])
+
+
+def _box_points(low: FloatArray, extent: FloatArray) -> tuple[FloatArray, FloatArray]:
+    steps = (np.arange(6) + 0.5) / 6.0
+    grid = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
+    return low + grid * extent, np.full(len(grid), 1.0)

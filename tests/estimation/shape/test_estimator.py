@@ -1,0 +1,111 @@
+"""`ShapeEstimator` on problems: slow and fast motion, wrong shapes, wrong signs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.estimation import (
+    ConsistentLeastSquares,
+    IdentificationError,
+    PayloadProblem,
+    RegressorUncertainty,
+    Shape,
+    ShapeEstimator,
+)
+from iparam.export.discrediting import discrediting
+from iparam.regressor.wrench import body_regressor
+
+MakeProblem = Callable[..., PayloadProblem]
+
+
+@pytest.fixture
+def body(hammer: Shape) -> iparam.InertialParameters:
+    return hammer.body(1.1, densities=[0.7, 7.85])
+
+
+def largest_error(found: iparam.Estimate, body: iparam.InertialParameters) -> float:
+    gap = np.abs(found.inertia_about_com - body.inertia_about_com).max()
+    return float(gap / np.linalg.eigvalsh(body.inertia_about_com)[-1])
+
+
+def test_slow_motion_and_a_shape_tell_all_ten(
+    hammer: Shape, body: iparam.InertialParameters, make_problem: MakeProblem
+) -> None:
+    problem = make_problem(body, speed=0.15)
+    found, alone = ShapeEstimator(hammer).fit(problem), ConsistentLeastSquares().fit(problem)
+    assert found.complete
+    assert found.physically_consistent
+    assert largest_error(found, body) < 0.1 < largest_error(alone, body)
+    assert found.data_share is not None
+    assert (found.data_share[:4] > 0.8).all()
+    assert found.data_share[4:].min() < 0.5
+    assert any("rests on the shape" in text for text in found.warnings)
+    assert not [text for text in discrediting(found.warnings) if "shape" in text]
+    assert found.sensor_bias is not None
+    np.testing.assert_allclose(found.sensor_bias.force, [1.0, -0.4, 0.3], atol=0.05)
+    deviation = found.standard_deviation.inertia_about_com
+    assert (np.abs(found.inertia_about_com - body.inertia_about_com) < 2.5 * deviation).all()
+
+
+def test_fast_motion_is_the_datas_own(
+    hammer: Shape, body: iparam.InertialParameters, make_problem: MakeProblem
+) -> None:
+    problem = make_problem(body, speed=4.0, noise=0.1)
+    found, alone = ShapeEstimator(hammer).fit(problem), ConsistentLeastSquares().fit(problem)
+    assert found.data_share is not None
+    assert (found.data_share > 0.8).all()
+    np.testing.assert_allclose(found.phi, alone.phi, atol=3.0 * alone.standard_deviation.phi.max())
+    assert np.isfinite(found.condition_number)
+
+
+@pytest.mark.parametrize("wrong", ["mirrored", "large", "other"])
+def test_a_wrong_shape_loses_against_good_motion_and_is_named(
+    hammer: Shape, body: iparam.InertialParameters, make_problem: MakeProblem, wrong: str
+) -> None:
+    maps = {"mirrored": np.diag([1.0, 1.0, -1.0, 1.0]), "large": np.diag([1.5, 1.5, 1.5, 1.0])}
+    shape = (
+        hammer.deformed(maps[wrong])
+        if wrong in maps
+        else Shape.from_points(hammer.parts[0].points[:, [2, 0, 1]], hammer.parts[0].volumes)
+    )
+    problem = make_problem(body, speed=4.0, noise=0.1)
+    found, alone = ShapeEstimator(shape).fit(problem), ConsistentLeastSquares().fit(problem)
+    assert largest_error(found, body) <= 1.2 * largest_error(alone, body)
+    said = [text for text in found.warnings if "The data contradict the shape" in text]
+    assert said
+    words = {"mirrored": "Mirrored along z", "large": "Scaled by", "other": "kg m^2"}
+    assert words[wrong] in said[0]
+    assert found.assessment["verdict"] == "usable"
+
+
+def test_data_that_show_no_load_are_refused(
+    hammer: Shape, body: iparam.InertialParameters, make_problem: MakeProblem
+) -> None:
+    problem = make_problem(body, speed=0.3)
+    with pytest.raises(IdentificationError, match="--measures reaction"):
+        ShapeEstimator(hammer).fit(dataclasses.replace(problem, y=-problem.y))
+    noise = np.random.default_rng(0).standard_normal(problem.y.shape)
+    with pytest.raises(IdentificationError, match=r"not above zero|--measures"):
+        ShapeEstimator(hammer).fit(dataclasses.replace(problem, y=noise))
+
+
+def test_errors_of_the_motion_do_not_pull_the_inertia_to_zero(
+    hammer: Shape, body: iparam.InertialParameters, make_problem: MakeProblem
+) -> None:
+    """Angular accelerations that are mostly noise show no inertia, and the shape has to."""
+    exact = make_problem(body, speed=0.3, noise=0.2, bias=False)
+    sigma, rng = 2.0, np.random.default_rng(4)
+    still = np.zeros((exact.num_samples, 3))
+    noise = body_regressor(still, sigma * rng.standard_normal(still.shape), still)
+    factors = body_regressor(np.zeros((3, 3)), sigma * np.eye(3), np.zeros((3, 3)))[None]
+    uncertainty = RegressorUncertainty(exact.num_samples, np.array([0]), factors)
+    problem = dataclasses.replace(exact, A=exact.A + noise, uncertainty=uncertainty)
+    found = ShapeEstimator(hammer).fit(problem)
+    deviation = found.standard_deviation.inertia_about_com
+    assert (np.abs(found.inertia_about_com - body.inertia_about_com) < 3.0 * deviation).all()
+    assert largest_error(found, body) < 0.15

@@ -1,0 +1,106 @@
+"""Data and shape together: silence is filled, good data win, intervals hold what they say."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import iparam
+from iparam.arrays import FloatArray
+from iparam.estimation import Shape
+from iparam.estimation.shape.cells import shape_cells
+from iparam.estimation.shape.density_model import DensityModel, Spread
+from iparam.estimation.shape.posterior import WRONG, DataRows, shape_posterior
+from iparam.spatial import inertia_entries, is_physically_consistent
+
+AT_REST = np.array([1e-3, *[1e-4] * 3, *[np.inf] * 6])
+PRECISE = np.array([1e-4, *[1e-5] * 3, *[1e-5] * 6])
+
+
+def rows_of(
+    body: iparam.InertialParameters, deviations: FloatArray, rng: np.random.Generator | None = None
+) -> DataRows:
+    """Data with those standard deviations (10,) of phi, infinite for none; without errors if no ``rng``."""
+    seen = np.isfinite(deviations)
+    rows = np.diag(1.0 / deviations)[seen]
+    errors = 0.0 if rng is None else rng.standard_normal(int(seen.sum()))
+    return DataRows(rows, rows @ body.phi + errors)
+
+
+def errors(found: FloatArray, body: iparam.InertialParameters) -> FloatArray:
+    """(6,) of the inertia about the centre of mass, as shares of its largest moment."""
+    gap = iparam.InertialParameters.from_phi(found).inertia_about_com - body.inertia_about_com
+    return np.asarray(inertia_entries(gap) / np.linalg.eigvalsh(body.inertia_about_com)[-1])
+
+
+def test_a_good_shape_tells_the_inertia_where_the_data_say_nothing_of_it(hammer: Shape) -> None:
+    body = hammer.body(0.6, densities=[1.0, 1.0])
+    found = shape_posterior(hammer, rows_of(body, AT_REST), 0.6)
+    assert np.abs(errors(found.phi, body)).max() < 0.03
+    assert found.wrong < 0.05
+    # A steel head on a wooden handle: the centre of mass tells which is heavier.
+    body = hammer.body(0.6, densities=[0.7, 7.85])
+    found = shape_posterior(hammer, rows_of(body, AT_REST), 0.6)
+    uniform = np.abs(errors(hammer.body(0.6).phi, body)).max()
+    assert np.abs(errors(found.phi, body)).max() < 0.25 * uniform
+    assert found.densities[1, 0] > 4.0 * found.densities[0, 0]
+
+
+def test_every_sample_and_their_mean_are_possible_bodies(hammer: Shape) -> None:
+    found = shape_posterior(hammer, rows_of(hammer.body(0.6), AT_REST, np.random.default_rng(0)), 0.6)
+    assert np.all(is_physically_consistent(found.samples))
+    assert is_physically_consistent(found.phi)
+
+
+def test_intervals_hold_loads_that_are_as_wrong_as_the_prior_says(hammer: Shape) -> None:
+    """Each parameter of bodies drawn from all that is held possible: 95 %, within what 12 draws tell."""
+    model, rng = DensityModel(shape_cells(hammer), 0.6), np.random.default_rng(5)
+    unit = model.cells.to_tool(0.6)
+    inside = []
+    for _ in range(12):
+        spread = Spread(
+            rng.choice([0.1, 0.35, 1.2]), rng.choice([0.03, 0.1, 0.3]), 1e-3 * rng.choice([1.0, 4.0], p=[0.8, 0.2])
+        )
+        z = rng.standard_normal((1, model.num_unknowns))
+        z[0, 0] = 0.0
+        body = iparam.InertialParameters.from_phi(unit @ model(z * model.scales(spread))[0][0])
+        found = shape_posterior(hammer, rows_of(body, AT_REST * body.mass / 0.6, rng), body.mass)
+        inside.append(np.abs(found.phi - body.phi) <= 1.96 * np.sqrt(np.diag(found.covariance)))
+    assert np.mean(inside) > 0.88
+
+
+def test_good_data_win_against_a_wrong_shape_and_it_is_said(hammer: Shape) -> None:
+    body = iparam.InertialParameters.box(0.6, [0.2, 0.05, 0.1]).transformed(
+        iparam.spatial.exp_se3([0.1, 0.3, 0.2, -0.05, 0.06, 0.1])
+    )
+    found = shape_posterior(hammer, rows_of(body, PRECISE, np.random.default_rng(1)), 0.6)
+    assert found.wrong > WRONG
+    unit = np.sqrt(np.diag(found.covariance))
+    assert (np.abs(found.phi - body.phi) < 4.0 * unit).all()
+    assert (unit < 3.0 * PRECISE).all()
+    right = shape_posterior(hammer, rows_of(hammer.body(0.6, [1.0, 5.0]), PRECISE, np.random.default_rng(2)), 0.6)
+    assert right.wrong < 0.1
+
+
+def test_a_box_bounds_the_inertia_by_what_can_fit_inside() -> None:
+    shape = Shape.box([0.1, 0.1, 0.2], [0.0, 0.0, 0.1])
+    solid = shape.body(1.0)
+    found = shape_posterior(shape, rows_of(solid, AT_REST), 1.0)
+    half = 1.96 * np.sqrt(np.diag(found.covariance))[4:]
+    assert (np.abs(found.phi - solid.phi)[4:] < half).all()
+    moments = np.linalg.eigvalsh([iparam.InertialParameters.from_phi(phi).inertia_about_com for phi in found.samples])
+    largest = 1.0 * (0.05**2 + 0.1**2)  # all of the mass in the corners
+    assert moments.max() < largest
+    assert moments.max() > 1.3 * np.linalg.eigvalsh(solid.inertia_about_com).max()  # and it says that it may be hollow
+
+
+def test_exact_data_and_a_known_density_do_no_harm(hammer: Shape) -> None:
+    body = hammer.body(0.6, [1.0, 2.0])
+    found = shape_posterior(hammer, rows_of(body, np.full(10, 1e-12)), 0.6)
+    np.testing.assert_allclose(found.phi, body.phi, rtol=1e-3, atol=1e-5)
+    density = 0.6 / hammer.volume
+    known = hammer.with_densities({"handle": (density, density), "head": (density, density)})
+    sure = shape_posterior(known, rows_of(known.body(0.6), AT_REST), 0.6)
+    loose = shape_posterior(hammer, rows_of(known.body(0.6), AT_REST), 0.6)
+    ratio = np.diag(sure.covariance)[4:] / np.diag(loose.covariance)[4:]
+    assert ratio.max() < 1.2  # the place is as uncertain as before
+    assert ratio.min() < 0.5
