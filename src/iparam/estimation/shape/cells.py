@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.cluster.vq import kmeans2
 
 from iparam.arrays import FloatArray
 from iparam.estimation.shape.shape import Part, Shape
@@ -101,8 +102,6 @@ def shape_cells(shape: Shape) -> ShapeCells:
 
 def _cells(part: Part, place: FloatArray, volumes: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The cells of a part of points (k, 3) with volumes (k,): phi (n, 10) of each, and the modes (n, 9) in them."""
-    from scipy.cluster.vq import kmeans2
-
     weight = volumes / volumes.sum()
     offset = place - weight @ place
     values, axes = np.linalg.eigh((offset * weight[:, None]).T @ offset)

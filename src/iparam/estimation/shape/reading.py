@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.cluster.vq import kmeans2
 
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError, IparamError, MissingExtraError
@@ -227,8 +228,6 @@ def _surfaces(name: str, mesh: Any) -> tuple[list[FloatArray], list[float]]:
 
 def _segmented(part: Part, count: int) -> list[Part]:
     """A part divided into pieces of points near each other, in the order of where they are along it."""
-    from scipy.cluster.vq import kmeans2
-
     size = float(np.ptp(part.points, axis=0).max())
     centers, label = kmeans2(part.points / size, min(count, len(part.points)), minit="++", seed=0)
     along = np.linalg.svd(part.points - part.points.mean(axis=0), full_matrices=False)[2][0]
