@@ -48,6 +48,7 @@ class Explanation:
         advice: what to do where no option puts it right, or beside it: "..."; "" for nothing.
         penalty: what it takes beyond its squares, in their unit: of samples that it leaves out.
         typed: options that put it right and are no corrections of the recording, such as another robot's name.
+        seen: whether the signals themselves show it, whatever the load: it is told even if it explains little.
         estimable: option that can be estimated along with the load, and should be where its own error matters.
         scale: what the load of the fit is to be multiplied with to be that of the corrected recording.
     """
@@ -62,6 +63,7 @@ class Explanation:
     scale: float = 1.0
     typed: str = ""
     estimable: str = ""
+    seen: bool = False
 
     @property
     def options(self) -> str:

@@ -55,6 +55,8 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
         return _with(estimate, reason, (*told, *_too_little(estimate)))
     causes = find_causes(examined)
     told = (*causes.told(), *told) if causes.found else (*told, *_too_little(estimate))
+    if _too_heavy(run, estimate):  # which explains more than any other mistake but that of units
+        told = tuple(sorted(told, key=lambda one: {"units": 0, "over-rated-load": 1}.get(one.cause, 2)))
     if estimate.complete and not reason:
         moves = _moves(examined, causes)
         share = _largest_share(estimate, moves)

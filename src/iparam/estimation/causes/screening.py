@@ -10,7 +10,7 @@ from iparam.arrays import FloatArray
 from iparam.estimation.causes.examined_run import ExaminedRun, gravity_regressor
 from iparam.estimation.causes.fit import REGULAR, linear_fit
 from iparam.estimation.causes.hypotheses.arm_model import OffsetJoints
-from iparam.estimation.causes.hypotheses.time_local import MEDIAN_OF_SIX
+from iparam.estimation.causes.hypotheses.time_local import MEDIAN_OF_SIX, cut_off
 
 SURE = 1e-5
 """Chance with which a sound run alarms, a kind of mistake."""
@@ -33,6 +33,8 @@ VISIBLE = 1e-3
 
 def alarms(run: ExaminedRun) -> tuple[str, ...]:
     """The kinds of mistakes that the residuals of a load could hold; none for a sound run."""
+    if cut_off(run):
+        return ("channels",)
     run = run.coarser(MOST_MEANS)
     fit = linear_fit(run, possible=False)
     if _invisible(run, fit.residual):

@@ -103,21 +103,21 @@ class Causes:
             for _, one in self.found[1:]
             if one.squares - best.squares < ALIKE * self.unit and one.num_parameters - best.num_parameters < FEW_MORE
         )
-        return (best, *same)
+        return (best, *same, *(one for _, one in self.found[1:] if one.seen))
 
     def told(self) -> tuple[Cause, ...]:
         """For the reader of a result, best first."""
-        same = [one.cause for one in self.alike]
+        same = [one.cause for one in self.alike if not one.seen]
         causes = []
-        for gain, one in self.found[:MOST_TOLD]:
-            if gain < WORTH_TELLING * self.found[0][0]:
-                break
+        for gain, one in self.found:
+            if gain < WORTH_TELLING * self.found[0][0] and not one.seen:
+                continue
             sentence = one.sentence(self.base)
             others = [slug for slug in same if slug != one.cause]
             if one.cause in same and others:
                 sentence += f" These data do not tell it from {' or '.join(others)}."
             causes.append(Cause(one.cause, sentence, self.base.force_rms, one.fit.force_rms, one.options))
-        return tuple(causes)
+        return tuple(causes[:MOST_TOLD])
 
 
 def find_causes(run: ExaminedRun) -> Causes:
@@ -152,6 +152,6 @@ def find_causes(run: ExaminedRun) -> Causes:
     ]
     of_slug: dict[str, tuple[float, Explanation]] = {}
     for gain, one in sorted(gains, key=lambda pair: -pair[0]):
-        if gain > CLEAR:
-            of_slug.setdefault(one.cause, (gain, one))
-    return Causes(base, unit, tuple(of_slug.values()))
+        if gain > CLEAR or one.seen:
+            of_slug.setdefault(one.cause, (max(gain, CLEAR), one))
+    return Causes(base, unit, tuple(sorted(of_slug.values(), key=lambda pair: -pair[0])))

@@ -24,51 +24,54 @@ class InstalledArm:
         path: of its description below the package's folder of robots.
         tip: the link that its maker calls the flange.
         maker: and what the maker calls it.
+        joints: how many it has.
         base: the link that the arm begins at; "" for the root of the description.
     """
 
     path: str
     tip: str
     maker: str
+    joints: int
     base: str = ""
 
 
 INSTALLED_ARMS = {
-    "panda": InstalledArm("panda_description/urdf/panda.urdf", "panda_link8", "Franka Emika Panda, with its hand"),
-    "xarm7": InstalledArm("xarm_description/urdf/xarm7.urdf", "link_eef", "UFACTORY xArm7"),
+    "panda": InstalledArm("panda_description/urdf/panda.urdf", "panda_link8", "Franka Emika Panda, with its hand", 7),
+    "xarm7": InstalledArm("xarm_description/urdf/xarm7.urdf", "link_eef", "UFACTORY xArm7", 7),
     "j2s6s200": InstalledArm(
-        "kinova_description/robots/kinova.urdf", "j2s6s200_end_effector", "Kinova Jaco 2 (j2s6s200)"
+        "kinova_description/robots/kinova.urdf", "j2s6s200_end_effector", "Kinova Jaco 2 (j2s6s200)", 6
     ),
-    "z1": InstalledArm("z1_description/urdf/z1.urdf", "link06", "Unitree Z1, with its gripper"),
-    "so100": InstalledArm("so_arm_description/urdf/so100.urdf", "gripper", "The Robot Studio SO-100"),
-    "so101": InstalledArm("so_arm_description/urdf/so101.urdf", "gripper_link", "The Robot Studio SO-101"),
+    "z1": InstalledArm("z1_description/urdf/z1.urdf", "link06", "Unitree Z1, with its gripper", 6),
+    "so100": InstalledArm("so_arm_description/urdf/so100.urdf", "gripper", "The Robot Studio SO-100", 5),
+    "so101": InstalledArm("so_arm_description/urdf/so101.urdf", "gripper_link", "The Robot Studio SO-101", 5),
     "talos_left_arm": InstalledArm(
-        "talos_data/robots/talos_left_arm.urdf", "wrist_left_ft_tool_link", "PAL Robotics TALOS, its left arm"
+        "talos_data/robots/talos_left_arm.urdf", "wrist_left_ft_tool_link", "PAL Robotics TALOS, its left arm", 6
     ),
     "tiago": InstalledArm(
-        "tiago_description/robots/tiago.urdf", "wrist_ft_tool_link", "PAL Robotics TIAGo, arm and lift"
+        "tiago_description/robots/tiago.urdf", "wrist_ft_tool_link", "PAL Robotics TIAGo, arm and lift", 8
     ),
     "tiago_pro_left_arm": InstalledArm(
         "tiago_pro_description/robots/tiago_pro.urdf",
         "arm_left_tool_link",
         "PAL Robotics TIAGo Pro, its left arm",
+        7,
         "torso_lift_link",
     ),
     "baxter_left_arm": InstalledArm(
-        "baxter_description/urdf/baxter.urdf", "left_wrist", "Rethink Baxter, its left arm", "left_arm_mount"
+        "baxter_description/urdf/baxter.urdf", "left_wrist", "Rethink Baxter, its left arm", 7, "left_arm_mount"
     ),
     "pr2_left_arm": InstalledArm(
-        "pr2_description/urdf/pr2.urdf", "l_wrist_roll_link", "Willow Garage PR2, its left arm", "torso_lift_link"
+        "pr2_description/urdf/pr2.urdf", "l_wrist_roll_link", "Willow Garage PR2, its left arm", 7, "torso_lift_link"
     ),
     "g1_left_arm": InstalledArm(
-        "g1_description/urdf/g1_29dof_rev_1_0.urdf", "left_rubber_hand", "Unitree G1, its left arm", "torso_link"
+        "g1_description/urdf/g1_29dof_rev_1_0.urdf", "left_rubber_hand", "Unitree G1, its left arm", 7, "torso_link"
     ),
-    "icub_left_arm": InstalledArm("icub_description/robots/icub.urdf", "l_hand", "iCub, its left arm", "chest"),
+    "icub_left_arm": InstalledArm("icub_description/robots/icub.urdf", "l_hand", "iCub, its left arm", 7, "chest"),
     "romeo_left_arm": InstalledArm(
-        "romeo_description/urdf/romeo.urdf", "l_wrist", "Aldebaran Romeo, its left arm", "torso"
+        "romeo_description/urdf/romeo.urdf", "l_wrist", "Aldebaran Romeo, its left arm", 7, "torso"
     ),
     "centauro_left_arm": InstalledArm(
-        "centauro_description/urdf/centauro.urdf", "arm1_6", "IIT CENTAURO, its left arm", "torso_2"
+        "centauro_description/urdf/centauro.urdf", "arm1_6", "IIT CENTAURO, its left arm", 6, "torso_2"
     ),
 }
 """By name, in lower case. Kinematics, inertias and limits are those of the file."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import permutations
 
 import numpy as np
 
 from iparam.arrays import FloatArray
+from iparam.errors import IparamError
 from iparam.estimation.causes.examined_run import ExaminedRun, path_of
 from iparam.estimation.causes.fit import Fit, linear_fit
 from iparam.estimation.causes.hypothesis import (
@@ -21,13 +22,18 @@ from iparam.estimation.causes.hypothesis import (
     thinned,
 )
 from iparam.regressor.wrench import wrench_regressor_derivatives
-from iparam.robot.catalog.lookup import catalog_robot, robot_names
+from iparam.robot.catalog.lookup import robot_names
+from iparam.robot.description.installed import INSTALLED_ARMS
+from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
 from iparam.rounding import NORMAL_95, significant
 from iparam.sensing.correction import Correction
 
 MOST_JOINTS = 6
 """Joints whose orders are all tried; of more, only exchanges, shifts and the reverse."""
+
+MISFIT = 3.0
+"""Squares, in those of the noise, that the load must leave for arms that take a while to read to be tried."""
 
 FEW = 50
 """Means that tell one order of the joints from another."""
@@ -47,14 +53,26 @@ class RobotModel(Hypothesis):
         if robot is None:
             return
         few, found = thinned(run), []
-        for name in robot_names():
-            other = catalog_robot(name)
-            if other.num_joints == robot.num_joints and not _same_kinematics(other, robot):
-                found.append((linear_fit(few, _moved(few, other), possible=False).squares, name))
-        for _, name in sorted(found)[:2]:
-            fit = linear_fit(run, _moved(run, catalog_robot(name)))
+        for name, other in _others(robot, well_explained=base.squares < MISFIT * run.y.size):
+            found.append((linear_fit(few, _moved(few, other), possible=False).squares, name, other))
+        for _, name, other in sorted(found, key=lambda entry: entry[0])[:2]:
+            fit = linear_fit(run, _moved(run, other))
             finding = f"The kinematics of a {name}"
             yield Explanation(self.slug, finding, fit, one_of(len(found), run), typed=f"--robot {name}")
+
+
+def _others(robot: Robot, well_explained: bool) -> Iterator[tuple[str, Robot]]:
+    """Arms with as many joints, by name: those of the catalogue, and where much is to be explained, installed ones."""
+    names = list(robot_names())
+    if not well_explained:  # they take a while to read
+        names += [name for name, arm in INSTALLED_ARMS.items() if arm.joints == robot.num_joints and not arm.base]
+    for name in names:
+        try:
+            other = load_robot(name)
+        except IparamError:  # the package is not installed
+            continue
+        if other.num_joints == robot.num_joints and not _same_kinematics(other, robot):
+            yield name, other
 
 
 def _same_kinematics(one: Robot, other: Robot) -> bool:

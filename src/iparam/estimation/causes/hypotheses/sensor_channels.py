@@ -27,7 +27,7 @@ from iparam.sensing.wrench_source import Measures
 
 NAMES = CHANNELS["wrench"].columns
 
-FORCE_UNITS = {"N": 1.0, "mN": 1e3, "kN": 1e-3, "cN": 1e2, "daN": 0.1, "kgf": 0.10197162, "lbf": 0.22480894}
+FORCE_UNITS = {"N": 1.0, "mN": 1e3, "kN": 1e-3, "daN": 0.1, "kgf": 0.10197162, "lbf": 0.22480894}
 """Numbers that a force of 1 N is in other units."""
 
 TORQUE_UNITS = {
@@ -49,7 +49,6 @@ PAIRS = (
     *((force, "N m") for force in FORCE_UNITS if force != "N"),
     ("mN", "N mm"),
     ("kN", "kN m"),
-    ("cN", "N cm"),
     ("kgf", "kgf m"),
     ("kgf", "kgf cm"),
     ("kgf", "kgf mm"),
@@ -60,6 +59,9 @@ PAIRS = (
 
 NEAR = 0.02
 """Relative difference, up to which it is taken for one, between what the data show and a ratio of units."""
+
+LIGHTEST = 0.002
+"""Share of what an arm can carry below which a load does not speak for units that would make it one."""
 
 MATRIX_ITERATIONS = 6
 """Of Gauss and Newton for a whole matrix, which is nearly linear."""
@@ -191,7 +193,13 @@ class Units(Hypothesis):
         for force, torque in PAIRS:
             off = abs(np.log(max(ratio, 1e-9) * FORCE_UNITS[force] / TORQUE_UNITS[torque]))
             alike = TORQUE_UNITS[torque] == FORCE_UNITS[force]
-            if off > NEAR or mass / FORCE_UNITS[force] > largest or (alike and mass <= largest):
+            real = mass / FORCE_UNITS[force]
+            if (
+                off > NEAR
+                or real > largest
+                or (force != "N" and real < LIGHTEST * largest)
+                or (alike and mass <= largest)
+            ):
                 continue
             choices.append((off + (force != "N") * NEAR, force, torque))
         for _, force, torque in sorted(choices)[:1]:

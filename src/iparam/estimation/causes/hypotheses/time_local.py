@@ -195,8 +195,7 @@ class StuckChannel(Hypothesis):
     def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
         """See `Hypothesis.explanations`."""
         wrench = run.run.wrench
-        stuck = np.stack([_constant(column, LEAST_STUCK) for column in np.asarray(wrench.values).T], axis=1)
-        stuck &= ~np.all(stuck, axis=1, keepdims=True)  # all of them at once: at rest, without noise
+        stuck = stuck_samples(np.asarray(wrench.values))
         if not stuck.any():
             return
         used = _unused_means(run, stuck)
@@ -213,7 +212,19 @@ class StuckChannel(Hypothesis):
             told = f"Leaving out {start:.2f} to {stop:.2f} s, in which {', '.join(names)}"
         finding = f"{told} {'is' if len(names) == 1 else 'are'} stuck at one value,"
         penalty = scale * float(np.sum(1.0 - used))  # that they are stuck is seen in any case
-        yield Explanation(self.slug, finding, fit, len(names), correction, "", penalty)
+        yield Explanation(self.slug, finding, fit, len(names), correction, "", penalty, seen=True)
+
+
+def cut_off(run: ExaminedRun) -> bool:
+    """Whether channels end at a limit, or are stuck: the signals themselves say so."""
+    values = np.asarray(run.run.wrench.values)
+    return bool(clipped_samples(values).any() or stuck_samples(values).any())
+
+
+def stuck_samples(values: FloatArray) -> NDArray[np.bool_]:
+    """(T, 6) whether a channel shows one value for long, away from a limit, and not all of them: that is a rest."""
+    stuck = np.stack([_constant(column, LEAST_STUCK) for column in values.T], axis=1)
+    return np.asarray(stuck & ~np.all(stuck, axis=1, keepdims=True) & ~clipped_samples(values))
 
 
 def _constant(values: FloatArray, least: int) -> NDArray[np.bool_]:
@@ -254,7 +265,7 @@ class Saturation(Hypothesis):
         share = 100.0 * float(clipped.any(axis=1).mean())
         finding = f"Leaving out the {share:.2g} % of samples in which {', '.join(names)} ends at its limit"
         exclude = _intervals(wrench.time, np.asarray(np.any(clipped, axis=1)))
-        yield Explanation(self.slug, finding, fit, len(names), Correction(exclude=exclude), "", penalty)
+        yield Explanation(self.slug, finding, fit, len(names), Correction(exclude=exclude), "", penalty, seen=True)
 
 
 def clipped_samples(values: FloatArray) -> NDArray[np.bool_]:
