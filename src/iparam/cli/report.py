@@ -14,12 +14,13 @@ from iparam.cli.console.printing import note, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.joint_state import robot_of
-from iparam.errors import InputError
+from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.estimation.assessment.method_comparison import MethodComparison
     from iparam.recording.recording import Recording
+    from iparam.report.input import ReportInput
     from iparam.robot.model import Robot
     from iparam.sensing.correction import Correction
     from iparam.trajectory import TrajectoryFile
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 class Report(CorrectedRunOptions):
     r"""Write one HTML page about an identification.
 
-    One file, no network, no scripts. Parts without their input are left out.
+    One file, no network, no script but its own. Parts without their input are left out; the arm in motion can be
+    turned and played where viser is installed (extra 'viewer').
 
     Example:
       iparam report result.json --recording run.parquet --trajectory t.json \
@@ -50,6 +52,8 @@ class Report(CorrectedRunOptions):
     """What the arm really carried, from 'iparam simulate --truth': .json."""
     methods: Annotated[tuple[str, ...], arg(metavar="NAME ..", help_behavior_hint="")] = ()
     """Estimators to compare on the recording: names, or 'all'."""
+    no_scene: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Leave out the arm to turn and to play, which is 1 MB of the page."""
     title: Annotated[str, arg(metavar="TEXT")] = "Payload identification"
     """Heading of the page."""
 
@@ -83,8 +87,29 @@ class Report(CorrectedRunOptions):
         )
         for remark in content.remarks:
             note(remark)
-        iparam.report.write_report(self.output, content)
+        iparam.report.write_report(self.output, replace(content, scene=self._scene(content)))
         print_line(f"report    {self.output}")
+
+    def _scene(self, content: ReportInput) -> str:
+        """The motion to turn and to play; "" where nothing moves, or nothing can draw it."""
+        motions = content.recording is not None and content.recording.has("q"), content.trajectory is not None
+        if self.no_scene or content.robot is None or not any(motions):
+            return ""
+        recordings = [("run", content.recording)] if motions[0] and content.recording is not None else []
+        plans = [("plan", content.trajectory)] if content.trajectory is not None else []
+        given = iparam.viewer.ViewInput(
+            robot=content.robot,
+            recordings=recordings,
+            plans=plans,
+            results=[("load", content.estimate)],
+            truth=content.truth,
+            title=content.title,
+        )
+        try:
+            return iparam.viewer.embedded_scene(iparam.viewer.view_of(given).complete())
+        except IparamError as error:  # the extra is not installed, or there is nothing to be seen
+            note(f"without a scene to turn: {error}")
+            return ""
 
     def _robot(self, planned: TrajectoryFile | None, frame: str) -> Robot | None:
         """The arm of a report without a recording, with the tool frame of the result."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from iparam.charts.chart import Chart
 from iparam.estimation.assessment.verdict import Verdict
 
 _UNIT = re.compile(r"\[[^\]]*\]| %")
@@ -76,6 +77,7 @@ class Card:
         description: what it shows, one or two sentences; also what is read aloud.
         view_box: of the SVG element.
         shapes: what is in it, as SVG.
+        charts: the same curves for pages that run scripts: zoom, and values under the pointer; () for a picture alone.
     """
 
     slug: str
@@ -83,6 +85,7 @@ class Card:
     description: str
     view_box: str
     shapes: str
+    charts: tuple[Chart, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,20 @@ class Cards:
     cards: Sequence[Card]
 
 
-Block = Headline | Heading | Paragraph | BulletList | Table | Cards
+@dataclass(frozen=True)
+class Scene:
+    """A scene to turn and to play, for pages that run scripts.
+
+    Attributes:
+        document: HTML that needs nothing else.
+        title: what it shows, for readers who do not see it.
+    """
+
+    document: str
+    title: str
+
+
+Block = Headline | Heading | Paragraph | BulletList | Table | Cards | Scene
 
 
 @dataclass(frozen=True)

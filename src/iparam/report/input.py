@@ -40,6 +40,7 @@ class ReportInput:
         sources: what the inputs were called, e.g. "recording" -> "run.parquet".
         created: date and time, as it is to be shown.
         truth_frame: that the truth is in; "" if unknown.
+        scene: the motion as a scene to turn and to play, an HTML document that needs nothing else; "" for none.
         remarks: what is odd about these parts taken together, one sentence each; found here.
     """
 
@@ -56,6 +57,7 @@ class ReportInput:
     sources: Mapping[str, str] = field(default_factory=dict)
     created: str = ""
     truth_frame: str = ""
+    scene: str = ""
     remarks: tuple[str, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 
+from iparam.charts.chart import chart_document, chart_script, chart_style
 from iparam.errors import InputError
 from iparam.files.atomic import write_atomically
-from iparam.report.content import BulletList, Missing, Section
+from iparam.report.content import BulletList, Cards, Missing, Section
 from iparam.report.context import ReportContext
 from iparam.report.figures.matplotlib_backend import plot_style, require_matplotlib
 from iparam.report.input import ReportInput
@@ -43,7 +46,7 @@ def require_plot_extra() -> None:
 
 
 def write_report(path: str | os.PathLike[str], given: ReportInput) -> None:
-    """Write the report as one HTML file without scripts that needs no network, replacing what is there in one step.
+    """Write the report as one HTML file that needs no network and runs no script but its own, replacing what is there in one step.
 
     Args:
         path: of the file: .html.
@@ -66,7 +69,32 @@ def report_page(given: ReportInput) -> str:
     missing = [f"{part.title}: {part.needed}." for part in parts if isinstance(part, Missing)]
     if missing:
         sections.insert(len(sections) - 1, Section("left-out", "Left out", [BulletList(missing, "missing")]))
-    return template.render(title=given.title, subtitle=_subtitle(given), sections=sections)
+    cards = [
+        card for section in sections for block in section.blocks if isinstance(block, Cards) for card in block.cards
+    ]
+    charts = [chart for card in cards for chart in card.charts]
+    script = chart_script()
+    return template.render(
+        title=given.title,
+        subtitle=_subtitle(given),
+        sections=sections,
+        policy=_policy(script, bool(given.scene)),
+        chart_style=chart_style(),
+        chart_data=chart_document(charts),
+        chart_script=script,
+    )
+
+
+def _policy(script: str, scene: bool) -> str:
+    """What the page may load and run: nothing from anywhere, and no script but its own, whatever a file had in it.
+
+    The scene in its frame is under the same policy, and makes scripts of its own from what it holds.
+    """
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    allowed = "'unsafe-inline' 'unsafe-eval' blob: data:" if scene else f"'sha256-{digest}'"
+    rest = "; font-src data:; connect-src data: blob:; worker-src blob: data:; frame-src 'self'" if scene else ""
+    images = "data: blob:" if scene else "data:"
+    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src {images}{rest}"
 
 
 def _subtitle(given: ReportInput) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from iparam.charts.chart import Chart
 from iparam.errors import MissingExtraError
 from iparam.report.content import Card
 
@@ -129,12 +130,12 @@ def plain_log_ticks(axis: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def figure_card(figure: Any, slug: str, title: str, description: str) -> Card:
+def figure_card(figure: Any, slug: str, title: str, description: str, charts: tuple[Chart, ...] = ()) -> Card:
     """A figure with its caption; its SVG fills its place, has no ids that others have, and asks for no fonts.
 
     Args:
         figure: a ``matplotlib.figure.Figure``.
-        slug, title, description: of the `Card`.
+        slug, title, description, charts: of the `Card`.
     """
     buffer = io.StringIO()
     with warnings.catch_warnings():
@@ -146,4 +147,4 @@ def figure_card(figure: Any, slug: str, title: str, description: str) -> Card:
     shapes = _ID.sub(lambda match: f' id="{slug}-{match[1]}"' if match[1] in used else "", shapes)
     shapes = _REFERENCE.sub(lambda match: f"{match[1]}{slug}-{match[2]}", shapes)
     shapes = _FONT.sub(r"font: \1'DejaVu Sans', Verdana, sans-serif", shapes)
-    return Card(slug, title, description, view_box, shapes)
+    return Card(slug, title, description, view_box, shapes, charts)

@@ -79,7 +79,7 @@ def _prediction(context: ReportContext, run: RunAnalysis) -> Prediction | None:
 
 def _singular_card(values: FloatArray) -> Card:
     figure = new_figure(HEIGHT)
-    axes = figure.add_axes((0.135, 0.135, 0.84, 0.82))
+    axes = figure.add_axes((0.18, 0.135, 0.795, 0.82))
     axes.bar(np.arange(1, 11), values, color=SKY, edgecolor=BLUE, linewidth=0.8)
     for place, value in enumerate(values, start=1):
         axes.annotate(
@@ -107,7 +107,7 @@ def _condition_card(run: RunAnalysis) -> Card:
     values = np.linalg.eigvalsh(gram)
     known = values[:, 0] > 1e-12 * values[:, -1]
     figure = new_figure(HEIGHT)
-    axes = figure.add_axes((0.135, 0.135, 0.84, 0.82))
+    axes = figure.add_axes((0.18, 0.135, 0.795, 0.82))
     if known.any():
         axes.plot(time[ends - 1][known], np.sqrt(values[known, -1] / values[known, 0]), color=BLUE)
         axes.set_yscale("log")

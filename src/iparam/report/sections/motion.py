@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from iparam.charts.chart import Chart, Line, thinned
 from iparam.motion.motion import MotionEstimate
-from iparam.report.content import Block, Card, Cards, Heading, Missing, Paragraph, Section, Table
+from iparam.report.content import Block, Card, Cards, Heading, Missing, Paragraph, Scene, Section, Table
 from iparam.report.context import ReportContext
 from iparam.report.figures.arm import arm_picture, telling_poses
 from iparam.report.figures.matplotlib_backend import (
@@ -38,6 +39,7 @@ def motion_section(context: ReportContext) -> Section | Missing:
     duration = motion.time[-1] - motion.time[0]
     blocks: list[Block] = [
         Paragraph(f"{plain(robot.name)}, {fixed(duration, 1)} s, {context.motion_origin}."),
+        *([Scene(context.given.scene, "The arm in motion, to turn and to play")] if context.given.scene else []),
         Cards(_pictures(context, robot, motion)),
         Heading("Joints and their limits"),
         Cards([_joint_card(robot, motion, joint) for joint in range(robot.num_joints)]),
@@ -86,7 +88,14 @@ def _joint_card(robot: Robot, motion: MotionEstimate, joint: int) -> Card:
     used = float(np.abs(motion.dq[:, joint]).max() / limits.velocity[joint])
     share = f"{100 * used:.0f} % of its speed limit" if np.isfinite(limits.velocity[joint]) else "no speed limit known"
     name = plain(robot.joint_names[joint], 30)
-    return figure_card(figure, f"joint-{joint}", f"Joint {joint}, {name}.", f"It uses {share}; dashed: limits.")
+    times, rows = thinned(
+        motion.time - motion.time[0], scale * np.column_stack([motion.q[:, joint], motion.dq[:, joint]])
+    )
+    charts = (
+        Chart(f"joint-{joint}", f"position [{unit}]", times, (Line(f"q{joint}", BLUE, rows[:, 0]),)),
+        Chart(f"joint-{joint}-speed", f"velocity [{rate}]", times, (Line(f"dq{joint}", GREEN, rows[:, 1]),)),
+    )
+    return figure_card(figure, f"joint-{joint}", f"Joint {joint}, {name}.", f"It uses {share}; dashed: limits.", charts)
 
 
 def _limit_lines(axes: Any, bounds: list[float]) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
+from iparam.charts.chart import Chart, Line, thinned
 from iparam.estimation.assessment.run_analysis import AXIS_NAMES, AXIS_UNITS, RunAnalysis
 from iparam.report.content import Card, Cards, Missing, Section, Table, missing_wrench
 from iparam.report.context import ReportContext
@@ -64,14 +65,26 @@ def _axis_card(run: RunAnalysis, axis: int) -> Card:
     means = _bin_means(time, starts), _bin_means(run.residual[:, axis], starts)
     lower.plot(*means, color=INK, linewidth=1.0)  # what is systematic in the residual
     side_label(upper, f"[{AXIS_UNITS[axis]}]")
-    side_label(lower, "residual")
+    side_label(lower, f"residual [{AXIS_UNITS[axis]}]")
     lower.set_xlabel("time [s]")
     lower.set_xlim(time[0], time[-1])
     upper.legend(loc="lower center", bbox_to_anchor=(0.5, 0.97), ncols=2)
     share = 100.0 * run.rms[axis] / run.signal[axis] if run.signal[axis] > 0.0 else np.inf
     words = f"Residual {significant(run.rms[axis])} {AXIS_UNITS[axis]} rms"
     words += f", {significant(share, 2)} % of the signal." if np.isfinite(share) else "."
-    return figure_card(figure, f"wrench-{axis}", f"{AXIS_NAMES[axis].capitalize()}.", words)
+    return figure_card(figure, f"wrench-{axis}", f"{AXIS_NAMES[axis].capitalize()}.", words, _charts(run, axis, time))
+
+
+def _charts(run: RunAnalysis, axis: int, time: FloatArray) -> tuple[Chart, ...]:
+    """Measured and predicted, and the residual below them."""
+    name, unit = AXIS_NAMES[axis], AXIS_UNITS[axis]
+    times, rows = thinned(time, np.column_stack([run.problem.y[:, axis], run.residual[:, axis]]))
+    predicted = np.interp(times, time, run.predicted[:, axis])
+    lines = (Line("measured", SKY, rows[:, 0]), Line("predicted", VERMILLION, predicted))
+    return (
+        Chart(f"wrench-{axis}", f"{name} [{unit}]", times, lines),
+        Chart(f"wrench-{axis}-residual", f"residual [{unit}]", times, (Line("residual", GREY, rows[:, 1]),)),
+    )
 
 
 def envelope(time: FloatArray, values: FloatArray, bins: int = BINS) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -1,0 +1,80 @@
+"""The report in a real browser: charts for those with scripts, pictures for those without and on paper."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from iparam.report import ReportInput, write_report
+from iparam.viewer.page import embedded_scene
+from iparam.viewer.view import ViewInput, view_of
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("jinja2")
+pytest.importorskip("viser", reason="the extra viewer is not installed")
+
+VISIBLE = "[...document.querySelectorAll('%s')].filter(e => e.getBoundingClientRect().height > 10).length"
+
+
+@pytest.fixture(scope="module")
+def page(run: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    view = view_of(ViewInput(robot=run.robot, plans=[("plan", run.trajectory)], results=[("load", run.estimate)]))
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    given = ReportInput(estimate=run.estimate, robot=run.robot, recording=run.recording, trajectory=run.trajectory)
+    write_report(path, dataclasses.replace(given, scene=embedded_scene(view.complete())))
+    return path
+
+
+def test_charts_and_scene_where_scripts_run(browser: Any, page: Path) -> None:
+    assert page.stat().st_size < 3_000_000
+    browser.open(page.as_uri())
+    browser.until(lambda: browser.run("window.iparamCharts && iparamCharts.count()") == 24)
+    assert browser.run(VISIBLE % "svg.picture") == 0
+    assert browser.run(VISIBLE % "figure.card svg") > 5  # what has no chart stays a picture
+    browser.run("document.querySelector('iframe.scene').scrollIntoView({block: 'center'})")
+    inner = "document.querySelector('iframe.scene').contentDocument"
+    browser.until(lambda: browser.run(f"!!{inner} && !!{inner}.querySelector('canvas')"))
+    browser.until(lambda: np.std(browser.picture()[100:400, 100:-100]) > 8.0)
+    assert not browser.complaints
+    assert not browser.foreign_requests(page.as_uri())
+
+
+def test_paper_shows_the_pictures(browser: Any, page: Path) -> None:
+    browser.open(page.as_uri())
+    browser.until(lambda: browser.run("window.iparamCharts && iparamCharts.count()") == 24)
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        assert browser.run(VISIBLE % "svg.picture") == 12
+        assert browser.run(VISIBLE % "[data-chart]") == 0
+        assert browser.run(VISIBLE % "iframe.scene") == 0
+        printed = base64.b64decode(browser.call("Page.printToPDF", printBackground=True)["data"])
+        assert printed.startswith(b"%PDF")
+    finally:
+        browser.call("Emulation.setEmulatedMedia", media="")
+
+
+def test_without_scripts_the_pictures_are_there(browser: Any, page: Path) -> None:
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(page.as_uri())
+        browser.until(lambda: browser.picture().std() > 10.0)
+    finally:
+        browser.call("Emulation.setScriptExecutionDisabled", value=False)
+    shown = browser.run(VISIBLE % "svg.picture")
+    assert shown == 12
+
+
+def test_dark_where_that_is_asked_for(browser: Any, page: Path) -> None:
+    browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    try:
+        browser.open(page.as_uri())
+        browser.until(lambda: browser.run("window.iparamCharts && iparamCharts.count()") == 24)
+        assert browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(22, 24, 27)"
+        assert np.median(browser.picture()) < 60.0
+    finally:
+        browser.call("Emulation.setEmulatedMedia", features=[])
