@@ -79,6 +79,11 @@ class Browser:
         self.call("Page.navigate", url="about:blank")
         self.events.clear()
         self.call("Page.navigate", url=address)
+        self.until(lambda: self.call("Page.getNavigationHistory") and self._loaded)
+
+    @property
+    def _loaded(self) -> bool:
+        return any(event["method"] == "Page.loadEventFired" for event in self.events)
 
     def run(self, script: str) -> Any:
         """The value of a JavaScript expression in the page."""
@@ -122,7 +127,7 @@ class Browser:
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     pytest.importorskip("viser", reason="the extra viewer is not installed")
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: pages are looked at with a real browser")

@@ -14,7 +14,7 @@ from typing import Any
 import hypothesis
 import numpy as np
 import pytest
-from chromium import browser as browser  # a fixture of all tests
+from chromium import chromium as chromium  # a fixture of all tests
 
 import iparam
 from iparam.estimation import Estimate, identify_payload

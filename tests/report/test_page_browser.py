@@ -30,51 +30,51 @@ def page(run: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_charts_and_scene_where_scripts_run(browser: Any, page: Path) -> None:
+def test_charts_and_scene_where_scripts_run(chromium: Any, page: Path) -> None:
     assert page.stat().st_size < 3_000_000
-    browser.open(page.as_uri())
-    browser.until(lambda: browser.run("window.iparamCharts && iparamCharts.count()") == 24)
-    assert browser.run(VISIBLE % "svg.picture") == 0
-    assert browser.run(VISIBLE % "figure.card svg") > 5  # what has no chart stays a picture
-    browser.run("document.querySelector('iframe.scene').scrollIntoView({block: 'center'})")
+    chromium.open(page.as_uri())
+    chromium.until(lambda: chromium.run("window.iparamCharts && iparamCharts.count()") == 24)
+    assert chromium.run(VISIBLE % "svg.picture") == 0
+    assert chromium.run(VISIBLE % "figure.card svg") > 5  # what has no chart stays a picture
+    chromium.run("document.querySelector('iframe.scene').scrollIntoView({block: 'center'})")
     inner = "document.querySelector('iframe.scene').contentDocument"
-    browser.until(lambda: browser.run(f"!!{inner} && !!{inner}.querySelector('canvas')"))
-    browser.until(lambda: np.std(browser.picture()[100:400, 100:-100]) > 8.0)
-    assert not browser.complaints
-    assert not browser.foreign_requests(page.as_uri())
+    chromium.until(lambda: chromium.run(f"!!{inner} && !!{inner}.querySelector('canvas')"))
+    chromium.until(lambda: np.std(chromium.picture()[100:400, 100:-100]) > 8.0)
+    assert not chromium.complaints
+    assert not chromium.foreign_requests(page.as_uri())
 
 
-def test_paper_shows_the_pictures(browser: Any, page: Path) -> None:
-    browser.open(page.as_uri())
-    browser.until(lambda: browser.run("window.iparamCharts && iparamCharts.count()") == 24)
-    browser.call("Emulation.setEmulatedMedia", media="print")
+def test_paper_shows_the_pictures(chromium: Any, page: Path) -> None:
+    chromium.open(page.as_uri())
+    chromium.until(lambda: chromium.run("window.iparamCharts && iparamCharts.count()") == 24)
+    chromium.call("Emulation.setEmulatedMedia", media="print")
     try:
-        assert browser.run(VISIBLE % "svg.picture") == 12
-        assert browser.run(VISIBLE % "[data-chart]") == 0
-        assert browser.run(VISIBLE % "iframe.scene") == 0
-        printed = base64.b64decode(browser.call("Page.printToPDF", printBackground=True)["data"])
+        assert chromium.run(VISIBLE % "svg.picture") == 12
+        assert chromium.run(VISIBLE % "[data-chart]") == 0
+        assert chromium.run(VISIBLE % "iframe.scene") == 0
+        printed = base64.b64decode(chromium.call("Page.printToPDF", printBackground=True)["data"])
         assert printed.startswith(b"%PDF")
     finally:
-        browser.call("Emulation.setEmulatedMedia", media="")
+        chromium.call("Emulation.setEmulatedMedia", media="")
 
 
-def test_without_scripts_the_pictures_are_there(browser: Any, page: Path) -> None:
-    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+def test_without_scripts_the_pictures_are_there(chromium: Any, page: Path) -> None:
+    chromium.call("Emulation.setScriptExecutionDisabled", value=True)
     try:
-        browser.open(page.as_uri())
-        browser.until(lambda: browser.picture().std() > 10.0)
+        chromium.open(page.as_uri())
+        chromium.until(lambda: chromium.picture().std() > 10.0)
     finally:
-        browser.call("Emulation.setScriptExecutionDisabled", value=False)
-    shown = browser.run(VISIBLE % "svg.picture")
+        chromium.call("Emulation.setScriptExecutionDisabled", value=False)
+    shown = chromium.run(VISIBLE % "svg.picture")
     assert shown == 12
 
 
-def test_dark_where_that_is_asked_for(browser: Any, page: Path) -> None:
-    browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+def test_dark_where_that_is_asked_for(chromium: Any, page: Path) -> None:
+    chromium.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
     try:
-        browser.open(page.as_uri())
-        browser.until(lambda: browser.run("window.iparamCharts && iparamCharts.count()") == 24)
-        assert browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(22, 24, 27)"
-        assert np.median(browser.picture()) < 60.0
+        chromium.open(page.as_uri())
+        chromium.until(lambda: chromium.run("window.iparamCharts && iparamCharts.count()") == 24)
+        assert chromium.run("getComputedStyle(document.body).backgroundColor") == "rgb(22, 24, 27)"
+        assert np.median(chromium.picture()) < 60.0
     finally:
-        browser.call("Emulation.setEmulatedMedia", features=[])
+        chromium.call("Emulation.setEmulatedMedia", features=[])

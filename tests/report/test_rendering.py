@@ -53,5 +53,5 @@ def test_a_unit_stays_in_one_line() -> None:
 
 
 def test_a_value_that_is_missing_is_an_error() -> None:
-    with pytest.raises(jinja2.UndefinedError, match="title"):
+    with pytest.raises(jinja2.UndefinedError, match="policy"):
         page_environment().get_template("page.html").render(sections=())

@@ -43,18 +43,18 @@ def test_the_file_is_small_and_names_are_no_markup(page: Path) -> None:
     assert not re.findall(r'(?:src|href)="(?!data:)[^"]*//', text)
 
 
-def test_it_opens_from_disk_and_plays(browser: Any, page: Path, view: View) -> None:
-    browser.open(page.as_uri())
+def test_it_opens_from_disk_and_plays(chromium: Any, page: Path, view: View) -> None:
+    chromium.open(page.as_uri())
     slider = f"{INNER}.querySelector('[role=\"slider\"]')"
-    browser.until(lambda: browser.run(f"!!{INNER} && !!{slider}"))
-    browser.until(lambda: browser.picture()[50:-80, 50:400].std() > 10.0)
-    assert browser.run("iparamCharts.count()") == len(view.charts) == 7
-    first = browser.picture()
-    shown = browser.run(f"parseFloat({slider}.getAttribute('aria-valuenow'))")
-    browser.until(lambda: browser.run(f"parseFloat({slider}.getAttribute('aria-valuenow'))") != shown)
-    browser.until(lambda: np.abs(browser.picture()[50:-80, 50:400] - first[50:-80, 50:400]).mean() > 1.0)
-    assert not browser.complaints
-    assert not browser.foreign_requests(page.as_uri())
+    chromium.until(lambda: chromium.run(f"!!{INNER} && !!{slider}"))
+    chromium.until(lambda: chromium.picture()[50:-80, 50:400].std() > 10.0)
+    assert chromium.run("iparamCharts.count()") == len(view.charts) == 7
+    first = chromium.picture()
+    shown = chromium.run(f"parseFloat({slider}.getAttribute('aria-valuenow'))")
+    chromium.until(lambda: chromium.run(f"parseFloat({slider}.getAttribute('aria-valuenow'))") != shown)
+    chromium.until(lambda: np.abs(chromium.picture()[50:-80, 50:400] - first[50:-80, 50:400]).mean() > 1.0)
+    assert not chromium.complaints
+    assert not chromium.foreign_requests(page.as_uri())
 
 
 def test_frames_cover_the_motion() -> None:

@@ -77,13 +77,13 @@ def test_arrows_and_the_nearest_pair_are_drawn_where_they_were_computed(served: 
     np.testing.assert_allclose(drawing._gap.points[0], drawing.nearest.points, atol=1e-6)
 
 
-def test_the_slider_in_the_page_moves_the_arm(browser: Any, served: ViewServer) -> None:
+def test_the_slider_in_the_page_moves_the_arm(chromium: Any, served: ViewServer) -> None:
     served.panel.show(0.0)
-    browser.open(served.link)
-    browser.until(lambda: browser.run(f"!!{SLIDER} && document.body.innerText.includes('tool0 at')"))
-    browser.until(lambda: browser.picture()[100:-50, 50:400].std() > 10.0)  # something stands there
-    before, words = browser.picture(), browser.run("document.body.innerText")
-    box = json.loads(browser.run(f"JSON.stringify({SLIDER}.parentElement.getBoundingClientRect())"))
+    chromium.open(served.link)
+    chromium.until(lambda: chromium.run(f"!!{SLIDER} && document.body.innerText.includes('tool0 at')"))
+    chromium.until(lambda: chromium.picture()[100:-50, 50:400].std() > 10.0)  # something stands there
+    before, words = chromium.picture(), chromium.run("document.body.innerText")
+    box = json.loads(chromium.run(f"JSON.stringify({SLIDER}.parentElement.getBoundingClientRect())"))
     place = {
         "x": box["x"] + 0.25 * box["width"],
         "y": box["y"] + 0.5 * box["height"],
@@ -91,19 +91,19 @@ def test_the_slider_in_the_page_moves_the_arm(browser: Any, served: ViewServer) 
         "clickCount": 1,
     }
     for kind in ("mousePressed", "mouseReleased"):
-        browser.call("Input.dispatchMouseEvent", type=kind, **place)
-    browser.until(lambda: 0.3 < served.panel.time < 0.7)
+        chromium.call("Input.dispatchMouseEvent", type=kind, **place)
+    chromium.until(lambda: 0.3 < served.panel.time < 0.7)
     pose = served.drawing.arms[0].track.poses(served.panel.time)["tool0"][:3, 3] * 1e3
     told = f"tool0 at {pose[0]:.1f}, {pose[1]:.1f}, {pose[2]:.1f} mm"
-    browser.until(lambda: told in browser.run("document.body.innerText"))
+    chromium.until(lambda: told in chromium.run("document.body.innerText"))
     assert told not in words
-    browser.until(lambda: np.abs(browser.picture()[100:-50, 50:400] - before[100:-50, 50:400]).mean() > 2.0)
-    text = browser.run("document.body.innerText")
+    chromium.until(lambda: np.abs(chromium.picture()[100:-50, 50:400] - before[100:-50, 50:400]).mean() > 2.0)
+    text = chromium.run("document.body.innerText")
     for part in ("nearest", "ghost (plan.json)", "no meshes", "Wrench", "Load", "an arrow of 100 mm"):
         assert part in text
-    assert browser.run("document.querySelectorAll('.uplot').length") >= 3
-    assert not browser.complaints
-    assert not browser.foreign_requests(served.link)
+    assert chromium.run("document.querySelectorAll('.uplot').length") >= 3
+    assert not chromium.complaints
+    assert not chromium.foreign_requests(served.link)
 
 
 def test_what_comes_from_another_page_is_refused(served: ViewServer) -> None:

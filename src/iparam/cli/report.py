@@ -96,7 +96,7 @@ class Report(CorrectedRunOptions):
         if self.no_scene or content.robot is None or not any(motions):
             return ""
         recordings = [("run", content.recording)] if motions[0] and content.recording is not None else []
-        plans = [("plan", content.trajectory)] if content.trajectory is not None else []
+        plans = [("plan", content.trajectory)] if content.trajectory is not None and not recordings else []
         given = iparam.viewer.ViewInput(
             robot=content.robot,
             recordings=recordings,

@@ -46,7 +46,9 @@ def require_plot_extra() -> None:
 
 
 def write_report(path: str | os.PathLike[str], given: ReportInput) -> None:
-    """Write the report as one HTML file that needs no network and runs no script but its own, replacing what is there in one step.
+    """Write the report as one HTML file, replacing what is there in one step.
+
+    It needs no network, and runs no script but its own.
 
     Args:
         path: of the file: .html.

@@ -34,7 +34,7 @@
       cursor: { sync: { key: "time" }, drag: { x: true, y: false } },
       scales: { x: { time: false } },
       legend: { live: true },
-      axes: [{ ...axis, label: "time [s]", labelSize: 20, size: 36 }, { ...axis, size: 56 }],
+      axes: [{ ...axis, label: "time [s]", labelSize: 20, size: 36 }, { ...axis, size: 56, space: 22 }],
       series: [{ label: "time", value: (u, v) => (v == null ? "–" : v.toFixed(2) + " s") },
         ...chart.lines.map((line) => ({ label: line.label, stroke: line.color, width: 1.4,
           dash: line.dashed ? [6, 4] : undefined, points: { show: false }, value: (u, v) => shown(v) }))],
