@@ -79,7 +79,7 @@ class Browser:
         self.call("Page.navigate", url="about:blank")
         self.events.clear()
         self.call("Page.navigate", url=address)
-        self.until(lambda: self.call("Page.getNavigationHistory") and self._loaded)
+        self.until(lambda: self.call("Log.enable") is not None and self._loaded)
 
     @property
     def _loaded(self) -> bool:
