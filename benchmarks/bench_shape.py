@@ -10,7 +10,10 @@ Kelly, ICRA 2023). Noise, errors and peers are that paper's; the peers are compu
 The tools' points have no unit of volume, so none of them knows a density. Noise of the accelerations is told to iparam,
 as a data sheet would; that of the wrench is found from the residuals.
 
+Payloads need no folder: invented loads of two parts on a UR5e that moves slowly, with the noise of its sensor.
+
     python benchmarks/bench_shape.py [FOLDER] [--part tools|wrong] [--seeds 10] [--levels low moderate high] [--each]
+    python benchmarks/bench_shape.py --part payloads [--seeds 200]
 """
 
 from __future__ import annotations
@@ -266,14 +269,81 @@ def _distance(estimate: Estimate, tool: Tool) -> float:
     return tool.inertia_error(estimate.parameters)
 
 
+def slow_regressors(rate: float) -> tuple[FloatArray, FloatArray, float]:
+    """Times, regressors of a UR5e whose wrist turns slowly for 10 s, and the speed of its tool at most [m/s]."""
+    robot, time = iparam.load_robot("ur5e"), np.arange(0.0, 10.0, 1.0 / rate)
+    home, size = np.array([0.0, -1.4, 1.5, -1.6, -1.5, 0.0]), np.array([0.0, 0.0, 0.05, 0.7, 0.8, 1.0])
+    pace, phase = 2.0 * np.pi * np.array([0.1, 0.1, 0.1, 0.1, 0.13, 0.17]), np.arange(6.0)
+    angle = pace * time[:, None] + phase
+    q, dq, ddq = home + size * np.sin(angle), size * pace * np.cos(angle), -size * pace**2 * np.sin(angle)
+    twist = np.linalg.norm((iparam.jacobian(robot, q) @ dq[..., None])[..., 0][:, 3:], axis=1)
+    return time, iparam.wrench_regressor(robot, q, dq, ddq), float(twist.max())
+
+
+def invented_load(rng: np.random.Generator) -> tuple[Shape, iparam.InertialParameters]:
+    """A shape of two boxes off the axis, and a load of other densities than it says, not quite in its place."""
+    points, volumes, parts = [], [], []
+    for name, place in (("base", 0.05), ("arm", 0.14)):
+        size = rng.uniform([0.03, 0.03, 0.03], [0.15, 0.15, 0.12])
+        center = np.array([*rng.uniform(-0.05, 0.05, 2), place])
+        grid = (np.stack(np.meshgrid(*[np.arange(8)] * 3, indexing="ij"), axis=-1).reshape(-1, 3) + 0.5) / 8.0 - 0.5
+        points.append(center + grid * size)
+        volumes.append(np.full(512, np.prod(size) / 512))
+        parts += [name] * 512
+    place, volume = np.vstack(points), np.concatenate(volumes)
+    shape = Shape.from_points(place, volume, parts)
+    # Densities of materials, with a course within each part that no polynomial has: waves of any direction.
+    density = np.repeat(np.exp(rng.normal(7.6, 0.7, 2)), 512)
+    for _ in range(4):
+        wave, phase = rng.normal(0.0, 25.0, 3), rng.uniform(0.0, 2.0 * np.pi)
+        density = density * np.exp(rng.uniform(0.0, 0.3) * np.sin(place @ wave + phase))
+    off = iparam.spatial.exp_se3(np.concatenate([rng.normal(0.0, 0.01, 3), rng.normal(0.0, 0.001, 3)]))
+    true = place @ off[:3, :3].T + off[:3, 3]
+    homogeneous = np.column_stack([true, np.ones(len(true))])
+    phi = iparam.spatial.phi_from_pseudo_inertia((homogeneous * (density * volume)[:, None]).T @ homogeneous)
+    return shape, iparam.InertialParameters.from_phi(phi * rng.uniform(0.5, 3.0) / phi[0])
+
+
+def bench_payloads(count: int) -> None:
+    """Errors and coverage over loads, with the shape and without, at a tool speed that people may be near."""
+    time, A, speed = slow_regressors(125.0)
+    noise = np.repeat([0.5, 0.05], 3)
+    with_it, without, inside = [], [], []
+    for index in range(count):
+        rng = np.random.default_rng([2025, index])
+        shape, truth = invented_load(rng)
+        y = (
+            A @ truth.phi
+            + rng.normal(0.0, 1.0, 6) * np.repeat([1.0, 0.05], 3)
+            + noise * rng.standard_normal((len(A), 6))
+        )
+        problem = PayloadProblem(A, y, time)
+        found = ShapeEstimator(shape).fit(problem)
+        largest = np.linalg.eigvalsh(truth.inertia_about_com)[-1]
+        with_it.append(100.0 * np.abs(found.inertia_about_com - truth.inertia_about_com).max() / largest)
+        deviation = ConsistentLeastSquares().fit(problem).standard_deviation.inertia_about_com
+        without.append(100.0 * NORMAL_95 * deviation.max() / largest)
+        inside.append(covered(found, truth))
+    title = (
+        f"{count} loads, UR5e, 10 s, tool at {speed:.2f} m/s at most, noise ur5e; inertia in % of its largest moment"
+    )
+    header = ["largest error with it: median", "90 %", "95 % interval without: median", "cover %", "least of ten"]
+    cells = [f"{np.median(with_it):.1f}", f"{np.quantile(with_it, 0.9):.1f}", f"{np.median(without):.0f}"]
+    cells += [f"{100 * np.mean(inside):.1f}", f"{100 * np.mean(inside, axis=0).min():.0f}"]
+    print_table(title, header, [cells])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", default=os.environ.get("IPARAM_DATA", ""))
-    parser.add_argument("--part", choices=("tools", "wrong"), default="tools")
+    parser.add_argument("--part", choices=("tools", "wrong", "payloads"), default="tools")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--levels", nargs="+", choices=tuple(NOISE), default=list(NOISE))
     parser.add_argument("--each", action="store_true", help="print each tool, too")
     options = parser.parse_args()
+    if options.part == "payloads":
+        bench_payloads(options.seeds)
+        return
     files = sorted((Path(options.folder) / "workshop_tools").glob("*.npz"))
     if not options.folder or not files:
         raise SystemExit("give the folder that has workshop_tools in it, or set IPARAM_DATA")
