@@ -142,6 +142,7 @@ def clean(arms: Sequence[str], seeds: int, jobs: int) -> None:
             named = ", ".join(f"{slug} {count}" for slug, count in counts.most_common())
             held = share([one for one in within if one], within)
             rows.append([arm, noise, str(seeds), share(others, found), named, held])
+            print(f"{arm} {noise}: falsely accused {rows[-1][3]}", flush=True)
     header = ["arm", "noise", "logs", "falsely accused", "named", "all ten in their intervals"]
     print_table("Sound logs (goal: at most 1 %; harsh: of its own faults only)", header, rows)
 
