@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 class Report(CorrectedRunOptions):
     r"""Write one HTML page about an identification.
 
-    One file, no network, no script but its own. Parts without their input are left out; the arm in motion can be
-    turned and played where viser is installed (extra 'viewer').
+    One file, no network. Parts without their input are left out.
+
+    The arm can be turned and played where viser is installed.
 
     Example:
       iparam report result.json --recording run.parquet --trajectory t.json \

@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 class View(RecordedRunOptions):
     """Show a plan, a recording or a result in the browser, or several together.
 
-    A page on this machine, until Ctrl-C; or, with --output, one file that needs nothing else. Two motions are an
-    arm and its ghost, two results two loads. A work cell and the truth of a simulation are files like the others.
+    A page on this machine until Ctrl-C; with --output one file, to be sent.
+
+    Two motions are an arm and its ghost, two results are two loads.
+
+    A work cell and the truth of a simulation are files like the others.
 
     Example:
       iparam view plan.json
@@ -38,7 +41,7 @@ class View(RecordedRunOptions):
       iparam view result.json --robot panda
     """
 
-    files: Positional[Annotated[tuple[Path, ...], arg(metavar="FILE ..")]] = ()
+    files: Positional[Annotated[tuple[Path, ...], arg(metavar="FILE ..", help_behavior_hint="")]] = ()
     """Plans, recordings, results, a work cell, a simulation's truth."""
     capsules: Annotated[bool, arg(help_behavior_hint="")] = False
     """Draw the arm as the capsules of its collision tests, not with its meshes."""
