@@ -72,6 +72,7 @@ COMMANDS = (
     Entry("identify fuse", "iparam.cli.identify.fuse:IdentifyFuse", "one load from several independent results"),
     Entry("identify robot", "iparam.cli.identify.robot:IdentifyRobot", "the arm itself from its torques or currents"),
     Entry("fleet identify", "iparam.cli.fleet.identify:FleetIdentify", "the load in many recordings, as one table"),
+    Entry("fleet report", "iparam.cli.fleet.report:FleetReport", "one page: loads over time, changes, causes"),
     Entry("study coverage", "iparam.cli.fleet.study:StudyCoverage", "Monte Carlo: how often 95 % intervals hold"),
     Entry("study precision", "iparam.cli.fleet.study:StudyPrecision", "Monte Carlo: errors against the bound"),
     Entry("study robustness", "iparam.cli.fleet.study:StudyRobustness", "Monte Carlo: wrong results as sensors worsen"),

@@ -14,6 +14,9 @@ from .jobs import run_jobs as run_jobs
 from .layout import Labels as Labels
 from .layout import Layout as Layout
 from .local_pool import LocalPool as LocalPool
+from .page import REPORTS as REPORTS
+from .page import report_name as report_name
+from .page import write_fleet_report as write_fleet_report
 from .stores import Source as Source
 from .stores import StoreError as StoreError
 from .stores import find_sources as find_sources
@@ -29,3 +32,4 @@ from .summary import FleetSummary as FleetSummary
 from .summary import summarize as summarize
 from .table import FleetTable as FleetTable
 from .task import FleetSettings as FleetSettings
+from .task import read_source as read_source

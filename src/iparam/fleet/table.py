@@ -31,6 +31,7 @@ SECONDS_A_PIECE = 10.0
 """After which a piece is written though it has fewer rows: what a crash costs at most."""
 
 PHI_NAMES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+BIAS_NAMES = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 _TEXTS = pa.list_(pa.string())
 SCHEMA = pa.schema(
@@ -50,6 +51,7 @@ SCHEMA = pa.schema(
         *(pa.field(f"{name}_deviation", pa.float64()) for name in DERIVED_NAMES),
         *(pa.field(f"phi_{name}", pa.float64()) for name in PHI_NAMES),
         *(pa.field(f"phi_{name}_deviation", pa.float64()) for name in PHI_NAMES),
+        *(pa.field(f"bias_{name}", pa.float64()) for name in BIAS_NAMES),
         pa.field("residual_force", pa.float64()),
         pa.field("residual_torque", pa.float64()),
         pa.field("condition_number", pa.float64()),

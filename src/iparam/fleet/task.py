@@ -19,7 +19,7 @@ from iparam.estimation.estimate import DERIVED_NAMES, Estimate
 from iparam.estimation.payload.identify import identify_payload
 from iparam.fleet.layout import Labels, Layout
 from iparam.fleet.stores import Source, StoreError, fetched
-from iparam.fleet.table import PHI_NAMES
+from iparam.fleet.table import BIAS_NAMES, PHI_NAMES
 from iparam.recording.recording import Recording
 from iparam.recording.statements import with_gravity
 from iparam.robot.kinematics import forward_kinematics
@@ -193,7 +193,9 @@ def estimate_columns(estimate: Estimate) -> dict[str, Any]:
         ([f"phi_{name}" for name in PHI_NAMES], deviation.phi, "_deviation"),
     ):
         row |= {f"{name}{ending}": _known(number) for name, number in zip(names, numbers, strict=True)}
-    rest = estimate.residual_rms
+    rest, bias = estimate.residual_rms, estimate.sensor_bias
+    if bias is not None:
+        row |= {f"bias_{name}": _known(x) for name, x in zip(BIAS_NAMES, [*bias.force, *bias.torque], strict=True)}
     return row | {
         "samples": int(estimate.samples),
         "residual_force": _known(float(np.linalg.norm(rest.force))),

@@ -108,7 +108,14 @@ class Scene:
     title: str
 
 
-Block = Headline | Heading | Paragraph | BulletList | Table | Cards | Scene
+@dataclass(frozen=True)
+class Links:
+    """Other pages: the text and the relative address of each."""
+
+    items: Sequence[tuple[str, str]]
+
+
+Block = Headline | Heading | Paragraph | BulletList | Table | Cards | Scene | Links
 
 
 @dataclass(frozen=True)

@@ -222,6 +222,7 @@ LINES = (
         codes=(1, 2),
         slow=True,
     ),
+    Line("fleet report", "fleet_none --sensor @sensor.json --output >fleet_out.html", codes=(1,), slow=True),
     *(
         Line(
             f"study {kind}",

@@ -29,6 +29,7 @@ READ = {
     "identify fuse": {"results"},
     "identify robot": {"logs", "validate", "known_load", "known_load_run"},
     "fleet identify": {"sensor", *TLS},
+    "fleet report": {"folder", "sensor"},
     **{f"study {kind}": {"trajectory", "payload_mesh", *TLS} for kind in ("coverage", "precision", "robustness")},
     "combine": {"results"},
     "doctor": {"recording", "sensor"},
@@ -96,7 +97,9 @@ def with_inputs(name: str, **options: object) -> Command:
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             given[field.name] = "x"
     for option in written_options(TYPES[name]):
-        suffix = {"report": ".html", "kinematics batch": ".csv", "bag export": ""}.get(name, ".parquet")
+        suffix = {"report": ".html", "fleet report": ".html", "kinematics batch": ".csv", "bag export": ""}.get(
+            name, ".parquet"
+        )
         given[option] = Path(f"new-{option}{suffix}")
     return TYPES[name](**given | options)
 

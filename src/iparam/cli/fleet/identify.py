@@ -3,43 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.bridges import bag
 from iparam.cli.console.printing import AsJson, live_line, note, number, print_json, print_line, print_table, say
 from iparam.cli.console.written_files import Overwrite, Writes
-from iparam.cli.identify.payload import Method
-from iparam.cli.options.correction import CorrectedRunOptions
-from iparam.cli.options.joint_state import note_model
-from iparam.cli.options.recorded_run import Motion, motion_source
+from iparam.cli.fleet.settings import FleetSettingsOptions
 from iparam.cli.options.scheduler import SchedulerOptions
 from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind
-from iparam.robot.catalog import robot_names
 
 if TYPE_CHECKING:
-    from iparam.fleet import FleetRun, FleetSettings, Progress
-    from iparam.robot.model import Robot
+    from iparam.fleet import FleetRun, Progress
 
-_NOT_SETTINGS = {
-    "pattern", "output", "overwrite", "resume", "json", "layout",
-    *(field.name for field in dataclasses.fields(SchedulerOptions)),
-}  # fmt: skip
 _SHOWN = 0.2  # s between two lines of progress
 
 
 @dataclass(frozen=True, kw_only=True)
-class FleetIdentify(CorrectedRunOptions, SchedulerOptions):
+class FleetIdentify(FleetSettingsOptions, SchedulerOptions):
     r"""The load in every recording of a folder or store: one row each, in one table.
 
     Example:
@@ -55,13 +43,6 @@ class FleetIdentify(CorrectedRunOptions, SchedulerOptions):
     overwrite: Overwrite = False
     resume: Annotated[bool, arg(help_behavior_hint="")] = False
     """Keep rows of an earlier run whose recording and options have not changed."""
-    layout: Annotated[str | None, arg(metavar="NAMES", help_behavior_hint="(default: the recording says)")] = None
-    """What the parts of a name mean, e.g. '{arm}/{tool}/{time}.parquet'."""
-    method: Method = "consistent"
-    """The estimator."""
-    bias: Literal["estimate", "constant", "none", "drifting"] = "estimate"
-    """The sensor's bias; see 'iparam identify payload'."""
-    motion: Motion = "kalman"
     json: AsJson = False
 
     def run(self) -> None:
@@ -73,7 +54,7 @@ class FleetIdentify(CorrectedRunOptions, SchedulerOptions):
                 f"--output {self.output} holds rows of an earlier run: --resume does what is missing or changed, "
                 "--overwrite begins anew"
             )
-        settings = self._settings()
+        settings = self.settings()
         began = time.monotonic()
         with self.executor() as executor, live_line("looking for recordings") as show:
             try:
@@ -95,42 +76,6 @@ class FleetIdentify(CorrectedRunOptions, SchedulerOptions):
         self._report(done, time.monotonic() - began)
         if done.identified and done.errors == done.identified:
             raise IparamError(f"none of the {done.identified} recordings could be identified: see the errors above")
-
-    def _settings(self) -> FleetSettings:
-        if self.method == "all":
-            raise InputError("--method all compares methods on one recording: choose one")
-        robot: Robot | str | None = self.robot
-        if self.robot is not None and (self.robot.lower() not in robot_names() or self.base or self.lock or self.tip):
-            robot = iparam.load_robot(self.robot, tip=self.tip, **self.cut())  # its file is here, not with the workers
-            note_model(robot)
-        gravity = self.given_gravity()
-        described = {
-            field.name: _described(getattr(self, field.name))
-            for field in dataclasses.fields(self)
-            if field.name not in _NOT_SETTINGS and getattr(self, field.name) != field.default
-        }
-        return iparam.fleet.FleetSettings(
-            robot=robot,
-            tip=self.tip,
-            reading={
-                "columns": self.columns,
-                "map": self.map,
-                "time_unit": self.time_unit,
-                "angles": self.angles,
-                "rows": self.rows,
-                "time_range": self.time_range,
-            },
-            identifying={
-                "method": self.method,
-                "motion": motion_source(self.motion),
-                "bias": self.bias,
-                "correction": self.correction(),
-            },
-            gravity=None if gravity is None else (float(gravity[0]), float(gravity[1]), float(gravity[2])),
-            bags=partial(bag.read_bag, settings=bag.ImportSettings(angles=self.angles)),
-            layout=None if self.layout is None else iparam.fleet.Layout(self.layout),
-            described=described,
-        )
 
     def _start(self, plan: FleetRun) -> None:
         if plan.other_versions:
@@ -201,11 +146,6 @@ class _Teller:
             f"{progress.done} of {progress.total} recordings{errors}, {progress.rate:.3g} a second, "
             f"{_duration(progress.seconds_left)} left"
         )
-
-
-def _described(value: Any) -> Any:
-    """An option for the table: of a file its contents count, and no path is written down."""
-    return hashlib.blake2b(value.read_bytes(), digest_size=6).hexdigest() if isinstance(value, Path) else value
 
 
 def _event(kind: str, **content: Any) -> None:

@@ -130,6 +130,16 @@ def plain_log_ticks(axis: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def date_ticks(axis: Any) -> None:
+    """Give an ``axes.xaxis`` of dates a few ticks that leave room for each other."""
+    from matplotlib import dates
+
+    kinds: Any = dates  # typed in parts only
+    locator = kinds.AutoDateLocator(maxticks=6)
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(kinds.ConciseDateFormatter(locator))
+
+
 def figure_card(figure: Any, slug: str, title: str, description: str, charts: tuple[Chart, ...] = ()) -> Card:
     """A figure with its caption; its SVG fills its place, has no ids that others have, and asks for no fonts.
 

@@ -1,0 +1,247 @@
+"""What a table shows over time: steps and drifts of each load, and recordings that differ from the fleet's.
+
+A load is compared by its mass and centre of mass, in units of their scatter from recording to recording: that of
+successive differences, which a step or a drift hardly touches, and never less than the standard deviations.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2
+
+from iparam.arrays import FloatArray
+from iparam.fleet.summary import USABLE
+
+COMPARED = ("mass", "center_of_mass_x", "center_of_mass_y", "center_of_mass_z")
+BIAS = ("bias_fx", "bias_fy", "bias_fz", "bias_tx", "bias_ty", "bias_tz")
+SURE = 1e-4
+"""Probability that noise alone shows a change, over all places where it could be."""
+
+FEWEST = 4
+"""Recordings from which on a load has a history."""
+
+FAR = 5.0
+"""Scatters from the median of the same robot and tool from which on a recording is an outlier."""
+
+_MAD = 1.4826
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """The usable recordings of one robot, arm and tool, by time.
+
+    Attributes:
+        robot, arm, tool: whose.
+        sources: names of the recordings.
+        times: when they were recorded [s since 1970].
+        values, deviations: (n, 4) of `COMPARED` [kg, m].
+        bias: (n, 6) of the sensor [N, N m]; NaN where it was not estimated.
+    """
+
+    robot: str
+    arm: str
+    tool: str
+    sources: tuple[str, ...]
+    times: FloatArray
+    values: FloatArray
+    deviations: FloatArray
+    bias: FloatArray
+
+    @property
+    def label(self) -> str:
+        """Robot, arm and tool in one line."""
+        return " ".join(part for part in (self.robot, self.arm, self.tool) if part) or "unnamed"
+
+    @property
+    def scatter(self) -> FloatArray:
+        """(n, 4) of each value from recording to recording, as a standard deviation."""
+        return np.hypot(_scatter(self.values), self.deviations)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A step of a load between two recordings, or a drift of it or of the sensor's bias over some.
+
+    Attributes:
+        series: whose.
+        kind: "step", "drift" or "bias drift".
+        first, last: places of the recordings before and after a step, or at both ends of a drift.
+        sentence: what changed by how much.
+    """
+
+    series: Series
+    kind: str
+    first: int
+    last: int
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """A recording that differs from those of the same robot and tool, and how."""
+
+    source: str
+    label: str
+    sentence: str
+
+
+def series_of(rows: Iterable[Mapping[str, Any]]) -> list[Series]:
+    """The histories in a table; what is refuted, has an error or no time is left out."""
+    groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if row["verdict"] in USABLE and row["recorded"] is not None and all(row[name] is not None for name in COMPARED):
+            groups.setdefault((row["robot"] or "", row["arm"] or "", row["tool"] or ""), []).append(row)
+    found = []
+    for key, members in sorted(groups.items()):
+        members.sort(key=lambda row: (row["recorded"], row["source"]))
+        found.append(
+            Series(
+                *key,
+                tuple(row["source"] for row in members),
+                np.array([row["recorded"].timestamp() for row in members]),
+                _numbers(members, COMPARED),
+                _numbers(members, [f"{name}_deviation" for name in COMPARED]),
+                _numbers(members, BIAS),
+            )
+        )
+    return found
+
+
+def changes_of(series: Series) -> list[Change]:
+    """Steps and drifts, by time: each part between two steps is searched for further ones."""
+    found: list[Change] = []
+    parts = [(0, len(series.times))]
+    while parts:
+        first, end = parts.pop()
+        change = _change(series, first, end)
+        if change is None:
+            continue
+        found.append(change)
+        if change.kind == "step":
+            parts += [(first, change.last), (change.last, end)]
+    found += _bias_drifts(series)
+    return sorted(found, key=lambda change: (change.first, change.kind))
+
+
+def outliers_of(series: Sequence[Series]) -> list[Outlier]:
+    """Recordings far from the median of their robot and tool, whichever arm they are of."""
+    found = []
+    kinds = {(one.robot, one.tool) for one in series}
+    for robot, tool in sorted(kinds):
+        members = [one for one in series if (one.robot, one.tool) == (robot, tool)]
+        values = np.concatenate([one.values for one in members])
+        deviations = np.concatenate([one.deviations for one in members])
+        sources = [(one, source) for one in members for source in one.sources]
+        if len(values) < FEWEST:
+            continue
+        middle = np.median(values, axis=0)
+        scatter = np.hypot(_MAD * np.median(np.abs(values - middle), axis=0), deviations)
+        distances = np.abs(values - middle) / scatter
+        for place in np.flatnonzero((distances > FAR).any(axis=1)):
+            worst = int(np.argmax(distances[place]))
+            one, source = sources[place]
+            found.append(
+                Outlier(
+                    source,
+                    one.label,
+                    f"{_name(worst)} {_shown(worst, values[place, worst])}, the fleet's median is "
+                    f"{_shown(worst, middle[worst])}: {distances[place, worst]:.1f} scatters away",
+                )
+            )
+    return found
+
+
+def _change(series: Series, first: int, end: int) -> Change | None:
+    """The change that explains recordings first..end best, if noise alone would not show it."""
+    count = end - first
+    if count < FEWEST:
+        return None
+    z = series.values[first:end] / series.scatter[first:end]
+    step_gain, split = max((_gain_of_step(z, place), place) for place in range(1, count))
+    times = series.times[first:end]
+    slope_gain = _gain_of_slope(z, times)
+    freedom = z.shape[1]
+    if chi2.sf(max(step_gain, slope_gain), freedom) * count > SURE:
+        return None
+    if slope_gain >= step_gain:
+        worst = int(np.argmax([_gain_of_slope(z[:, [column]], times) for column in range(freedom)]))
+        change = _fitted_change(series.values[first:end, worst], times)
+        days = (times[-1] - times[0]) / 86400.0
+        sentence = f"{_name(worst)} drifts by {_shown(worst, change, sign=True)} in {days:.3g} days"
+        return Change(series, "drift", first, end - 1, sentence)
+    place = first + split
+    before, after = series.values[first:place], series.values[place:end]
+    moved = after.mean(axis=0) - before.mean(axis=0)
+    worst = int(np.argmax(np.abs(moved) / series.scatter[first:end].mean(axis=0)))
+    when = datetime.datetime.fromtimestamp(series.times[place], datetime.UTC).strftime("%Y-%m-%d %H:%M")
+    sentence = (
+        f"{_name(worst)} goes from {_shown(worst, before[:, worst].mean())} to {_shown(worst, after[:, worst].mean())} "
+        f"before {when} UTC: was the tool swapped or changed?"
+    )
+    return Change(series, "step", place - 1, place, sentence)
+
+
+def _gain_of_step(z: FloatArray, place: int) -> float:
+    """Reduction of the sum of squares by a mean of their own for both sides of a place."""
+    before, after = z[:place], z[place:]
+    moved = after.mean(axis=0) - before.mean(axis=0)
+    return float(np.sum(moved**2) * len(before) * len(after) / len(z))
+
+
+def _gain_of_slope(z: FloatArray, times: FloatArray) -> float:
+    """Reduction of the sum of squares by a straight line over time."""
+    centred = times - times.mean()
+    size = float(centred @ centred)
+    return float(np.sum((centred @ z) ** 2) / size) if size > 0.0 else 0.0
+
+
+def _fitted_change(values: FloatArray, times: FloatArray) -> float:
+    centred = times - times.mean()
+    return float(centred @ values / (centred @ centred) * (times[-1] - times[0]))
+
+
+def _bias_drifts(series: Series) -> list[Change]:
+    """Drifts of the sensor's bias, which a step of it (the sensor was zeroed) is not."""
+    known = np.isfinite(series.bias).all(axis=1)
+    if known.sum() < 2 * FEWEST:
+        return []
+    values, times = series.bias[known], series.times[known]
+    z = values / np.maximum(_scatter(values), 1e-9)
+    found = []
+    for column, name in enumerate(BIAS):
+        one = z[:, [column]]
+        slope = _gain_of_slope(one, times)
+        step = max(_gain_of_step(one, place) for place in range(1, len(one)))
+        if slope > step and chi2.sf(slope, 1) * len(one) * len(BIAS) < SURE:
+            change, unit = _fitted_change(values[:, column], times), "N" if name[5] == "f" else "N m"
+            days = (times[-1] - times[0]) / 86400.0
+            sentence = f"the sensor's bias {name[5:]} drifts by {change:+.3g} {unit} in {days:.3g} days"
+            found.append(Change(series, "bias drift", 0, len(series.times) - 1, sentence))
+    return found
+
+
+def _scatter(values: FloatArray) -> FloatArray:
+    """(k,) standard deviation from one row of values (n, k) to the next, by the median: a step does not count."""
+    if len(values) < FEWEST:
+        return np.zeros(values.shape[1])
+    return np.asarray(_MAD * np.median(np.abs(np.diff(values, axis=0)), axis=0) / np.sqrt(2.0))
+
+
+def _numbers(rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> FloatArray:
+    listed = list(names)
+    values = [[np.nan if row.get(name) is None else row[name] for name in listed] for row in rows]
+    return np.array(values, dtype=np.float64).reshape(len(rows), len(listed))
+
+
+def _name(column: int) -> str:
+    return "the mass" if column == 0 else f"the centre of mass along {'xyz'[column - 1]}"
+
+
+def _shown(column: int, value: float, *, sign: bool = False) -> str:
+    mark = "+" if sign else ""
+    return f"{value:{mark}.4g} kg" if column == 0 else f"{1e3 * value:{mark}.4g} mm"

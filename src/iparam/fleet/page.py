@@ -1,0 +1,201 @@
+"""`write_fleet_report`: a fleet's table as one page: loads over time, changes, outliers, causes and errors."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from iparam.errors import InputError
+from iparam.files.atomic import write_atomically
+from iparam.fleet.history import Change, Series, changes_of, outliers_of, series_of
+from iparam.fleet.summary import summarize
+from iparam.fleet.table import FleetTable
+from iparam.report.content import BulletList, Card, Cards, Heading, Links, Paragraph, Section, Table
+from iparam.report.figures.matplotlib_backend import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    date_ticks,
+    figure_card,
+    new_figure,
+    plot_style,
+    side_label,
+    stacked_axes,
+)
+from iparam.report.rendering import page_environment
+from iparam.rounding import NORMAL_95, significant
+
+PAGE = "report.html"
+REPORTS = "reports"
+MOST_FIGURES = 24
+"""Histories that are drawn, those with changes first; the table has all."""
+
+MOST_LISTED = 200
+"""Rows of a list: refuted recordings, errors, outliers."""
+
+
+def write_fleet_report(folder: str | os.PathLike[str], output: str | os.PathLike[str] | None = None) -> Path:
+    """Write the page of the table in a folder, in one file without scripts that needs no network.
+
+    Args:
+        folder: of `iparam fleet identify`.
+        output: the page, .html; ``report.html`` in the folder if not given.
+
+    Raises:
+        FileFormatError: there is no table.
+        MissingExtraError: matplotlib or jinja2 is not installed.
+    """
+    place = Path(folder) / PAGE if output is None else Path(output)
+    if place.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"a report is an HTML file: give a path that ends in .html, not {str(place)!r}")
+    rows = FleetTable(folder).read().to_pylist()
+    with plot_style():
+        sections = _sections(rows, Path(folder), place)
+    made = datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z")
+    page = page_environment().get_template("page.html")
+    subtitle = f"{len(rows)} recordings, {made}. Made by iparam."
+    write_atomically(place, page.render(title="Fleet", subtitle=subtitle, sections=sections))
+    return place
+
+
+def report_name(source: str) -> str:
+    """The file of the full report of a recording, in the folder ``reports``: its name, and what makes it unique."""
+    kept = "".join(char if char.isalnum() or char in "._-" else "-" for char in source)[-80:].lstrip(".-")
+    return f"{kept}-{hashlib.blake2b(source.encode(), digest_size=4).hexdigest()}.html"
+
+
+def _sections(rows: Sequence[Mapping[str, Any]], folder: Path, page: Path) -> list[Section]:
+    series = series_of(rows)
+    changes = {id(one): changes_of(one) for one in series}
+    return [
+        _overview(rows),
+        _over_time(series, changes),
+        _changes(series, changes),
+        _outliers(series),
+        _causes(rows),
+        _full_reports(rows, folder, page),
+    ]
+
+
+def _overview(rows: Sequence[Mapping[str, Any]]) -> Section:
+    summary = summarize(rows)
+    lines = [
+        [
+            " ".join(part for part in (group.robot, group.arm, group.tool) if part) or "-",
+            *(str(count) for count in (group.recordings, group.good, group.usable, group.refuted, group.errors)),
+            _number(group.mass),
+            _number(group.mass_deviation),
+            _number(group.mass_scatter),
+        ]
+        for group in summary.groups
+    ]
+    header = [
+        "robot, arm, tool", "recordings", "good", "usable", "refuted", "errors", "mass [kg]", "its deviation [kg]",
+        "scatter [kg]",
+    ]  # fmt: skip
+    note = (
+        "Medians of what is good or usable. The deviation is what each recording says of itself, the scatter that from "
+        "recording to recording; much more of the latter is a load that changes, or a deviation that is too small."
+    )
+    return Section("overview", "Robots and tools", [Table(header, lines, "Robots and tools"), Paragraph(note, "small")])
+
+
+def _over_time(series: Sequence[Series], changes: Mapping[int, list[Change]]) -> Section:
+    drawn = sorted((one for one in series if len(one.times) > 1), key=lambda one: (-len(changes[id(one)]), one.label))
+    cards = [_history(one, changes[id(one)], place) for place, one in enumerate(drawn[:MOST_FIGURES])]
+    blocks: list[Any] = [Cards(cards)] if cards else [Paragraph("No load was recorded twice.")]
+    if len(drawn) > MOST_FIGURES:
+        blocks.append(Paragraph(f"{len(drawn) - MOST_FIGURES} more are not drawn: those above have most changes."))
+    return Section("time", "Loads over time", blocks)
+
+
+def _history(one: Series, changes: Sequence[Change], place: int) -> Card:
+    figure = new_figure(2.9)
+    axes = stacked_axes(figure, (1.0, 1.0))
+    moments = np.array([datetime.datetime.fromtimestamp(time, datetime.UTC) for time in one.times])
+    middle = np.median(one.values[:, 1:], axis=0)
+    for shown, column, scale, offset, label in (
+        (axes[0], 0, 1.0, 0.0, "mass [kg]"),
+        (axes[1], 1 + _moving(one), 1e3, middle[_moving(one)], f"CoM {'xyz'[_moving(one)]} - median [mm]"),
+    ):
+        half = NORMAL_95 * one.deviations[:, column]
+        values = one.values[:, column] - offset
+        shown.errorbar(moments, scale * values, scale * half, fmt="o", color=BLUE, ecolor=GREY, markersize=2.5)
+        side_label(shown, label)
+        for change in changes:
+            if change.kind == "step":
+                between = moments[change.first] + (moments[change.last] - moments[change.first]) / 2
+                shown.axvline(between, color=VERMILLION, linewidth=1.2)
+    date_ticks(axes[-1].xaxis)
+    told = " ".join(f"{change.sentence[:1].upper()}{change.sentence[1:]}.".replace("?.", "?") for change in changes)
+    description = f"{len(one.times)} recordings with their 95 % intervals. {told}".strip()
+    return figure_card(figure, f"history-{place}", one.label, description)
+
+
+def _moving(one: Series) -> int:
+    """The axis along which the centre of mass moves most, in its scatter."""
+    spread = np.ptp(one.values[:, 1:], axis=0) / one.deviations[:, 1:].mean(axis=0)
+    return int(np.argmax(spread))
+
+
+def _changes(series: Sequence[Series], changes: Mapping[int, list[Change]]) -> Section:
+    lines = [
+        [one.label, change.kind, change.sentence, f"{one.sources[change.first]} … {one.sources[change.last]}"]
+        for one in series
+        for change in changes[id(one)]
+    ]
+    if not lines:
+        return Section("changes", "Changes", [Paragraph("No load and no sensor changed beyond its scatter.")])
+    table = Table(["robot, arm, tool", "kind", "what", "recordings"], lines[:MOST_LISTED], "Changes", "words")
+    return Section("changes", "Changes", [table, *_more(lines)])
+
+
+def _outliers(series: Sequence[Series]) -> Section:
+    lines = [[outlier.source, outlier.label, outlier.sentence] for outlier in outliers_of(series)]
+    if not lines:
+        return Section("outliers", "Outliers", [Paragraph("No recording differs from the others of its tool.")])
+    table = Table(["recording", "robot, arm, tool", "what"], lines[:MOST_LISTED], "Outliers", "words")
+    return Section("outliers", "Outliers against the fleet", [table, *_more(lines)])
+
+
+def _causes(rows: Sequence[Mapping[str, Any]]) -> Section:
+    summary = summarize(rows)
+    blocks: list[Any] = []
+    for title, counted, what in (("Causes", summary.causes, "cause"), ("Errors", summary.errors, "error")):
+        if counted:
+            lines = [[text, str(count)] for text, count in counted[:30]]
+            blocks += [Heading(title), Table([what, "recordings"], lines, f"{title} by frequency")]
+    refuted = [row for row in rows if row["verdict"] == "refuted"]
+    if refuted:
+        listed = [f"{row['source']}: {' '.join(row['cause_sentences'] or ()) or row['sentence']}" for row in refuted]
+        blocks += [Heading("Refuted by their own data"), BulletList(listed[:MOST_LISTED]), *_more(listed)]
+    return Section("causes", "Causes and errors", blocks or [Paragraph("None: every recording was good or usable.")])
+
+
+def _full_reports(rows: Sequence[Mapping[str, Any]], folder: Path, page: Path) -> Section:
+    reports = folder / REPORTS
+    made = {row["source"]: name for row in rows if (reports / (name := report_name(row["source"]))).is_file()}
+    text = (
+        "The full report of any recording is made on demand, with the pattern and the options that the table was made "
+        "with: iparam fleet report DIR --from PATTERN --full RECORDING"
+    )
+    links = [
+        (source, os.path.relpath(reports / name, page.absolute().parent).replace(os.sep, "/"))
+        for source, name in sorted(made.items())
+    ]
+    return Section("full", "Full reports", [Paragraph(text), *([Links(links)] if links else [])])
+
+
+def _more(listed: Sequence[Any]) -> list[Paragraph]:
+    more = len(listed) - MOST_LISTED
+    return [Paragraph(f"And {more} more, which the table has.")] if more > 0 else []
+
+
+def _number(value: float) -> str:
+    return "-" if not np.isfinite(value) else significant(value, 4)
