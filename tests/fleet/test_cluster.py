@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import iparam
@@ -80,6 +81,10 @@ def test_a_cluster_gives_the_table_of_one_machine_and_outlives_workers_and_sched
         done = identify_fleet(str(runs), tmp_path / "there", SETTINGS, executor=cluster, on_row=kill_worker)
         assert (done.identified, done.errors) == (24, 0)
         there = run_study("coverage", experiment, executor=cluster, most_runs=4)
+        shared = cluster.shared_minimum()
+        assert cluster.submit(shared.get).result() == np.inf
+        shared.set(1.5)
+        assert cluster.submit(shared.get).result() == 1.5
     assert there.table().equals(run_study("coverage", experiment, executor=pool, most_runs=4).table())
     assert rows(tmp_path / "there") == rows(tmp_path / "here")
 

@@ -7,6 +7,8 @@ scheduler asks for it. A scheduler runs what any client sends: it belongs into a
 from __future__ import annotations
 
 import logging
+import math
+import secrets
 import ssl
 import time
 from collections.abc import Callable
@@ -23,6 +25,7 @@ LOCAL = "local"
 
 PROTOCOLS = ("tcp", "tls")
 CONNECT_SECONDS = 10.0
+_ANSWER = 2.0  # s to wait for a shared number
 _KNOWN = 5.0  # s for which the number of workers is not asked for again
 
 
@@ -121,6 +124,16 @@ class Cluster(Executor):
         found: dict[str, int] = self._client.nthreads()
         return found
 
+    def shared_minimum(self) -> SharedMinimum:
+        """A number that all workers of the cluster can read while this client lowers it."""
+        from distributed import Variable
+
+        name = f"iparam-minimum-{secrets.token_hex(8)}"
+        shared = SharedMinimum(name)
+        shared.variable = Variable(name, client=self._client)
+        shared.set(float("inf"))
+        return shared
+
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """See `concurrent.futures.Executor`."""
         return self._executor.submit(fn, *args, **kwargs)
@@ -132,6 +145,40 @@ class Cluster(Executor):
     def __enter__(self) -> Self:
         """The cluster itself."""
         return self
+
+
+class SharedMinimum:
+    """A number in a cluster: what one process sets, the others get.
+
+    Args:
+        name: of Dask's variable.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.variable: Any = None
+
+    def __reduce__(self) -> tuple[type[SharedMinimum], tuple[str]]:
+        """To a worker goes the name, with which it finds the variable."""
+        return SharedMinimum, (self.name,)
+
+    def set(self, value: float) -> None:
+        """Let all know it."""
+        self._found().set(value)
+
+    def get(self) -> float:
+        """What was set last; infinite if it cannot be known in time: then nothing is cut short."""
+        try:
+            return float(self._found().get(timeout=_ANSWER))
+        except (OSError, TimeoutError, ValueError):
+            return math.inf
+
+    def _found(self) -> Any:
+        if self.variable is None:
+            from distributed import Variable, get_client
+
+            self.variable = Variable(self.name, client=get_client())
+        return self.variable
 
 
 def check_address(address: str) -> str:

@@ -19,7 +19,7 @@ TLS = {"tls_ca_file", "tls_cert", "tls_key"}
 READ = {
     "robots": {"from_"},
     "kinematics batch": {"input"},
-    "excite optimize": {"cell"},
+    "excite optimize": {"cell", *TLS},
     "excite random": {"cell"},
     "excite check": {"trajectory", "cell"},
     "excite predict": {"trajectory", "cell"},

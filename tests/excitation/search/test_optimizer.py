@@ -9,21 +9,24 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import iparam
+from iparam.errors import InputError, IparamError
 from iparam.excitation.constraints.collision import sphere_collision
 from iparam.excitation.constraints.constraint import InfeasibleError, JointLimitConstraint
 from iparam.excitation.information.criteria import Criterion
 from iparam.excitation.information.information import WrenchInformation
 from iparam.excitation.search.barrier import BarrierFunction, Smoothing
-from iparam.excitation.search.optimizer import optimize_excitation
+from iparam.excitation.search.optimizer import Progress, optimize_excitation
 from iparam.excitation.search.problem import ExcitationProblem
 from iparam.excitation.search.start import random_start, shrink_to_valid
 from iparam.excitation.setup import reference_problem
+from iparam.fleet import LocalPool
 
 REFERENCE = reference_problem()
 
@@ -106,6 +109,59 @@ def test_the_number_of_workers_does_not_change_the_result(planned) -> None:
     np.testing.assert_array_equal(again.trajectory.a, planned.trajectory.a)
     np.testing.assert_array_equal(again.trajectory.b, planned.trajectory.b)
     assert [start.final for start in again.starts] == [start.final for start in planned.starts]
+
+
+class Shared:
+    """The best so far, as a cluster shares it."""
+
+    def __init__(self, value: float) -> None:
+        self.value, self.asked = value, 0
+
+    def get(self) -> float:
+        self.asked += 1
+        return self.value
+
+    def set(self, value: float) -> None:
+        self.value = min(self.value, value)
+
+
+class Sharing(ThreadPoolExecutor):
+    shared: Shared
+
+    def shared_minimum(self) -> Shared:
+        return self.shared
+
+
+def test_an_executor_runs_the_same_starts(planned) -> None:
+    """Whose workers know of the best so far only where a start may depend on the others."""
+    executor = Sharing(1)
+    executor.shared = Shared(1.0)  # better than any start
+    again = optimize_excitation(REFERENCE, seed=0, starts=1, executor=executor)
+    assert executor.shared.asked == 0
+    assert again.starts[0].final == pytest.approx(planned.starts[0].final, rel=1e-9)  # as many threads as there are
+    assert again.starts[0].finished
+    with LocalPool(1) as pool:  # one thread: bit for bit
+        again = optimize_excitation(REFERENCE, seed=0, starts=1, executor=pool)
+    np.testing.assert_array_equal(again.starts[0].x, planned.starts[0].x)
+    told: list[Progress] = []
+    cut = optimize_excitation(REFERENCE, seed=0, time_budget=4.0, executor=executor, progress=told.append)
+    assert executor.shared.asked >= 1
+    assert not any(start.finished for start in cut.starts)  # none could win
+    assert told[-1].best == cut.value
+    with pytest.raises(InputError, match="an executor has workers of its own"):
+        optimize_excitation(REFERENCE, executor=executor, workers=1)
+
+
+def test_an_executor_that_is_gone_ends_the_search() -> None:
+    class Gone(ThreadPoolExecutor):
+        def submit(self, *args: object, **kwargs: object) -> Future:
+            future: Future = Future()
+            future.cancel()
+            future.set_running_or_notify_cancel()
+            return future
+
+    with pytest.raises(IparamError, match="what runs the starts is gone"):
+        optimize_excitation(REFERENCE, starts=3, executor=Gone(1))
 
 
 def test_a_small_time_budget_is_kept_and_still_gives_a_valid_motion() -> None:

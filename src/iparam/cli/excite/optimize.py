@@ -13,6 +13,7 @@ import iparam
 from iparam.cli.console.printing import AsJson, live_line, note, number, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlanningOptions
+from iparam.cli.options.scheduler import SchedulerOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Optimize(PlanningOptions):
+class Optimize(PlanningOptions, SchedulerOptions):
     r"""Plan the motion that tells most about a payload, within all limits.
 
     What is written keeps every limit at 1000 samples a second.
@@ -57,8 +58,6 @@ class Optimize(PlanningOptions):
     """Random starts. With a number, the result does not depend on the machine's speed."""
     time_budget: Annotated[float | None, arg(metavar="S", help_behavior_hint="(default: 30 without --starts)")] = None
     """Time to search [s]."""
-    workers: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: all cores)")] = None
-    """Processes that search at the same time."""
     json: AsJson = False
 
     def run(self) -> None:
@@ -74,13 +73,14 @@ class Optimize(PlanningOptions):
                 f"{robot.name} cannot turn its tool about all axes: of a payload's ten parameters it can tell "
                 f"{problem.information.size} combinations, and the motion is planned for those"
             )
-        with live_line("starting the workers") as show:
+        with self.cluster() as cluster, live_line("starting the workers") as show:
             result = iparam.optimize_excitation(
                 problem,
                 seed=self.seed,
                 starts=self.starts,
                 time_budget=self.time_budget,
                 workers=self.workers,
+                executor=cluster,
                 progress=None if show is None else lambda progress: show(_line(progress)),
             )
         checked = self.write(self.output, problem, result.trajectory, result.condition_number)
@@ -142,5 +142,6 @@ def _line(progress: Progress) -> str:
     """How the search goes."""
     best = f"best {progress.best:.4f}, valid" if progress.best < 1e300 else "nothing valid yet"
     running = ", ".join(f"#{index} {value:.2f}" for index, value in sorted(progress.running.items()))
+    running = f"; running {running}" if running else ""
     remaining = "" if progress.time_left == float("inf") else f", {progress.time_left:.0f} s left"
-    return f"{progress.finished} starts done, {best}{remaining}; running {running}"
+    return f"{progress.finished} starts done, {best}{remaining}{running}"

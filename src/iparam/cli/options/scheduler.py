@@ -35,12 +35,21 @@ class SchedulerOptions:
     @contextmanager
     def executor(self) -> Iterator[Executor]:
         """What runs the jobs, as long as the block lasts."""
+        with self.cluster() as cluster:
+            if cluster is not None:
+                yield cluster
+                return
+        with iparam.fleet.LocalPool(self.workers) as pool:
+            yield pool
+
+    @contextmanager
+    def cluster(self) -> Iterator[Executor | None]:
+        """The cluster, as long as the block lasts; None for this machine."""
         files = (self.tls_ca_file, self.tls_cert, self.tls_key)
         if self.scheduler == LOCAL:
             if any(file is not None for file in files):
                 raise InputError("--tls-ca-file, --tls-cert and --tls-key go with --scheduler tls://HOST:PORT")
-            with iparam.fleet.LocalPool(self.workers) as pool:
-                yield pool
+            yield None
             return
         if self.workers is not None:
             raise InputError("--workers is for --scheduler local; a cluster's workers are started on their machines")

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import wait as wait_for_futures
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
@@ -20,10 +22,12 @@ from iparam.errors import InputError, IparamError
 from iparam.excitation.constraints.constraint import WorstMargin
 from iparam.excitation.information.criteria import Criterion, criterion_value, eigenvalues
 from iparam.excitation.search.problem import ExcitationProblem
-from iparam.excitation.search.start import StartResult
+from iparam.excitation.search.start import StartResult, run_task
 from iparam.excitation.search.worker import start_worker
 from iparam.robot.batching import get_num_threads
 from iparam.trajectory.fourier import WindowedFourierTrajectory
+
+_MOST_FAILURES = 21
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ def optimize_excitation(
     starts: int | None = None,
     time_budget: float | None = None,
     workers: int | None = None,
+    executor: Executor | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> OptimizationResult:
     """Search the motion that tells most, from many random starts at once.
@@ -88,7 +93,10 @@ def optimize_excitation(
         starts: how many; None for as many as the time allows.
         time_budget: [s] for the search, without the start of the worker processes and, on their first use, the
             compilation of the kernels; 30 if neither is given.
-        workers: processes; all usable cores if not given.
+        workers: processes on this machine; all usable cores if not given.
+        executor: that runs the starts instead, any of `concurrent.futures`. One that has ``shared_minimum()``, as a
+            `iparam.fleet.Cluster` has, lets every worker know the best so far while it searches; another's workers
+            know what it was when they began.
         progress: called a few times a second.
     """
     if starts is None and time_budget is None:
@@ -104,7 +112,12 @@ def optimize_excitation(
     if not isinstance(count, int) or count < 1:
         raise InputError(f"workers must be a whole number from 1, got {workers!r}")
     search = _Search(problem, seed, starts, time_budget, progress)
-    search.run(count if starts is None else min(count, starts))
+    if executor is not None:
+        if workers is not None:
+            raise InputError("workers= are processes of this machine; an executor has workers of its own")
+        search.run_on(executor)
+    else:
+        search.run(count if starts is None else min(count, starts))
     return search.result()
 
 
@@ -148,6 +161,48 @@ class _Search:
                 if process.stdin is not None:
                     process.stdin.close()
 
+    def run_on(self, executor: Executor) -> None:
+        """Hand starts to an executor, as many at a time as it has workers, until there is nothing more to do."""
+        # As in `_next_task`: with a fixed number of starts, what another start found must not matter.
+        shared = getattr(executor, "shared_minimum", lambda: None)() if self.starts is None else None
+        under_way: dict[Future[StartResult], int] = {}
+        self.began = time.monotonic()
+        try:
+            while True:
+                room = getattr(executor, "num_workers", None) or getattr(executor, "_max_workers", None) or 1
+                while len(under_way) < room and (task := self._next_task()) is not None:
+                    under_way[executor.submit(run_task, self.problem, self.seed, *task, shared)] = task[0]
+                if not under_way:
+                    return
+                self._collect(under_way)
+                if shared is not None and self.best < np.inf:
+                    shared.set(self.best)
+                self._tell()
+        except KeyboardInterrupt:
+            self.interrupted = True
+        finally:
+            for future in under_way:
+                future.cancel()
+
+    def _collect(self, under_way: dict[Future[StartResult], int]) -> None:
+        done, _ = wait_for_futures(under_way, timeout=0.2, return_when=FIRST_COMPLETED)
+        for future in done:
+            del under_way[future]
+            try:
+                self.results.append(future.result())
+            except (BrokenExecutor, CancelledError) as error:
+                self.failures += [
+                    f"what runs the starts is gone: {str(error) or type(error).__name__}"
+                ] * _MOST_FAILURES
+            except Exception as error:
+                self.failures.append(f"{type(error).__name__}: {error}")
+
+    def _tell(self) -> None:
+        if self.progress is not None:
+            seconds = time.monotonic() - self.began
+            remaining = np.inf if self.time_budget is None else max(0.0, self.time_budget - seconds)
+            self.progress(Progress(len(self.results), dict(self.running), self.best, seconds, remaining))
+
     def _serve(self, workers: dict[Connection, subprocess.Popen[bytes]]) -> None:
         open_channels = list(workers)
         starting = set(workers)
@@ -167,9 +222,7 @@ class _Search:
                     open_channels.remove(channel)
             if self.progress is not None and self.began and time.monotonic() - last > 0.2:
                 last = time.monotonic()
-                seconds = last - self.began
-                remaining = np.inf if self.time_budget is None else max(0.0, self.time_budget - seconds)
-                self.progress(Progress(len(self.results), dict(self.running), self.best, seconds, remaining))
+                self._tell()
 
     def _answer(self, channel: Connection) -> bool:
         """Take a worker's message, and give it the next start if it asks for one; whether there is none."""
@@ -179,7 +232,9 @@ class _Search:
             return False
         if not self.began:
             self.began = time.monotonic()
-        task = self._next_task(channel)
+        task = self._next_task()
+        if task is not None:
+            self.tasks[channel] = task[0]
         channel.send(task)
         return task is None
 
@@ -193,14 +248,14 @@ class _Search:
             self.failures.append(content)
             self.running.pop(self.tasks.pop(channel, -1), None)
 
-    def _next_task(self, channel: Connection) -> tuple[int, float, float] | None:
+    def _next_task(self) -> tuple[int, float, float] | None:
         remaining = 1e9 if self.time_budget is None else self.time_budget - (time.monotonic() - self.began)
-        if remaining <= 0 or (self.starts is not None and self.given >= self.starts) or len(self.failures) > 20:
+        enough = self.starts is not None and self.given >= self.starts
+        if remaining <= 0 or enough or len(self.failures) >= _MOST_FAILURES:
             return None
         # With a fixed number of starts, every one is polished: what another start found must not matter.
         best = np.inf if self.starts is not None else self.best
         task = (self.given, best, remaining)
-        self.tasks[channel] = self.given
         self.given += 1
         return task
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -55,7 +57,7 @@ def run_start(
     problem: ExcitationProblem,
     seed: int,
     index: int,
-    best: float = np.inf,
+    best: float | Callable[[], float] = np.inf,
     deadline: float = np.inf,
     report: Callable[[float], None] = lambda value: None,
 ) -> StartResult:
@@ -64,7 +66,8 @@ def run_start(
     Args:
         problem: what is sought.
         seed, index: of the random motion to start from.
-        best: the best criterion known; a search that ends far above it is not polished.
+        best: the best criterion known, or what tells it when the search has ended; one that ends far above it is not
+            polished.
         deadline: time.monotonic() at which to stop with what there is.
         report: told the criterion now and then.
     """
@@ -83,11 +86,34 @@ def run_start(
         return now >= deadline
 
     x = minimize_along_path(search, x, SEARCH_PATH, stop)
-    promising = problem.value(x) < PROMISING * best if best > 0 else problem.value(x) < best + 0.1
+    bound = best() if callable(best) else best
+    promising = problem.value(x) < PROMISING * bound if bound > 0 else problem.value(x) < bound + 0.1
     if promising and time.monotonic() < deadline:
         x = finish(problem, x, stop)
     x = shrink_to_valid(problem, x)
     return StartResult(index, x, initial, problem.value(x), promising, time.monotonic() - began)
+
+
+class SharedMinimum(Protocol):
+    """The best criterion that any start has reached, wherever it ran; it is sent to workers."""
+
+    def get(self) -> float:
+        """What it is now; inf before the first."""
+
+    def set(self, value: float) -> None:
+        """Let all know a better one; the planner alone does."""
+
+
+def run_task(
+    problem: ExcitationProblem, seed: int, index: int, best: float, seconds: float, shared: SharedMinimum | None
+) -> StartResult:
+    """`run_start` in a worker of an executor, for ``seconds`` at most, with the best so far that all share, if any."""
+    bound = best if shared is None else functools.partial(_lower, best, shared)
+    return run_start(problem, seed, index, bound, time.monotonic() + seconds)
+
+
+def _lower(best: float, shared: SharedMinimum) -> float:
+    return min(best, shared.get())
 
 
 def warm_up(problem: ExcitationProblem) -> None:
