@@ -80,22 +80,18 @@ class Cluster(Executor):
         self.address = check_address(address)
         if tls is not None and not address.startswith("tls:"):
             raise InputError(f"TLS files go with a scheduler at tls://, got {address}")
-        try:
-            from distributed import Client
-            from distributed.security import Security
-        except ImportError:
-            raise MissingExtraError("dask.distributed", "fleet") from None
+        distributed = _distributed()
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what happens is said here, in one sentence
         security = None
         if tls is not None:
-            security = Security(
+            security = distributed.Security(
                 tls_ca_file=str(tls.ca_file),
                 tls_client_cert=str(tls.cert),
                 tls_client_key=str(tls.key),
                 require_encryption=True,
             )
         try:
-            self._client: Any = Client(
+            self._client: Any = distributed.Client(
                 address, timeout=CONNECT_SECONDS, security=security, set_as_default=False, name="iparam"
             )
         except (OSError, TypeError, ValueError, RuntimeError) as error:
@@ -126,11 +122,9 @@ class Cluster(Executor):
 
     def shared_minimum(self) -> SharedMinimum:
         """A number that all workers of the cluster can read while this client lowers it."""
-        from distributed import Variable
-
         name = f"iparam-minimum-{secrets.token_hex(8)}"
         shared = SharedMinimum(name)
-        shared.variable = Variable(name, client=self._client)
+        shared.variable = _distributed().Variable(name, client=self._client)
         shared.set(float("inf"))
         return shared
 
@@ -175,10 +169,22 @@ class SharedMinimum:
 
     def _found(self) -> Any:
         if self.variable is None:
-            from distributed import Variable, get_client
-
-            self.variable = Variable(self.name, client=get_client())
+            distributed = _distributed()
+            self.variable = distributed.Variable(self.name, client=distributed.get_client())
         return self.variable
+
+
+def _distributed() -> Any:
+    """The package `distributed`.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    try:
+        import distributed
+    except ImportError:
+        raise MissingExtraError("dask.distributed", "fleet") from None
+    return distributed
 
 
 def check_address(address: str) -> str:
