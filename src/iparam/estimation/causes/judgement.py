@@ -11,7 +11,6 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.assessment.derived_values import NAMES, derived_of, derived_values, parameter_scales
 from iparam.estimation.assessment.refutation import shows_no_body, too_little_explained, unexplained
-from iparam.estimation.assessment.verdict import COARSE
 from iparam.estimation.causes.examined_run import ExaminedRun, examine
 from iparam.estimation.causes.fit import linear_fit
 from iparam.estimation.causes.plausible_load import over_rated
@@ -27,6 +26,9 @@ MATERIAL = 0.05
 """Change of the load, as a share of its mass, radius of gyration or largest moment of inertia, by which a cause or the
 sensor's channels among themselves may move it before it is refuted."""
 
+
+HARDLY_KNOWN = 0.5
+"""Half width of a 95 % interval, as a share of the parameter's scale, from which on the motion is to blame."""
 
 COUNTED = (
     "The residuals hold more than noise. By how much what would explain them (the causes) moves the load counts in the "
@@ -89,7 +91,7 @@ def _too_little(estimate: Estimate) -> tuple[Cause, ...]:
         said = f"The motion shows only {known}: move all wrist joints, faster, through more orientations."
         return (Cause("too-little-motion", said, rms, rms),)
     shares = derived_values(estimate).half_widths / parameter_scales(estimate.parameters)
-    if shares.max() <= COARSE:
+    if shares.max() <= HARDLY_KNOWN:
         return ()
     said = (
         f"The motion tells {NAMES[int(np.argmax(shares))]} to +- {100 * float(shares.max()):.0f} % only: a longer or "

@@ -107,7 +107,7 @@ def _clustered(sums: FloatArray) -> tuple[FloatArray, float, int]:
     """(p, p) estimate from block sums (B, p) whose neighbours may be correlated, its relative scatter, and the lags."""
     blocks = len(sums)
     own = sums.T @ sums
-    correlation = float(np.mean(np.sum(sums[1:] * sums[:-1], axis=0) / np.sum(sums**2, axis=0)))
+    correlation = float(np.mean(np.sum(sums[1:] * sums[:-1], axis=0) / np.maximum(np.sum(sums**2, axis=0), 1e-300)))
     correlation = min(max(correlation, 0.0), 0.97)
     alpha = 4.0 * correlation**2 / (1.0 - correlation**2) ** 2  # Andrews (1991) for a first-order process
     lags = 1 + min(int(1.1447 * (alpha * blocks) ** (1.0 / 3.0)), blocks // 6)
