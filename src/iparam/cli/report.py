@@ -14,7 +14,7 @@ from iparam.cli.console.printing import note, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.joint_state import robot_of
-from iparam.errors import InputError, IparamError
+from iparam.errors import InputError, IparamError, MissingExtraError
 from iparam.files.kind import FileKind
 
 if TYPE_CHECKING:
@@ -108,7 +108,9 @@ class Report(CorrectedRunOptions):
         )
         try:
             return iparam.viewer.embedded_scene(iparam.viewer.view_of(given).complete())
-        except IparamError as error:  # the extra is not installed, or there is nothing to be seen
+        except MissingExtraError:  # the pictures are there without it
+            return ""
+        except IparamError as error:
             note(f"without a scene to turn: {error}")
             return ""
 
