@@ -74,6 +74,7 @@ def test_without_a_command_nothing_changes() -> None:
 NO_ARGUMENTS = {
     "bridges/bag": {"force", "torque", "gyro", "acceleration"},  # values of --units
     "cli/bag.py": {"force"},  # the same
+    "cli/options/shape.py": {"head"},  # a part in an example of --density
     "excitation/duration.py": {"mass"},  # values of --targets
     "excitation/prediction.py": {"name"},  # the same
     "excitation/setup.py": {"conditions"},  # the planner in a program

@@ -10,6 +10,7 @@ import pytest
 import iparam
 from iparam.arrays import FloatArray
 from iparam.estimation import Estimate, identify_payload
+from iparam.estimation.errors import NotIdentifiableError
 from iparam.recording import Recording
 from iparam.sensing.noise import noise_preset
 from iparam.spatial.transforms import log_so3
@@ -101,16 +102,10 @@ def test_the_worlds_gravity_may_point_anywhere(simulated: Recording) -> None:
     np.testing.assert_array_equal(identify_payload(other, gravity=turn @ DOWN).phi, found.phi)
 
 
-def test_orientation_alone_gives_mass_and_centre_and_never_the_inertia(simulated: Recording) -> None:
-    """The arm moves fast here, so that the mass is known badly, and the interval says so."""
-    found = identify_payload(as_log_of_the_sensor(simulated))
-    assert found.determined == ("mass", "center_of_mass")
-    assert np.isnan(found.inertia_about_com).all()
-    assert abs(found.mass - 2.0) < 2.5 * found.standard_deviation.mass
-    assert found.standard_deviation.mass > 0.02
-    off = np.abs(found.center_of_mass - [0.0, 0.0, 0.1]) / found.standard_deviation.center_of_mass
-    assert off.max() < 3.5
-    assert any("no inertia is claimed" in warning for warning in found.warnings)
+def test_orientation_alone_tells_no_mass_of_a_load_that_is_swung(simulated: Recording) -> None:
+    """What the acceleration adds is most of the wrench here: parts of the run disagree about the mass by half."""
+    with pytest.raises(NotIdentifiableError, match=r"linear acceleration .* is not known. Record it \(columns ax"):
+        identify_payload(as_log_of_the_sensor(simulated))
 
 
 @pytest.mark.parametrize("tool", ["Clamp", "Machinist_Hammer", "Vise_Clamp"])

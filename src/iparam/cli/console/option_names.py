@@ -17,7 +17,7 @@ ARGUMENTS = {
     **{name: name for name in ("low_pass", "clock", "joint_offset", "joint_order", "joint_sign", "external_force")},
     **{name: name for name in ("exclude", "without", "rezeroed", "known_mass", "mass_tolerance")},
     **{name: name for name in ("payload_size", "payload_center", "payload_mass")},
-    **{name: name for name in ("layout", "scheduler", "resume", "overwrite")},
+    **{name: name for name in ("layout", "scheduler", "resume", "overwrite", "workers")},
     "scale": "mesh_scale",
 }
 """Arguments of the library that its messages name, and the options that they are. Only these: what looks alike may be

@@ -21,12 +21,9 @@ from iparam.files.kind import FileKind
 class FleetReport(FleetSettingsOptions):
     r"""One page about a fleet: loads over time, changes, outliers, causes.
 
-    --full adds the full report of a recording, which is read from the store again:
-    with the pattern and the options that the table was made with.
-
     Example:
       iparam fleet report fleet
-      iparam fleet report fleet --from 'runs/**/*.parquet' --robot ur5e --full arm1/saw/0305.parquet
+      iparam fleet report fleet --from 'runs/*.csv' --robot ur5e --full 5.csv
     """
 
     folder: Positional[Annotated[Path, arg(metavar="DIR")]]
