@@ -15,7 +15,7 @@ from mistakes.workbench import Workbench
 NAMED = (
     "wrench-sign/gross@panda-compact",
     "units/gross@ur5e-compact",
-    "sensor-rotation/small@panda-compact",
+    "sensor-rotation/middling@panda-compact",
     "sensor-offset/gross@ur5e-compact",
     "base-axes/small@ur5e-compact",
     "gravity-direction/middling@ur5e-extreme",
@@ -41,6 +41,13 @@ def test_a_mistake_is_seen_named_and_put_right(name: str) -> None:
     assert outcome.options, outcome
     assert outcome.is_restored, outcome
     assert outcome.believed, outcome
+
+
+def test_a_small_mistake_that_others_explain_as_well_is_named_and_counted() -> None:
+    """A degree of turn may be something else: what is proposed is then no value, and the intervals are wider."""
+    outcome = judge(case("sensor-rotation/small@panda-compact"))
+    assert not outcome.breaks_the_law, outcome
+    assert outcome.rank in (1, 2), outcome
 
 
 @pytest.mark.parametrize("name", PUT_RIGHT)

@@ -310,6 +310,6 @@ def process_states() -> dict[int, tuple[str, int]]:
 def test_a_problem_that_fails_in_the_workers_is_said_to_have(capfd: pytest.CaptureFixture[str]) -> None:
     at_the_limit = np.nextafter(REFERENCE.q0, np.inf)
     narrow = JointLimitConstraint(0, REFERENCE.q0 - 1.0, at_the_limit, REFERENCE.robot.joint_names)
-    with pytest.raises(iparam.IparamError, match="InfeasibleError: no motion from q0, however small"):
+    with pytest.raises(iparam.IparamError, match="no start came to an end: no motion from q0, however small"):
         optimize_excitation(dataclasses.replace(REFERENCE, constraints=(narrow,)), starts=1)
     assert capfd.readouterr().err == ""
