@@ -189,6 +189,7 @@ LINES = (
     Line(
         "calibrate sensor",
         "@run.parquet --known-load @truth.json --robot @arm.urdf --sensor @sensor.json --output >s2.json",
+        codes=(2,),
     ),
     Line("compensate", "@run.parquet --result @result.json --robot @arm.urdf --output >clean.parquet"),
     Line("compensate", "@run.csv --result @other_result.json --robot ur5e --sensor @sensor.json --output >clean.csv"),

@@ -40,9 +40,6 @@ MARGIN = 0.05
 LEAST_STUCK = 50
 """Samples in a row with the same value from which on a channel is stuck."""
 
-SHOWN = 1.0
-"""Changes of a channel, in its noise, that a load must make for a stuck one to be told."""
-
 SLOW_TERMS = 4
 """Cosines over the run that a drift is made of."""
 
@@ -199,14 +196,6 @@ class StuckChannel(Hypothesis):
         """See `Hypothesis.explanations`."""
         wrench = run.run.wrench
         stuck = stuck_samples(np.asarray(wrench.values))
-        if not stuck.any():
-            return
-        used = _unused_means(run, stuck)
-        load = run.A @ linear_fit(run, used=used).phi
-        for channel in np.flatnonzero(stuck.any(axis=0)):  # a load may have nothing to show in a channel
-            at = used[:, channel] == 0.0
-            if not at.any() or float(load[at, channel].std()) < SHOWN * run.noise[channel]:
-                stuck[:, channel] = False
         if not stuck.any():
             return
         used = _unused_means(run, stuck)
