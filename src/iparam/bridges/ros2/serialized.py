@@ -77,6 +77,8 @@ class JointStateDecoder:
         for _ in range(count):
             name, at = _string(data, at, order)
             names.append(name)
+        if at > len(data):  # cut off within what aligns the next number: its place would be lost
+            raise ValueError(f"{len(data)} bytes where the names end at {at}")
         self._named, self._order, self._names = data[_BODY + 8 : at], order, tuple(names)
 
 
