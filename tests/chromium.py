@@ -127,10 +127,17 @@ class Browser:
 
 
 @pytest.fixture(scope="session")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def opened_chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     pytest.importorskip("viser", reason="the extra viewer is not installed")
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: pages are looked at with a real browser")
     found = Browser(tmp_path_factory.mktemp("browser"))
     yield found
     found.close()
+
+
+@pytest.fixture
+def chromium(opened_chromium: Browser) -> Iterator[Browser]:
+    """The browser, which shows nothing once the test is over: a scene left open is drawn for as long as it is."""
+    yield opened_chromium
+    opened_chromium.call("Page.navigate", url="about:blank")

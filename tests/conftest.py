@@ -14,7 +14,8 @@ from typing import Any
 import hypothesis
 import numpy as np
 import pytest
-from chromium import chromium as chromium  # a fixture of all tests
+from chromium import chromium as chromium  # fixtures of all tests
+from chromium import opened_chromium as opened_chromium
 
 import iparam
 from iparam.estimation import Estimate, identify_payload

@@ -14,6 +14,7 @@ from iparam.bridges.ur.record.rows import recording_of_rows
 from iparam.bridges.ur.record.sample_times import SampleTimes
 from iparam.cli.main import main
 from iparam.estimation import PayloadProblem
+from iparam.estimation.causes.judgement import COUNTED
 from iparam.estimation.estimators.consistent import ConsistentLeastSquares
 from iparam.estimation.payload.bias_drift import BiasDrift
 from iparam.estimation.payload.estimate_assembly import precision_warnings
@@ -58,6 +59,7 @@ def test_what_was_compensated_or_is_accounted_for_takes_nothing_from_a_result() 
     wandering = iparam.identify_payload(recording(drifting=2.0))
     assert any("correlated in time" in warning for warning in wandering.warnings)
     assert discrediting(wandering.warnings) == ()
+    assert discrediting([COUNTED]) == ()
     drift = BiasDrift(np.ones(6), np.ones(6))
     assert discrediting([drift.sentence]) == ()
 

@@ -24,7 +24,7 @@ class Gaps(NamedTuple):
 
 
 class _Group(NamedTuple):
-    kernel: object
+    kernel: str  # by its name: a compiled function that is sent to another process is compiled anew there
     shapes: tuple[FloatArray, ...]
     pairs: NDArray[np.int64]
 
@@ -65,10 +65,10 @@ class Distances:
         names: list[tuple[str, str]] = []
         groups: list[_Group] = []
         for kernel, first, second, pairs in (
-            (kernels.pair_distances, "capsules", "capsules", self.capsule_pairs),
-            (kernels.box_distances, "capsules", "boxes", self.box_pairs),
-            (kernels.box_box_distances, "boxes", "boxes", self.box_box_pairs),
-            (kernels.plane_distances, "points", "planes", self.plane_pairs),
+            ("pair_distances", "capsules", "capsules", self.capsule_pairs),
+            ("box_distances", "capsules", "boxes", self.box_pairs),
+            ("box_box_distances", "boxes", "boxes", self.box_box_pairs),
+            ("plane_distances", "points", "planes", self.plane_pairs),
         ):
             names += [(self._shapes[first][i].name, self._shapes[second][j].name) for i, j in pairs]
             if pairs:
@@ -89,7 +89,7 @@ class Distances:
         chain, parts = self.robot.chain, []
         for kernel, shapes, pairs in self._groups:
             part = Gaps(np.empty((len(q), len(pairs))), np.empty((len(q), len(pairs), columns)))
-            kernel(chain.origins, chain.prismatic, *shapes, pairs, q, *part)  # type: ignore[operator]
+            getattr(kernels, kernel)(chain.origins, chain.prismatic, *shapes, pairs, q, *part)
             parts.append(part)
         if len(parts) == 1:
             return parts[0]
