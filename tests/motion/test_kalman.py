@@ -21,7 +21,7 @@ from iparam.motion import (
     kalman_smooth,
     savitzky_golay_smooth,
 )
-from iparam.motion.joint_process import filter_joint, smooth_joint
+from iparam.motion.joint_process import TimeSteps, filter_joint, residual_sums, smooth_joint
 from iparam.motion.kalman import with_passed_errors
 from iparam.trajectory import TrajectorySamples, WindowedFourierTrajectory
 
@@ -205,6 +205,29 @@ def test_a_long_series_is_smoothed_in_parts_as_in_one(monkeypatch: pytest.Monkey
     ):
         assert parts.means == pytest.approx(one.means, abs=1e-9)
         assert parts.covariances == pytest.approx(one.covariances[::3], rel=1e-6, abs=1e-15)
+
+
+@pytest.mark.parametrize("part", [64, 1000])
+@pytest.mark.parametrize("velocity_noise", [0.0, 2.0])
+def test_models_are_compared_by_what_the_smoother_leaves(
+    monkeypatch: pytest.MonkeyPatch, velocity_noise: float, part: int
+) -> None:
+    """Also across a gap, which ends what a model knows, and in parts."""
+    time = uneven_times(5, 700)
+    time[400:] += 30.0
+    rng = np.random.default_rng(1)
+    angle = np.sin(3 * time) + rng.normal(scale=0.01, size=700)
+    speed = 3.0 * np.cos(3 * time) + rng.normal(scale=0.02, size=700)
+    process = JointProcess(5, 1.5, 0.01, ends_at_rest=True, velocity_noise=velocity_noise)
+    whole = smooth_joint(time, angle, process, depth=2, exact=False, velocity=speed)
+    monkeypatch.setattr(joint_process, "PART", part)
+    squares, variances = residual_sums(time, TimeSteps.of(time), angle, process, speed)
+    expected = [np.sum((angle - whole.means[:, 0]) ** 2), np.sum(whole.covariances[:, 0, 0]) / 0.01**2]
+    if velocity_noise:
+        expected[0] += np.sum((speed - whole.means[:, 1]) ** 2) / velocity_noise**2
+        expected[1] += np.sum(whole.covariances[:, 1, 1]) / (0.01 * velocity_noise) ** 2
+    assert squares == pytest.approx(expected[0], rel=1e-6)
+    assert variances == pytest.approx(expected[1], rel=1e-5)
 
 
 def test_rests_take_nothing_from_a_motion() -> None:

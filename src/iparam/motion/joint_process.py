@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -77,6 +78,28 @@ class JointProcess:
 
 
 @dataclass(frozen=True, eq=False)
+class TimeSteps:
+    """The times between samples, found once for all models that are compared on them.
+
+    Attributes:
+        before: (T,) the time before each sample [s]; 0 before the first.
+        usual: what it is for the most part [s].
+        longest: of them [s].
+    """
+
+    before: FloatArray
+    usual: float
+    longest: float
+
+    @classmethod
+    def of(cls, time: FloatArray) -> TimeSteps:
+        """Between times (T,)."""
+        before = np.diff(time, prepend=time[0])
+        shown = before[1:_FOR_PERIOD] if time.size > 1 else before
+        return cls(before, float(np.partition(shown, shown.size // 2)[shown.size // 2]), float(before.max()))
+
+
+@dataclass(frozen=True, eq=False)
 class SmoothedJoint:
     """Angle and derivatives of one joint.
 
@@ -109,18 +132,52 @@ def smooth_joint(
         every: give the covariance of every that many samples only.
         velocity: (T,) measured too [rad/s]; used where the model has a noise for it.
     """
-    measured = angle[:, None] if velocity is None or not process.velocity_noise else np.column_stack([angle, velocity])
     means, variances = np.empty((time.size, depth)), np.empty((-(-time.size // every), depth, depth))
-    stretches = _stretches(time, process)
-    for stretch in stretches:
-        here = dataclasses.replace(
-            process,
-            starts_at_rest=process.starts_at_rest and stretch is stretches[0],
-            ends_at_rest=process.ends_at_rest and stretch is stretches[-1],
-        )
-        series = _Series(time[stretch], measured[stretch], here, exact, _usual_step(time))
-        _smooth_stretch(series, here, stretch.start, every, means[stretch], variances)
+    for series in _stretches(time, TimeSteps.of(time), angle, process, exact, velocity):
+        first = series.first
+        for part, state, adjoint, information in series.backwards():
+            passed = series.forward(part, state)
+            series.end(part, state, adjoint, information)
+            series.kernels.backward(
+                series.steps[part],
+                *passed,
+                adjoint,
+                information,
+                series.tolerance,
+                first + part.start,
+                every,
+                means[first + part.start : first + part.stop],
+                variances,
+            )
     return _in_units(means, variances, process)
+
+
+def residual_sums(
+    time: FloatArray,
+    steps: TimeSteps,
+    angle: FloatArray,
+    process: JointProcess,
+    velocity: FloatArray | None = None,
+) -> tuple[float, float]:
+    """Sum of the squared residuals of a smoothed joint [rad^2], and of its variances in those of the noise.
+
+    For comparing models: what `smooth_joint` would give where it stops a little early, in a fraction of its time. A
+    velocity counts as an angle does, in the units of its own noise.
+
+    Args:
+        time, angle, process, velocity: as above.
+        steps: between the times.
+    """
+    squares = variances = 0.0
+    for series in _stretches(time, steps, angle, process, False, velocity):
+        for part, state, adjoint, information in series.backwards():
+            innovations, slots, gains, *_ = series.forward(part, state, kept=False)
+            series.end(part, state, adjoint, information)
+            sums = series.kernels.backward_sums(
+                series.steps[part], innovations, slots, gains, series.noise, adjoint, information, series.tolerance
+            )
+            squares, variances = squares + sums[0], variances + sums[1]
+    return squares * process.noise**2, variances
 
 
 def passed_noise(time: FloatArray, residual: FloatArray, process: JointProcess) -> float:
@@ -134,7 +191,7 @@ def passed_noise(time: FloatArray, residual: FloatArray, process: JointProcess) 
         residual: (T,) of the angles [rad].
         process: the model that they were smoothed with.
     """
-    period = _usual_step(time)
+    period = TimeSteps.of(time).usual
     count = int((time[-1] - time[0]) / period + 0.5) + 1
     window = np.hanning(count)
     even = np.interp(time[0] + period * np.arange(count), time, residual)
@@ -150,56 +207,39 @@ def passed_noise(time: FloatArray, residual: FloatArray, process: JointProcess) 
     return float(np.sqrt(np.average(errors, weights=passes**2 * relative**4)))
 
 
-def _usual_step(time: FloatArray) -> float:
-    return float(np.median(np.diff(time[:_FOR_PERIOD])))
-
-
-def _stretches(time: FloatArray, process: JointProcess) -> list[slice]:
+def _stretches(
+    time: FloatArray,
+    between: TimeSteps,
+    angle: FloatArray,
+    process: JointProcess,
+    exact: bool,
+    velocity: FloatArray | None,
+) -> Iterator[_Series]:
     """The samples between gaps over which the model tells nothing: each stretch is smoothed by itself.
 
     After such a gap the predicted variances differ by so many orders of magnitude that rounding would decide.
     """
-    ends = [*(np.flatnonzero(process.omega * np.diff(time) > LONGEST_STEP) + 1).tolist(), time.size]
-    return [slice(start, stop) for start, stop in zip([0, *ends[:-1]], ends, strict=True)]
-
-
-def _smooth_stretch(
-    series: _Series, process: JointProcess, first: int, every: int, means: FloatArray, variances: FloatArray
-) -> None:
-    """Write the scaled means (S, d) of a stretch that begins with sample ``first``, and its part of the variances."""
-    from iparam.motion import kernels
-
-    m, size = process.order, means.shape[0]
-    # What the filter writes is needed once more on the way back, and is too much to keep for a long series: keep the
-    # state before each part, and filter each again.
-    states = [series.start()]
-    for part in series.parts[:-1]:
-        state = states[-1].copy()
-        series.forward(part, state)
-        states.append(state)
-    adjoint, information = np.zeros(m), np.zeros((m, m))
-    for part, state in zip(reversed(series.parts), reversed(states), strict=True):
-        passed = series.forward(part, state)
-        if process.ends_at_rest and part.stop == size:
-            variance = state.p + REST_VARIANCE * np.eye(m)
-            information[1:, 1:] = np.linalg.inv(variance[1:, 1:])
-            adjoint[1:] = information[1:, 1:] @ state.x[1:]
-        kernels.backward(
-            series.steps(part),
-            *passed,
-            adjoint,
-            information,
-            series.tolerance,
-            first + part.start,
-            every,
-            means[part],
-            variances,
+    measured = angle[:, None] if velocity is None or not process.velocity_noise else np.column_stack([angle, velocity])
+    steps, period = process.omega * between.before, between.usual
+    if process.omega * between.longest <= LONGEST_STEP:
+        yield _Series(time, measured, steps, process, exact, period)
+        return
+    ends = [*np.flatnonzero(steps > LONGEST_STEP).tolist(), time.size]
+    for start, stop in zip([0, *ends[:-1]], ends, strict=True):
+        here = dataclasses.replace(
+            process,
+            starts_at_rest=process.starts_at_rest and start == 0,
+            ends_at_rest=process.ends_at_rest and stop == time.size,
         )
+        steps[start] = 0.0
+        stretch = slice(start, stop)
+        yield _Series(time[stretch], measured[stretch], steps[stretch], here, exact, period, start)
 
 
 def filter_joint(time: FloatArray, angle: FloatArray, process: JointProcess, every: int = 1) -> SmoothedJoint:
     """The causal estimate of (q, dq, ddq): each sample sees only itself and those before. Arguments as above."""
-    series = _Series(time, angle[:, None], process, True, _usual_step(time))
+    between = TimeSteps.of(time)
+    series = _Series(time, angle[:, None], process.omega * between.before, process, True, between.usual)
     state = series.start()
     means, variances = np.empty((time.size, 3)), np.empty((-(-time.size // every), 3, 3))
     for part in series.parts:
@@ -233,44 +273,85 @@ class _State(NamedTuple):
 
 
 class _Series:
-    """One joint's samples (T, R), angles and where R is 2 velocities, in the units of its model, in bounded parts."""
+    """One joint's samples (T, R), angles and where R is 2 velocities, in the units of its model, in bounded parts.
+
+    Attributes:
+        steps: (T,) the scaled time before each sample; 0 before the first.
+        first: number of the first sample in all that were recorded.
+        noise: (R,) scaled variances of the samples.
+        tolerance: relative change below which a covariance is taken for its limit.
+        parts: of the samples.
+    """
 
     def __init__(
-        self, time: FloatArray, measured: FloatArray, process: JointProcess, exact: bool, period: float
+        self,
+        time: FloatArray,
+        measured: FloatArray,
+        steps: FloatArray,
+        process: JointProcess,
+        exact: bool,
+        period: float,
+        first: int = 0,
     ) -> None:
         from iparam.motion import kernels
 
+        self.kernels, self.steps, self.first = kernels, steps, first
         self._time, self._measured, self._process = time, measured, process
-        self._noise = np.array([1.0, process.velocity_noise / process.omega])[: measured.shape[1]] ** 2
+        self.noise = np.array([1.0, process.velocity_noise / process.omega])[: measured.shape[1]] ** 2
         self.tolerance = kernels.SETTLED if exact else kernels.NEARLY_SETTLED
         self._intensity = process.omega * period
-        self.parts = [slice(first, min(first + PART, time.size)) for first in range(0, time.size, PART)]
-
-    def steps(self, part: slice) -> FloatArray:
-        """The scaled time before each sample of a part; 0 before the first of all."""
-        return np.asarray(self._process.omega * np.diff(self._time[part], prepend=self._time[max(part.start - 1, 0)]))
+        self.parts = [slice(start, min(start + PART, time.size)) for start in range(0, time.size, PART)]
 
     def start(self) -> _State:
         """What is known before the first sample."""
-        mean, variances = _start(self._time, self._measured[:, 0], self._process)
-        return _State(mean, np.diag(variances))
+        process, m, angle = self._process, self._process.order, self._measured[:, 0]
+        if process.starts_at_rest:
+            return _State(np.array([angle[0] / process.noise, *np.zeros(m - 1)]), np.diag(rest_variances(m)))
+        # Wide around a polynomial through the first samples.
+        time = self._time
+        count = min(time.size, max(2 * m, int(np.searchsorted(time, time[0] + m / process.omega))))
+        mean = np.zeros(m)
+        self.kernels.fit_polynomial(process.omega * (time[:count] - time[0]), angle[:count], mean)
+        return _State(mean / process.noise, np.diag(np.full(m, START_VARIANCE)))
 
-    def forward(self, part: slice, state: _State) -> _Forward:
-        """Filter a part; ``state``, before it, becomes the one after it."""
-        from iparam.motion import kernels
+    def backwards(self) -> Iterator[tuple[slice, _State, FloatArray, FloatArray]]:
+        """The parts from the last to the first, with the state before each, and what is known after it: to be changed.
 
-        m, count, rows = self._process.order, part.stop - part.start, self._noise.size
+        What the filter writes is needed once more on the way back, and is too much to keep for a long series: the state
+        before each part is kept, and each is filtered again.
+        """
+        states = [self.start()]
+        for part in self.parts[:-1]:
+            state = states[-1].copy()
+            self.forward(part, state, kept=False)
+            states.append(state)
+        m = self._process.order
+        adjoint, information = np.zeros(m), np.zeros((m, m))
+        for part, state in zip(reversed(self.parts), reversed(states), strict=True):
+            yield part, state, adjoint, information
+
+    def forward(self, part: slice, state: _State, kept: bool = True) -> _Forward:
+        """Filter a part; ``state``, before it, becomes the one after it. Not ``kept`` leaves the states out."""
+        m, count, rows = self._process.order, part.stop - part.start, self.noise.size
+        states = count if kept else 0
         passed = _Forward(
             np.empty((count, rows)),
             np.empty(count, dtype=np.int64),
             np.empty((count, rows, m + 1)),
-            np.empty((count, m)),
-            np.empty((count, m, m)),
+            np.empty((states, m)),
+            np.empty((states, m, m)),
         )
         y = self._measured[part] / (self._process.noise * self._process.omega ** np.arange(rows))
         intensities = self._intensity * self._process.share_at(self._time[part]) ** (2 * m)
-        kernels.forward(self.steps(part), y, self._noise, intensities, *state, self.tolerance, *passed)
+        self.kernels.forward(self.steps[part], y, self.noise, intensities, *state, self.tolerance, *passed)
         return passed
+
+    def end(self, part: slice, state: _State, adjoint: FloatArray, information: FloatArray) -> None:
+        """Write what is known after the last part, of whose last sample ``state`` is: nothing, or that it rests."""
+        if self._process.ends_at_rest and part.stop == self._time.size:
+            variance = state.p + REST_VARIANCE * np.eye(self._process.order)
+            information[1:, 1:] = np.linalg.inv(variance[1:, 1:])
+            adjoint[1:] = information[1:, 1:] @ state.x[1:]
 
 
 def _in_units(means: FloatArray, variances: FloatArray, process: JointProcess) -> SmoothedJoint:
@@ -278,21 +359,6 @@ def _in_units(means: FloatArray, variances: FloatArray, process: JointProcess) -
     means *= units
     variances *= np.outer(units, units)
     return SmoothedJoint(means, variances)
-
-
-def _start(time: FloatArray, angle: FloatArray, process: JointProcess) -> tuple[FloatArray, FloatArray]:
-    """Prior mean and variances (m,) of the first state, scaled: wide around a polynomial through the first samples."""
-    m = process.order
-    if process.starts_at_rest:
-        return np.array([angle[0] / process.noise, *np.zeros(m - 1)]), rest_variances(m)
-    scaled = process.omega * (time - time[0])
-    count = min(time.size, max(2 * m, int(np.searchsorted(scaled, float(m)))))
-    reach = scaled[count - 1] or 1.0  # a single sample between two gaps
-    powers = np.vander(scaled[:count] / reach, m, increasing=True)
-    coefficients = np.linalg.lstsq(powers, angle[:count] - angle[0], rcond=None)[0] / reach ** np.arange(m)
-    coefficients[0] += angle[0]
-    factorials = np.array([float(math.factorial(i)) for i in range(m)])
-    return coefficients * factorials / process.noise, np.full(m, START_VARIANCE)
 
 
 def rest_variances(order: int) -> FloatArray:

@@ -15,7 +15,7 @@ from iparam.robot.kernels.compilation import compiled
 
 SAME_STEP = 1e-9  # relative difference up to which two time steps count as one: the rounding of stamps, not jitter
 SETTLED = 1e-12  # relative change below which a covariance is taken for its limit
-NEARLY_SETTLED = 1e-7  # the same where models are only compared: scores then differ by as little, in half the time
+NEARLY_SETTLED = 1e-5  # the same where models are only compared: scores then differ by about as little
 
 
 @compiled
@@ -53,13 +53,13 @@ def predict_covariance(f, h, intensity, p, out, work):
 
 
 @compiled
-def largest_change(a, b):
-    """The largest change of an entry, relative to the standard deviations it belongs to."""
-    worst = 0.0
+def is_settled(a, b, tolerance):
+    """Whether no entry changed by more than ``tolerance`` of the standard deviations it belongs to."""
     for i in range(a.shape[0]):
         for j in range(i + 1):
-            worst = max(worst, abs(a[i, j] - b[i, j]) / np.sqrt(abs(a[i, i] * a[j, j]) + 1e-300))
-    return worst
+            if (a[i, j] - b[i, j]) ** 2 >= tolerance**2 * (abs(a[i, i] * a[j, j]) + 1e-300):
+                return False
+    return True
 
 
 @compiled
@@ -85,12 +85,12 @@ def forward(steps, y, noise, intensities, x, p, tolerance, innovations, slots, g
         innovations: (T, R) output.
         slots: (T,) output, the row of gains and covariances that belongs to each sample.
         gains: (T, R, m + 1) output, [K, S] of one measurement after the other, by slot.
-        predicted: (T, m) output, the predicted states.
+        predicted: (T, m) output, the predicted states; with no rows, neither these nor their covariances are written.
         covariances: (T, m, m) output, of the predicted states, by slot.
     """
-    count, m = predicted.shape
-    rows = y.shape[1]
-    f, work = np.zeros((m, m)), np.zeros((m, m))
+    (count, rows), m = y.shape, x.shape[0]
+    kept = predicted.shape[0] > 0
+    f, work, c, previous = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m))
     step, driven, settled, slot = -1.0, -1.0, False, -1
     for k in range(count):
         h = steps[k]
@@ -107,24 +107,66 @@ def forward(steps, y, noise, intensities, x, p, tolerance, innovations, slots, g
                 x[i] = total
         if not settled:
             slot += 1
-            c = covariances[slot]
             if h > 0.0:
                 predict_covariance(f, step, driven, p, c, work)
-                settled = slot > 0 and largest_change(c, covariances[slot - 1]) < tolerance
+                settled = slot > 0 and is_settled(c, previous, tolerance)
             else:
                 copy_matrix(p, c)
+            if kept:
+                copy_matrix(c, covariances[slot])
+            copy_matrix(c, previous)
             copy_matrix(c, p)
             for row in range(rows):
                 write_gain(p, row, noise[row], gains[slot, row])
                 correct_covariance(gains[slot, row], p)
         slots[k] = slot
-        for i in range(m):
-            predicted[k, i] = x[i]
+        if kept:
+            for i in range(m):
+                predicted[k, i] = x[i]
         for row in range(rows):
             innovation = y[k, row] - x[row]
             innovations[k, row] = innovation
             for i in range(m):
                 x[i] += gains[slot, row, i] * innovation
+
+
+@compiled
+def fit_polynomial(time, angle, derivatives):
+    """Write the derivatives (m,) at the first of times (T,), of the polynomial of degree m - 1 nearest to angles (T,).
+
+    By modified Gram-Schmidt with the angles as the last column, which is as good as reflections.
+    """
+    count, m = time.shape[0], derivatives.shape[0]
+    reach = time[count - 1] - time[0]
+    if reach <= 0.0:  # a single sample between two gaps
+        reach = 1.0
+    basis, factor = np.zeros((m + 1, count)), np.zeros((m, m + 1))
+    for k in range(count):
+        basis[0, k] = 1.0
+        for i in range(1, m):
+            basis[i, k] = basis[i - 1, k] * (time[k] - time[0]) / reach
+        basis[m, k] = angle[k] - angle[0]
+    for i in range(m):
+        for j in range(i, m + 1):
+            for k in range(count):
+                factor[i, j] += basis[i, k] * basis[j, k]
+        norm = np.sqrt(factor[i, i])
+        for j in range(i, m + 1):
+            factor[i, j] /= max(norm, 1e-300)
+        for k in range(count):
+            basis[i, k] /= max(norm, 1e-300)
+            for j in range(i + 1, m + 1):
+                basis[j, k] -= factor[i, j] * basis[i, k]
+    unit = 1.0  # i! / reach^i
+    for i in range(m - 1, -1, -1):
+        total = factor[i, m]
+        for j in range(i + 1, m):
+            total -= factor[i, j] * derivatives[j]
+        derivatives[i] = total / factor[i, i] if factor[i, i] > 1e-12 * np.sqrt(count) else 0.0
+    for i in range(1, m):
+        unit *= i / reach
+        derivatives[i] *= unit
+    derivatives[0] += angle[0]
 
 
 @compiled
@@ -184,7 +226,7 @@ def backward(
     for k in range(count - 1, -1, -1):
         gain, c = gains[slots[k]], covariances[slots[k]]
         for row in range(rows - 1, -1, -1):
-            correct_adjoint(gain[row], row, innovations[k, row], adjoint)
+            adjoint[row] -= pulled_innovation(gain[row], innovations[k, row], adjoint)
         for i in range(depth):
             total = predicted[k, i]
             for j in range(m):
@@ -216,22 +258,68 @@ def backward(
             adjoint[j] = total
         if not settled:
             pull_back(f, information, work)
-            settled = same and largest_change(information, previous) < tolerance
+            settled = same and is_settled(information, previous, tolerance)
             copy_matrix(information, previous)
 
 
 @compiled
-def correct_adjoint(gain, row, innovation, adjoint):
-    """Update lambda <- (I - K e')' lambda - e innovation / S, with the unit vector e of the measured state."""
+def backward_sums(steps, innovations, slots, gains, noise, adjoint, information, tolerance):
+    """What `backward` would leave of the samples: (sum of squared residuals, sum of variances), in those of the noise.
+
+    A smoothed measurement's residual is its noise variance R times innovation / S + K' lambda, and its variance
+    R - R^2 (1 / S + K' Lambda K), so that no state needs to be known. Arguments as in `forward` and `backward`.
+    """
+    (count, rows), m = innovations.shape, adjoint.shape[0]
+    f, work, previous, turned = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m)), np.zeros(m)
+    step, settled = -1.0, False
+    squares, variances, here = 0.0, 0.0, 0.0
+    for k in range(count - 1, -1, -1):
+        gain = gains[slots[k]]
+        for row in range(rows - 1, -1, -1):
+            pulled = pulled_innovation(gain[row], innovations[k, row], adjoint)
+            adjoint[row] -= pulled
+            squares += noise[row] * pulled**2
+        h = steps[k]
+        same = k > 0 and slots[k] == slots[k - 1]
+        if not same or abs(h - step) > SAME_STEP * h:
+            settled = False
+        if not settled:
+            here = 0.0
+            for row in range(rows - 1, -1, -1):
+                here += 1.0 - noise[row] * correct_information(gain[row], row, information, turned)
+        variances += here
+        if h == 0.0:
+            break
+        if abs(h - step) > SAME_STEP * h:
+            write_transition(h, f)
+            step = h
+        for j in range(m - 1, -1, -1):
+            total = 0.0
+            for i in range(j + 1):
+                total += f[i, j] * adjoint[i]
+            adjoint[j] = total
+        if not settled:
+            pull_back(f, information, work)
+            settled = same and is_settled(information, previous, tolerance)
+            copy_matrix(information, previous)
+    return squares, variances
+
+
+@compiled
+def pulled_innovation(gain, innovation, adjoint):
+    """Of the measured state e in lambda <- (I - K e')' lambda - e innovation / S: innovation / S + K' lambda."""
     inner = innovation / gain[-1]
     for i in range(adjoint.shape[0]):
         inner += gain[i] * adjoint[i]
-    adjoint[row] -= inner
+    return inner
 
 
 @compiled
 def correct_information(gain, row, information, turned):
-    """Update Lambda <- (I - K e')' Lambda (I - K e') + e e' / S, with the unit vector e of the measured state."""
+    """Update Lambda <- (I - K e')' Lambda (I - K e') + e e' / S, with the unit vector e of the measured state.
+
+    Returns 1 / S + K' Lambda K.
+    """
     m = information.shape[0]
     inner = 0.0
     for j in range(m):
@@ -243,7 +331,9 @@ def correct_information(gain, row, information, turned):
     for j in range(m):
         information[row, j] -= turned[j]
         information[j, row] -= turned[j]
-    information[row, row] += inner + 1.0 / gain[m]
+    inner += 1.0 / gain[m]
+    information[row, row] += inner
+    return inner
 
 
 @compiled

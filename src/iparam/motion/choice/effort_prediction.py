@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -178,22 +177,29 @@ def prediction_errors(channels: Sequence[Channel]) -> FloatArray:
     """(K,) root mean square error of each channel in blocks of time that the model was not fitted to."""
     size = 1 + max(int(channel.columns.max()) for channel in channels)
     samples = channels[0].measured.size
-    edges = np.linspace(0, samples, min(BLOCKS, samples) + 1).astype(np.int64)
-    blocks = [slice(start, stop) for start, stop in pairwise(edges.tolist())]
-    grams, rights = np.zeros((len(blocks), len(channels), size, size)), np.zeros((len(blocks), len(channels), size))
+    count = min(BLOCKS, samples)
+    edges = np.linspace(0, samples, count + 1).astype(np.int64)
+    # Blocks differ by a sample at most: the shorter ones end in a row of zeros.
+    places = edges[:-1, None] + np.arange(-(-samples // count))
+    empty = places >= edges[1:, None]
+    places[empty] = 0
+    grams, rights = np.zeros((count, len(channels), size, size)), np.zeros((count, len(channels), size))
+    blocks, measured = [], []
     for k, channel in enumerate(channels):
-        for b, part in enumerate(blocks):
-            rows = channel.rows[part]
-            grams[b, k][np.ix_(channel.columns, channel.columns)] = rows.T @ rows
-            rights[b, k][channel.columns] = rows.T @ channel.measured[part]
-    own = np.repeat(np.arange(len(blocks)), np.diff(edges))  # the block of each sample
+        rows, values = channel.rows[places], channel.measured[places]
+        rows[empty], values[empty] = 0.0, 0.0
+        turned = np.swapaxes(rows, 1, 2)
+        grams[:, k, channel.columns[:, None], channel.columns] = turned @ rows
+        rights[:, k, channel.columns] = (turned @ values[..., None])[..., 0]
+        blocks.append(rows)
+        measured.append(values)
     level = np.array([max(float(np.std(channel.measured)), 1e-12) for channel in channels])
     for _ in range(ROUNDS):
         gram, right = np.tensordot(grams, level**-2, (1, 0)), np.tensordot(rights, level**-2, (1, 0))
         found = _solve(gram.sum(axis=0) - gram, right.sum(axis=0) - right)
         for k, channel in enumerate(channels):
-            predicted = np.einsum("ij,ij->i", channel.rows, found[:, channel.columns][own])
-            level[k] = max(float(np.sqrt(np.mean((channel.measured - predicted) ** 2))), 1e-12)
+            error = (measured[k] - (blocks[k] @ found[:, channel.columns, None])[..., 0]).ravel()
+            level[k] = max(float(np.sqrt(error @ error / samples)), 1e-12)
     return level
 
 

@@ -17,12 +17,13 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from iparam.arrays import FloatArray, remembered
 from iparam.motion.angle_samples import resolution
-from iparam.motion.joint_process import JointProcess, filter_joint, smooth_joint
+from iparam.motion.joint_process import JointProcess, TimeSteps, filter_joint, residual_sums, smooth_joint
 from iparam.robot.batching import get_num_threads
 
 ORDERS = (3, 4, 5, 6, 7)
@@ -84,10 +85,10 @@ def choose_processes(time: FloatArray, q: FloatArray) -> tuple[JointProcess, ...
     """The models for smoothing angles q (T, n) at times (T,), one a joint."""
     plain = JointProcess(4, 1.0, 1.0)
     share = _thinning(time, SEARCH_SAMPLES, SEARCH_RATE)
-    few = _each_joint(lambda angle: _Samples(time[::share], np.ascontiguousarray(angle[::share])), q)
-    stretches = _each_joint(lambda angle, samples: samples.most_active(), q, few)
+    few = [_Samples(time[::share], np.ascontiguousarray(angle)) for angle in q[::share].T]
+    stretches = [samples.most_active() for samples in few]
     least = _rounding_noise(q)
-    scores = _each_joint(lambda angle, pieces, floor: _cross_validation(pieces, floor), q, stretches, least)
+    scores = [_cross_validation(pieces, floor) for pieces, floor in zip(stretches, least, strict=True)]
 
     def look(angle: FloatArray, pieces: list[_Samples], score: _Remembered, floor: float) -> JointProcess:
         coarse = [piece.thinned(_thinning(piece.time, COARSE_SAMPLES, COARSE_RATE)) for piece in pieces]
@@ -243,6 +244,10 @@ class _Samples:
     last: bool = True
     velocity: FloatArray | None = None
 
+    @cached_property
+    def steps(self) -> TimeSteps:
+        return TimeSteps.of(self.time)
+
     @property
     def duration(self) -> float:
         return float(self.time[-1] - self.time[0])
@@ -384,18 +389,9 @@ def _cross_validation(pieces: Sequence[_Samples], floor: float = 0.0) -> _Rememb
             if not (piece.first and piece.last):
                 starts, ends = process.starts_at_rest and piece.first, process.ends_at_rest and piece.last
                 here = dataclasses.replace(process, starts_at_rest=starts, ends_at_rest=ends)
-            # A velocity counts as an angle does, in the units of its own noise.
-            series = [(piece.angle, 1.0)]
-            if piece.velocity is not None:
-                series.append((piece.velocity, process.velocity_noise))
-            smoothed = smooth_joint(
-                piece.time, piece.angle, here, depth=len(series), exact=False, velocity=piece.velocity
-            )
-            for order, (measured, unit) in enumerate(series):
-                residual = (measured - smoothed.means[:, order]) / unit
-                squares += float(residual @ residual)
-                spent += float(smoothed.covariances[:, order, order].sum()) / (unit * process.noise) ** 2
-                count += residual.size
+            sums = residual_sums(piece.time, piece.steps, piece.angle, here, piece.velocity)
+            squares, spent = squares + sums[0], spent + sums[1]
+            count += piece.time.size * (1 if piece.velocity is None else 2)
         noise = max(math.sqrt(squares / max(count - spent, 1.0)), LEAST_NOISE, floor)
         squares = max(squares, FOLLOWED * floor**2 * (count - spent))
         return math.log(squares) - 2.0 * math.log(max(count - CAUTION * spent, 1e-3)), noise
