@@ -66,7 +66,48 @@ def test_the_noise_is_estimated_where_nobody_tells_it(run: Any, other_run: Any) 
 def test_a_signal_without_noise_needs_no_perfect_prediction(run: Any, other_run: Any) -> None:
     found = verify_estimate(run.estimate, other_run.recording, run.robot, wrench_noise=np.zeros(6))
     floor = 1e-3 * np.repeat([found.signal[:3].max(), found.signal[3:].max()], 3)
-    assert found.by_noise == pytest.approx(found.rms / floor)
+    assert found.by_noise == pytest.approx(found.rms / np.maximum(floor, found.expected))
+    assert (found.expected < floor).any()
+
+
+def with_other_load(run: Any, phi: np.ndarray) -> Recording:
+    """The run with a load phi (10,) in place of its own, and the same noise."""
+    wrench = run.recording.signal("wrench")
+    motion = run.trajectory.trajectory.evaluate(wrench.time)
+    added = iparam.wrench_regressor(run.robot, motion.q, motion.dq, motion.ddq) @ (phi - run.truth.phi)
+    return run.recording.with_signal("wrench", time=wrench.time, values=wrench.values + added)
+
+
+def test_a_light_load_is_verified_as_well_as_it_is_known(run: Any, other_run: Any) -> None:
+    """50 g in the noise of a UR5e: the run tells about as much as the result claims, and says how much."""
+    phi = 0.025 * run.truth.phi
+    estimate = iparam.identify_payload(with_other_load(run, phi), run.robot)
+    other = with_other_load(other_run, phi)
+    found = verify_estimate(estimate, other, run.robot)
+    assert found.passed, found.sentence
+    assert found.scale_deviation > 0.02
+    assert "heavier or lighter would predict it as well" in found.sentence
+    certain = dataclasses.replace(estimate, covariance_phi=1e-4 * estimate.covariance_phi)
+    with pytest.raises(IdentificationError, match=r"cannot tell whether the load is right.*at most 6 %"):
+        verify_estimate(certain, other, run.robot)
+    assert not verify_estimate(heavier(estimate, 2.0), other, run.robot).passed
+    vague = dataclasses.replace(estimate, covariance_phi=100.0 * estimate.covariance_phi)
+    with pytest.raises(IdentificationError, match=r"nothing to verify.*\(at most 50 %\)"):
+        verify_estimate(vague, other, run.robot)
+
+
+def test_errors_of_motion_and_estimate_are_expected_in_the_residual(run: Any, other_run: Any) -> None:
+    found = verify_estimate(run.estimate, other_run.recording, run.robot)
+    assert (found.expected > found.noise).all()
+    vague = dataclasses.replace(run.estimate, covariance_phi=25.0 * run.estimate.covariance_phi)
+    widened = verify_estimate(vague, other_run.recording, run.robot)
+    assert (widened.expected > found.expected).all()
+    assert widened.scale_deviation > found.scale_deviation
+    # Two tons: what the angles are off counts for more than the sensor's noise.
+    certain = dataclasses.replace(run.estimate, phi=1000.0 * run.truth.phi, covariance_phi=1e-12 * np.eye(10))
+    tons = verify_estimate(certain, with_other_load(other_run, certain.phi), run.robot)
+    assert (tons.expected > 2.0 * found.noise).all()
+    assert tons.by_noise.max() < 2.0
 
 
 def still(run: Any, seconds: float = 4.0) -> Recording:

@@ -22,9 +22,9 @@ from iparam.excitation.constraints.constraint import InfeasibleError, JointLimit
 from iparam.excitation.information.criteria import Criterion
 from iparam.excitation.information.information import WrenchInformation
 from iparam.excitation.search.barrier import BarrierFunction, Smoothing
-from iparam.excitation.search.optimizer import Progress, optimize_excitation
+from iparam.excitation.search.optimizer import Progress, _Search, optimize_excitation
 from iparam.excitation.search.problem import ExcitationProblem
-from iparam.excitation.search.start import random_start, shrink_to_valid
+from iparam.excitation.search.start import StartResult, random_start, run_start, shrink_to_valid
 from iparam.excitation.setup import reference_problem
 from iparam.fleet import LocalPool
 
@@ -109,6 +109,27 @@ def test_the_number_of_workers_does_not_change_the_result(planned) -> None:
     np.testing.assert_array_equal(again.trajectory.a, planned.trajectory.a)
     np.testing.assert_array_equal(again.trajectory.b, planned.trajectory.b)
     assert [start.final for start in again.starts] == [start.final for start in planned.starts]
+
+
+def test_better_motions_are_found_beside_a_good_one(planned) -> None:
+    best = min(planned.starts, key=lambda start: start.final)
+    beside = [run_start(REFERENCE, 0, index, beside=best.x) for index in range(2, 6)]
+    assert min(start.final for start in beside) < best.final
+    assert max(start.initial for start in beside) < min(start.initial for start in planned.starts)
+    assert len({start.final for start in beside}) == 4
+
+
+def test_with_time_alone_every_other_start_is_beside_the_best() -> None:
+    """Of the tasks that a search hands out, not of what comes of them."""
+    search = _Search(REFERENCE, 0, None, 100.0, None, began=time.monotonic())
+    search.results = [StartResult(i, np.full(60, float(i)), 9.0, 2.0 - i, True, 1.0) for i in range(2)]
+    tasks = [search._next_task() for _ in range(9)]
+    assert all(task is not None for task in tasks)
+    beside = {task.index: task.beside for task in tasks if task is not None and task.beside is not None}
+    assert sorted(beside) == [5, 7]
+    assert all((x == 1.0).all() for x in beside.values())
+    fixed = _Search(REFERENCE, 0, 9, None, None, results=search.results, began=time.monotonic())
+    assert all(task is not None and task.beside is None for task in (fixed._next_task() for _ in range(9)))
 
 
 class Shared:

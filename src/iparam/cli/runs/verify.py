@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class Verify(CorrectedRunOptions):
     r"""Predict the wrench of a motion that was not used, and compare.
 
-    The exit code is 0 if every axis is within --threshold times the noise, and
-    --known-mass agrees; else 1.
+    The exit code is 0 if every axis is within --threshold times what a right
+    load leaves, and --known-mass agrees; else 1.
 
     Example:
       iparam verify result.json heldout.parquet
@@ -37,7 +37,7 @@ class Verify(CorrectedRunOptions):
     recording: Positional[Annotated[Path, arg(metavar="RECORDING")]]
     """Another run with the same load: .parquet, .csv, .npz or .mat."""
     threshold: Annotated[float, arg(metavar="N")] = 2.0
-    """Largest error (rms) that passes, in units of the sensor's noise."""
+    """Largest error (rms) that passes, by what noise, motion and result let expect."""
     keep_bias: Annotated[bool, arg(help_behavior_hint="")] = False
     """Use the result's sensor bias. By default six offsets are fitted: a bias changes."""
     known_mass: Annotated[float | None, arg(metavar="KG", help_behavior_hint="(default: not known)")] = None
@@ -72,7 +72,7 @@ class Verify(CorrectedRunOptions):
         rows = [
             [
                 f"{axis} [{unit}]",
-                *numbers([found.rms[i], found.noise[i], found.signal[i]], 4),
+                *numbers([found.rms[i], found.expected[i], found.signal[i]], 4),
                 number(found.by_noise[i], 2),
                 f"{100 * found.by_signal[i]:.2g} %",
                 "ok" if found.by_noise[i] <= found.threshold else "TOO LARGE",
@@ -82,10 +82,11 @@ class Verify(CorrectedRunOptions):
             )
         ]
         title = f"Measured - predicted over {found.duration:.4g} s, {found.samples} samples"
-        print_table(title, ["", "rms", "noise", "signal", "rms/noise", "rms/signal", ""], rows)
+        print_table(title, ["", "rms", "expected", "signal", "rms/expected", "rms/signal", ""], rows)
         print_line()
         offset = f"{' '.join(numbers(found.offset[:3], 3))} N, {' '.join(numbers(found.offset[3:], 4))} N m"
-        print_line(f"noise     {found.noise_source}")
+        levels = f"{' '.join(numbers(found.noise[:3], 3))} N, {' '.join(numbers(found.noise[3:], 4))} N m"
+        print_line(f"noise     {levels} ({found.noise_source})")
         print_line(f"offset    {offset} ({'fitted' if found.offset_fitted else 'of the result'})")
         scale = f"{number(found.best_scale, 4)} +- {number(NORMAL_95 * found.scale_deviation, 4)} (95 %)"
         print_line(f"scale     {scale} times the predicted wrench of the load would fit best")

@@ -15,6 +15,7 @@ from iparam.estimation.assessment.motion_path import SAME, motion_path, shared_m
 from iparam.estimation.assessment.run_analysis import AXIS_NAMES, RunAnalysis, analyze_run
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
+from iparam.estimation.payload.covariance import Scores, score_covariance
 from iparam.motion.motion import MotionEstimate
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
@@ -24,13 +25,20 @@ from iparam.sensing.measurement_noise import MeasurementNoise
 from iparam.sensing.noise import noise_preset, noise_presets
 
 DEFAULT_THRESHOLD = 2.0
-"""Residual in units of the noise up to which a run counts as predicted: a mass that is 10 % off gives 2.5 on 2 kg."""
+"""Residual in units of what a right load leaves up to which a run counts as predicted: a mass that is 10 % off gives
+2.5 on 2 kg."""
 
 SCALE_TOLERANCE = 0.05
 """By how much the load's wrench may have to be scaled to fit the run best, besides what its noise explains."""
 
 TELLING = 0.02
-"""Largest standard deviation of that scale with which a run can tell a right load from a wrong one."""
+"""Standard deviation of that scale with which a run can tell a right load from a wrong one."""
+
+AS_TELLING = 2.0
+"""How many times less than the estimate a run may know of it: a light load is verified as well as it is known."""
+
+LEAST_TELLING = 1.0 / 6.0
+"""Largest standard deviation of that scale with which a run says anything: half as heavy is three of them away."""
 
 MASS_TOLERANCE = 0.01
 """Share by which a known mass may be missed: what force sensors promise of their gain."""
@@ -46,13 +54,14 @@ class Verification:
     Attributes:
         rms: root mean square of measured - predicted.
         noise: standard deviation of the sensor's noise.
+        expected: rms that a right load leaves, by the noise, the errors of the motion and those of the estimate.
         noise_source: where the noise is known from, a few words.
         signal: root mean square of the measured wrench about its mean.
         offset: the constant part that was taken for the sensor's bias.
         offset_fitted: whether it was fitted to this run, or is the estimate's own.
         best_scale: the factor by which the load's predicted wrench would fit this run best; 1 if nothing is wrong.
-        scale_deviation: its standard deviation, by the noise of the run.
-        threshold: the largest rms that passes, in units of the noise.
+        scale_deviation: its standard deviation, by the noise of the run and the covariance of the estimate.
+        threshold: the largest rms that passes, in units of what is expected.
         samples: how many were compared.
         duration: from the first to the last [s].
         shared_motion: share of the run's poses that the motion identified from went through, too; None if unknown.
@@ -64,6 +73,7 @@ class Verification:
 
     rms: FloatArray
     noise: FloatArray
+    expected: FloatArray
     noise_source: str
     signal: FloatArray
     offset: FloatArray
@@ -82,12 +92,12 @@ class Verification:
 
     @property
     def by_noise(self) -> FloatArray:
-        """(6,) rms in units of the noise: 1 where nothing is left but noise.
+        """(6,) rms in units of what is expected: 1 where nothing is left but noise.
 
-        Noise below a thousandth of the largest signal of force, or of torque, counts as that much.
+        Less than a thousandth of the largest signal of force, or of torque, counts as that much.
         """
         least = NEGLIGIBLE * np.repeat([self.signal[:3].max(), self.signal[3:].max()], 3)
-        floor = np.maximum(self.noise, np.maximum(least, np.finfo(float).tiny))
+        floor = np.maximum(self.expected, np.maximum(least, np.finfo(float).tiny))
         return np.asarray(self.rms / floor)
 
     @property
@@ -129,7 +139,10 @@ class Verification:
         worst = int(np.argmax(self.by_noise))
         found = f"{AXIS_NAMES[worst]} is off by {self.by_noise[worst]:.2f} times the noise"
         if self.passed:
-            return f"The estimate predicts this run: at worst, {found} ({self.threshold:g} allowed)."
+            said = f"The estimate predicts this run: at worst, {found} ({self.threshold:g} allowed)."
+            if self.scale_deviation <= TELLING:
+                return said
+            return f"{said} A load {_percent(3.0 * self.scale_deviation)} heavier or lighter would predict it as well."
         beyond = int(np.count_nonzero(self.by_noise > self.threshold))
         if not beyond:
             scale = f"{self.best_scale:.3f} +- {NORMAL_95 * self.scale_deviation:.3f} (95 %)"
@@ -144,6 +157,7 @@ class Verification:
             "rms": {"force": self.rms[:3].tolist(), "torque": self.rms[3:].tolist()},
             "noise": {"force": self.noise[:3].tolist(), "torque": self.noise[3:].tolist()},
             "noise_source": self.noise_source,
+            "expected": {"force": self.expected[:3].tolist(), "torque": self.expected[3:].tolist()},
             "rms_by_noise": {"force": self.by_noise[:3].tolist(), "torque": self.by_noise[3:].tolist()},
             "rms_by_signal": {"force": self.by_signal[:3].tolist(), "torque": self.by_signal[3:].tolist()},
             "offset": {"force": self.offset[:3].tolist(), "torque": self.offset[3:].tolist()},
@@ -181,7 +195,8 @@ def verify_estimate(
         estimate: of the load.
         recording: of another motion with the same load.
         robot: the arm.
-        threshold: the largest rms that passes, in units of the noise.
+        threshold: the largest rms that passes, in units of what a right load leaves: the sensor's noise, and what the
+            errors of the motion and of the estimate add to it.
         keep_bias: use the estimate's sensor bias; otherwise six offsets are fitted, since a bias changes between runs.
         wrench_noise: (6,) standard deviation of the sensor's noise [N, N m]; None takes that of the noise preset that
             the recording names, and without one finds it in the spectrum of the residuals, beyond the load's own band.
@@ -193,7 +208,8 @@ def verify_estimate(
         mass_tolerance: by which share of it the estimate may be off, besides three standard deviations.
 
     Raises:
-        IdentificationError: the run would be predicted by a wrong load as well, since the arm hardly moves.
+        IdentificationError: the run would be predicted by a wrong load as well, since the arm hardly moves; or the
+            estimate says so little of the load that there is nothing to verify.
     """
     if not (np.isfinite(threshold) and threshold > 0.0):
         raise InputError(f"threshold must be positive, got {threshold!r}")
@@ -216,23 +232,33 @@ def verify_estimate(
         recording, robot, estimate, motion=motion, delay=delay, fit_offset=not keep_bias, correction=correction
     )
     noise, source = _noise(recording, wrench_noise)
+    noise = run.noise if noise is None else noise
     scale, deviation = _best_scale(run)
-    if not deviation <= TELLING:
+    claimed = _claimed_scale_deviation(run, estimate)
+    if claimed > LEAST_TELLING:
+        raise IdentificationError(
+            f"there is nothing to verify: by its own covariance the load may be {_percent(3.0 * claimed)} heavier or "
+            f"lighter (at most {_percent(3.0 * LEAST_TELLING)}). Identify it from a motion that tells more, or with a "
+            "sensor of less noise"
+        )
+    allowed = max(TELLING, min(AS_TELLING * claimed, LEAST_TELLING))
+    if not deviation <= allowed:
         raise IdentificationError(
             f"this run cannot tell whether the load is right: one {_percent(3.0 * deviation)} heavier or lighter would "
-            f"be predicted as well (at most {_percent(3.0 * TELLING)} is asked for). Record a motion that turns the "
+            f"be predicted as well (at most {_percent(3.0 * allowed)} is asked for). Record a motion that turns the "
             "tool over, such as one of iparam excite optimize, or with a sensor of less noise"
         )
     time = run.problem.time
     return Verification(
         rms=frozen(run.rms),
-        noise=frozen(run.noise if noise is None else noise),
+        noise=frozen(noise),
+        expected=frozen(_expected_rms(run, estimate, noise)),
         noise_source=source,
         signal=frozen(run.signal),
         offset=frozen(run.offset),
         offset_fitted=run.offset_fitted,
         best_scale=scale,
-        scale_deviation=deviation,
+        scale_deviation=float(np.hypot(deviation, claimed)),
         threshold=threshold,
         samples=run.problem.num_samples,
         duration=float(time[-1] - time[0]),
@@ -262,18 +288,43 @@ def _weights(run: RunAnalysis) -> FloatArray:
     return np.asarray(1.0 / np.maximum(run.noise_in_band, 1e-6 * max(float(run.signal.max()), 1e-300)))
 
 
-def _seen(run: RunAnalysis, wrench: FloatArray) -> FloatArray:
-    """What a part (N, 6) of a wrench changes, in units of the noise: without its mean where an offset is fitted."""
-    return np.asarray(_weights(run) * (wrench - wrench.mean(axis=0) if run.offset_fitted else wrench))
+def _changes(run: RunAnalysis, wrench: FloatArray) -> FloatArray:
+    """What a part (N, 6, ...) of a wrench changes: without its mean where an offset is fitted."""
+    return wrench - wrench.mean(axis=0) if run.offset_fitted else wrench
 
 
 def _best_scale(run: RunAnalysis) -> tuple[float, float]:
-    """Least squares of the measured wrench by the load's, weighted by the noise, and its standard deviation."""
-    load, measured = _seen(run, run.predicted - run.offset), _seen(run, run.problem.y - run.offset)
+    """Least squares of the measured wrench by the load's, weighted by the noise, and its standard deviation.
+
+    The latter is at least that of the wrench's noise; where what is left moves the scale more, as errors of the motion
+    do, which last, it is what they show.
+    """
+    weights = _weights(run)
+    load, measured = (weights * _changes(run, part - run.offset) for part in (run.predicted, run.problem.y))
     squares = float(np.sum(load**2))
     if squares <= 0.0:
         return 1.0, float("inf")
-    return float(np.sum(load * measured)) / squares, float(1.0 / np.sqrt(squares))
+    scale = float(np.sum(load * measured)) / squares
+    shown = score_covariance(Scores(np.ascontiguousarray(load[..., None]), measured - scale * load, np.zeros(1)))
+    return scale, float(max(1.0 / np.sqrt(squares), np.sqrt(shown.matrix[0, 0]) / squares))
+
+
+def _claimed_scale_deviation(run: RunAnalysis, estimate: Estimate) -> float:
+    """Standard deviation that the covariance of the estimate gives the scale of its wrench in this run."""
+    regressors = _weights(run)[:, None] * _changes(run, run.problem.A)
+    load = regressors @ estimate.phi
+    squares = float(np.sum(load**2))
+    slope = np.einsum("nci,nc->i", regressors, load) / max(squares, np.finfo(float).tiny)
+    return float(np.sqrt(max(slope @ estimate.covariance_phi @ slope, 0.0)))
+
+
+def _expected_rms(run: RunAnalysis, estimate: Estimate, noise: FloatArray) -> FloatArray:
+    """(6,) what a right load leaves: the noise, the errors of the motion times the load, and those of the estimate."""
+    regressors, uncertainty = _changes(run, run.problem.A), run.problem.uncertainty
+    power = noise**2 + np.einsum("nci,ij,ncj->c", regressors, estimate.covariance_phi, regressors) / len(regressors)
+    if uncertainty is not None:
+        power = power + uncertainty.mean(np.diagonal(uncertainty.wrench_covariance(estimate.phi), axis1=1, axis2=2))
+    return np.asarray(np.sqrt(np.maximum(power, 0.0)))
 
 
 def _percent(share: float) -> str:

@@ -22,12 +22,14 @@ from iparam.errors import InputError, IparamError
 from iparam.excitation.constraints.constraint import WorstMargin
 from iparam.excitation.information.criteria import Criterion, criterion_value, eigenvalues
 from iparam.excitation.search.problem import ExcitationProblem
-from iparam.excitation.search.start import StartResult, run_task
+from iparam.excitation.search.start import StartResult, StartTask, run_task
 from iparam.excitation.search.worker import start_worker
 from iparam.robot.batching import get_num_threads
 from iparam.trajectory.fourier import WindowedFourierTrajectory
 
 _MOST_FAILURES = 21
+_RANDOM_STARTS = 5
+"""How many starts are random before every other one is beside the best motion so far."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,9 @@ def optimize_excitation(
 ) -> OptimizationResult:
     """Search the motion that tells most, from many random starts at once.
 
-    Given ``starts`` and time enough, the outcome depends on ``seed`` alone, not on the number of workers. A time budget
-    ends the starts under way where they are; that is always a usable motion, and so is what Ctrl-C leaves.
+    Given ``starts`` and time enough, the outcome depends on ``seed`` alone, not on the number of workers. With a time
+    budget alone, every other start is beside the best motion so far. Its end ends the starts under way where they are;
+    that is always a usable motion, and so is what Ctrl-C leaves.
 
     Args:
         problem: what is sought.
@@ -171,7 +174,7 @@ class _Search:
             while True:
                 room = getattr(executor, "num_workers", None) or getattr(executor, "_max_workers", None) or 1
                 while len(under_way) < room and (task := self._next_task()) is not None:
-                    under_way[executor.submit(run_task, self.problem, self.seed, *task, shared)] = task[0]
+                    under_way[executor.submit(run_task, self.problem, self.seed, task, shared)] = task.index
                 if not under_way:
                     return
                 self._collect(under_way)
@@ -234,7 +237,7 @@ class _Search:
             self.began = time.monotonic()
         task = self._next_task()
         if task is not None:
-            self.tasks[channel] = task[0]
+            self.tasks[channel] = task.index
         channel.send(task)
         return task is None
 
@@ -248,16 +251,18 @@ class _Search:
             self.failures.append(content)
             self.running.pop(self.tasks.pop(channel, -1), None)
 
-    def _next_task(self) -> tuple[int, float, float] | None:
+    def _next_task(self) -> StartTask | None:
         remaining = 1e9 if self.time_budget is None else self.time_budget - (time.monotonic() - self.began)
         enough = self.starts is not None and self.given >= self.starts
         if remaining <= 0 or enough or len(self.failures) >= _MOST_FAILURES:
             return None
-        # With a fixed number of starts, every one is polished: what another start found must not matter.
-        best = np.inf if self.starts is not None else self.best
-        task = (self.given, best, remaining)
+        index = self.given
         self.given += 1
-        return task
+        if self.starts is not None:  # every one is polished: what another start found must not matter
+            return StartTask(index, np.inf, remaining)
+        varied = index >= _RANDOM_STARTS and index % 2 == 1 and self.results
+        beside = min(self.results, key=lambda result: result.final).x if varied else None
+        return StartTask(index, self.best, remaining, beside)
 
     @property
     def best(self) -> float:

@@ -15,7 +15,10 @@ import threading
 import time
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from iparam.excitation.search.start import StartTask
 
 ONE_THREAD = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
@@ -65,17 +68,18 @@ def main(channel: Connection) -> None:
         warm_up(problem)
     channel.send(("ready", None))
     while True:
-        task: tuple[int, float, float] | None = channel.recv()
+        task: StartTask | None = channel.recv()
         if task is None:
             return
-        index, best, seconds = task
 
-        def report(value: float, index: int = index) -> None:
+        def report(value: float, index: int = task.index) -> None:
             channel.send(("progress", (index, value)))
 
         outcome: tuple[str, Any]
         try:
-            outcome = ("result", run_start(problem, seed, index, best, time.monotonic() + seconds, report))
+            deadline = time.monotonic() + task.seconds
+            result = run_start(problem, seed, task.index, task.best, deadline, report, task.beside)
+            outcome = ("result", result)
         except IparamError as error:
             outcome = ("failure", str(error))
         except Exception as error:
