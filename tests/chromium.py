@@ -28,7 +28,7 @@ FLAGS = (
     "--no-first-run",
     "--remote-debugging-port=0",
 )
-WIDTH, HEIGHT = 900, 560
+WIDTH, HEIGHT = 900, 300
 PATIENCE = 120.0
 """What a page may take on a busy machine that draws without a graphics card [s]."""
 
