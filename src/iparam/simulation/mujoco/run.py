@@ -75,6 +75,9 @@ class ComputedTorque:
 LOST = 0.5
 """Distance from the set points, over all joints, at which an arm has lost its trajectory [rad]."""
 
+WEIGHTLESS = 1e-5
+"""Least eigenvalue of the joints' mass matrix, as a share of the largest, below which an arm has next to no inertia."""
+
 
 class MujocoRun:
     """One run of one scene: its state and its log.
@@ -157,7 +160,7 @@ class MujocoRun:
                 self.q[self._row], self.dq[self._row] = q, dq
             step(model, data)
             if not error.dot(error) < LOST**2:  # true for NaN as well
-                self._report_loss(float(goal.time[k]), error)
+                self._report_loss(float(goal.time[k]), error, weight[: k + 1])
             if logging[k]:
                 self._log()
         return asked, errors
@@ -169,10 +172,21 @@ class MujocoRun:
         self.tool_poses[row, :3, 3] = data.site_xpos[self._site]
         self._row += 1
 
-    def _report_loss(self, time: float, error: FloatArray) -> None:
-        joint = int(np.argmax(np.abs(error)))
-        name, limit = self._robot.joint_names[joint], self._robot.limits.torque[joint]
+    def _report_loss(self, time: float, error: FloatArray, weight: FloatArray) -> None:
+        """Say which joint got lost at a time, and why, as far as the mass matrices (K, n, n) on the way there tell."""
+        joint, names = int(np.argmax(np.abs(error))), self._robot.joint_names
+        lost = f"the arm lost its trajectory at {time:.3f} s: {names[joint]} is {abs(error[joint]):.2g} rad off its set"
+        values, vectors = np.linalg.eigh(weight)
+        least = int(np.argmin(values[:, 0] / values[:, -1]))
+        if values[least, 0] < WEIGHTLESS * values[least, -1]:
+            turning = [names[i] for i in np.argsort(-np.abs(vectors[least, :, 0]))[:2]]
+            raise SimulationError(
+                f"{lost} point. It passed a pose in which {' and '.join(turning)} can turn against each other with an "
+                f"inertia of {values[least, 0]:.1g} kg m^2, since links between them have no mass: nothing can drive "
+                "that. The robot file needs masses for them, or the joints rotor inertia (armature in MJCF); or plan "
+                "from another pose (--q0) and with less room to move (--max-displacement)"
+            )
+        limit = self._robot.limits.torque[joint]
         raise SimulationError(
-            f"the arm lost its trajectory at {time:.3f} s: {name} is {abs(error[joint]):.2g} rad "
-            f"off its set point, with a torque limit of {limit:g} N m; slow the trajectory down or lighten the payload"
+            f"{lost} point, with a torque limit of {limit:g} N m; slow the trajectory down or lighten the payload"
         )
