@@ -91,6 +91,29 @@ def test_run_refuses_before_it_connects(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_plan_of_the_reference_problem_is_refused_by_the_links_of_the_arm(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its own geometry, spheres at the joints, calls it clear; what it was planned with comes from the file."""
+    plan = ["excite", "optimize", "--preset", "reference", "--starts", "1", "--output", str(tmp_path / "t.json")]
+    assert main(plan) == 0
+    capsys.readouterr()
+    assert main(["excite", "check", str(tmp_path / "t.json")]) == 0
+    checked = capsys.readouterr()
+    assert "all limits kept" in checked.out
+    assert "by the shapes of the links" in checked.err
+    assert (
+        main(
+            ["ur", "run", str(tmp_path / "t.json"), "--host", "192.0.2.1", "--output", str(tmp_path / "r.csv"), "--yes"]
+        )
+        == 1
+    )
+    refused = capsys.readouterr()
+    assert "planned with      a payload of 0.1 x 0.15 x 0.2 m" in refused.out
+    assert "the motion of the reference problem is not valid, so the arm stays where it is" in refused.err
+    assert [path.name for path in tmp_path.iterdir()] == ["t.json"]
+
+
 def changed_result(path: Path, **changes: Any) -> Path:
     document = json.loads(RESULT.read_text())
     for key in ("phi", "inertia_about_origin"):

@@ -23,7 +23,7 @@ from iparam.simulation import (
     SimulationError,
     SimulationResult,
 )
-from iparam.trajectory import FourierTrajectory
+from iparam.trajectory import FourierTrajectory, WindowedFourierTrajectory
 
 PANDA_HOME = (0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785)
 
@@ -320,3 +320,33 @@ def test_a_motion_of_weeks_is_refused_before_memory_is_asked_for(ur5e, at_rest) 
     scene = MujocoSimulator().load(ur5e)
     with pytest.raises(iparam.InputError, match=r"1e\+06 s are 2000000001 steps of the physics .*more than 50000000"):
         scene.run(at_rest(duration=1e6))
+
+
+def test_links_without_mass_that_line_up_are_named(tmp_path: Path) -> None:
+    """A shoulder of three joints in one point, two of its links massless: with the middle joint at 90 deg, the outer
+    two turn about one axis, and nothing has inertia against the one turning back as the other turns.
+    """
+    axes = {"yaw": "0 0 1", "roll": "1 0 0", "pitch": "0 1 0"}
+    links = "".join(f'<link name="{name}"/>' for name in ("base", "l_yaw", "l_roll"))
+    body = (
+        '<link name="l_pitch"><inertial><origin xyz="0.02 0.01 -0.2"/><mass value="2"/>'
+        '<inertia ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.002"/></inertial></link>'
+    )
+    joints = "".join(
+        f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="l_{name}"/><axis xyz="{axis}"/>'
+        '<limit lower="-3" upper="3" velocity="9" effort="60"/></joint>'
+        for (name, axis), parent in zip(axes.items(), ("base", "l_yaw", "l_roll"), strict=True)
+    )
+    path = tmp_path / "shoulder.urdf"
+    path.write_text(f'<robot name="shoulder">{links}{body}{joints}</robot>')
+    robot = iparam.load_robot(path)
+    a = np.zeros((3, 2))
+    a[1, 0] = 0.2  # about the pose in which yaw and pitch are one axis
+    a[0, 1] = 0.5
+    through = WindowedFourierTrajectory(np.array([0.0, 1.57, 0.2]), a, 0 * a, base_freq=0.5, duration=2.0)
+    payload = Payload.box(mass=1.0, size=(0.05, 0.05, 0.05), offset=(0.05, 0.0, -0.4))
+    scene = MujocoSimulator().load(robot, payload, WorkCell(ground_height=None))
+    with pytest.raises(SimulationError, match=r"yaw and pitch|pitch and yaw") as caught:
+        scene.run(through)
+    assert "links between them have no mass" in str(caught.value)
+    assert "torque limit" not in str(caught.value)
