@@ -34,6 +34,12 @@ def test_columns_are_those_of_the_formulas() -> None:
         "cosine": np.cos(q),
         "sine2": 2.0 * np.sin(q) * np.cos(q),
         "cosine2": 1.0 - 2.0 * np.sin(q) ** 2,
+        "sine3": 3.0 * np.sin(q) - 4.0 * np.sin(q) ** 3,
+        "cosine3": 4.0 * np.cos(q) ** 3 - 3.0 * np.cos(q),
+        "sine4": 2.0 * np.sin(2.0 * q) * np.cos(2.0 * q),
+        "cosine4": 1.0 - 2.0 * np.sin(2.0 * q) ** 2,
+        "sine6": 2.0 * np.sin(3.0 * q) * np.cos(3.0 * q),
+        "cosine6": 1.0 - 2.0 * np.sin(3.0 * q) ** 2,
     }
     assert expected.keys() == found.keys()
     for term, column in expected.items():

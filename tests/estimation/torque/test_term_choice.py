@@ -9,7 +9,7 @@ import pytest
 
 import iparam
 from iparam.estimation.torque.joint_data import JointDataSource
-from iparam.estimation.torque.term_choice import ALWAYS, with_chosen_terms
+from iparam.estimation.torque.term_choice import ALWAYS, _covered, with_chosen_terms
 from iparam.estimation.torque.torque_model import TorqueModel
 from iparam.recording import Recording
 
@@ -71,3 +71,18 @@ def test_friction_that_would_drive_a_joint_is_none(plain: Recording, robot: ipar
     more[:, 1] = -4.0 * np.tanh(dq[:, 1] / 0.5)
     found = more_terms(chosen(with_torque(plain, more), robot))[1]
     assert not any(term.startswith(("saturating", "forward", "load")) for term in found)
+
+
+def test_waves_are_found_where_a_joint_moves_over_one_of_them(plain: Recording, robot: iparam.Robot) -> None:
+    """A sixth of a turn is a period of six waves, and a piece of one wave: that tells nothing of the rest."""
+    q = plain.signal("q").values
+    moved = np.ptp(q, axis=0)
+    joint = int(np.argmax(moved))
+    assert moved[joint] > 2.0 * np.pi / 4.0
+    more = np.zeros_like(q)
+    more[:, joint] = 3.0 * np.sin(4.0 * q[:, joint] + 0.5)
+    assert {"sine4", "cosine4"} <= more_terms(chosen(with_torque(plain, more), robot))[joint]
+    assert _covered(("sine6", "cosine6"), 1.1)
+    assert not _covered(("sine6", "cosine6"), 1.0)
+    assert _covered(("sine", "cosine"), 0.1)
+    assert _covered(("spring",), 0.1)

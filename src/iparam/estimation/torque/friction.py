@@ -11,7 +11,8 @@ Terms, each with one coefficient a joint, q its position, v its speed and s its 
 - ``offset`` 1 [N m]: what a current sensor or a spring adds;
 - ``spring`` q [N m/rad]: cables and hoses that are bent;
 - ``sine``, ``cosine`` of q [N m]: a balancer, an eccentric gear, a torque sensor that is strained by its own flange;
-- ``sine2``, ``cosine2`` of 2 q [N m]: the two lobes of a strain wave gear.
+- ``sine2``, ``cosine2`` of 2 q [N m], and so on with 3, 4 and 6: the two lobes of a strain wave gear, the spokes and
+  bolts of a torque sensor.
 
 The characteristic speed of ``stribeck`` and ``saturating`` may follow the name: ``stribeck:0.05`` [rad/s].
 
@@ -38,7 +39,10 @@ from iparam.errors import InputError, UnknownNameError
 DISSIPATIVE = ("viscous", "forward", "backward", "coulomb", "stribeck", "saturating", "quadratic", "load")
 """Terms whose coefficients are not negative."""
 
-TERMS = (*DISSIPATIVE, "offset", "spring", "sine", "cosine", "sine2", "cosine2")
+WAVES = {f"{wave}{count if count > 1 else ''}": count for count in (1, 2, 3, 4, 6) for wave in ("sine", "cosine")}
+"""Terms that are periodic in the angle, and how often they repeat in a turn."""
+
+TERMS = (*DISSIPATIVE, "offset", "spring", *WAVES)
 WITH_SPEED = {"stribeck": 0.1, "saturating": 0.5}
 """Terms with a characteristic speed, and that speed where none is given [rad/s or m/s]."""
 
@@ -125,11 +129,10 @@ class FrictionModel:
             "load": lambda term: np.zeros_like(speed) if load is None else side * np.abs(as_float_array(load, "load")),
             "offset": lambda term: np.ones_like(speed),
             "spring": lambda term: place,
-            "sine": lambda term: np.sin(place),
-            "cosine": lambda term: np.cos(place),
-            "sine2": lambda term: np.sin(2.0 * place),
-            "cosine2": lambda term: np.cos(2.0 * place),
         }
+        waves = {"sine": np.sin, "cosine": np.cos}
+        for wave in WAVES:
+            every[wave] = lambda term: np.asarray(waves[term.rstrip("0123456789")](WAVES[term] * place))
         return {term: np.asarray(every[kind(term)](term)) for term in self.terms}
 
 

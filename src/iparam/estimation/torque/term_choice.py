@@ -26,7 +26,7 @@ from iparam.estimation.torque.consistent_robot import (
     consistent_parameters,
     link_units,
 )
-from iparam.estimation.torque.friction import DISSIPATIVE, FrictionModel, kind
+from iparam.estimation.torque.friction import DISSIPATIVE, WAVES, FrictionModel, kind
 from iparam.estimation.torque.joint_data import JointDataSource
 from iparam.estimation.torque.torque_fit import reduced_run
 from iparam.estimation.torque.torque_model import Coupling, TorqueModel
@@ -47,8 +47,15 @@ CANDIDATES: tuple[tuple[str, ...], ...] = (
     ("spring",),
     ("sine", "cosine"),
     ("sine2", "cosine2"),
+    ("sine3", "cosine3"),
+    ("sine4", "cosine4"),
+    ("sine6", "cosine6"),
 )
 """What may be added, each as a whole."""
+
+FEW_WAVES = 2
+"""Waves a turn up to which a joint may have them whatever it moves over: a balancer, an eccentric gear. More of them
+over less than their period are a polynomial, which says nothing beyond where it was fitted."""
 
 SMOOTH_SPEEDS = (0.01, 0.02, 0.05)
 """At which the direction of motion may change smoothly [rad/s]."""
@@ -249,6 +256,7 @@ class _Search:
         units = PRIOR_DEVIATION * link_units(self._makers).ravel()
         self._bodies = _Bodies(self._makers.ravel(), np.diag(units), np.zeros(units.size))
         self._level = np.ones(model.num_joints)
+        self._ranges = np.zeros(model.num_joints)
         self._blocks = list(self._normal_equations(sources, scale, None))
         self._settle()
         if "load" in model.friction.terms:  # what passes the gears is known only now
@@ -300,7 +308,9 @@ class _Search:
             [
                 _Change(self._chosen[joint], group, joint)
                 for group in CANDIDATES
-                if not set(group) & self._chosen[joint] and not _one_sided(set(group) | self._chosen[joint])
+                if not set(group) & self._chosen[joint]
+                and not _one_sided(set(group) | self._chosen[joint])
+                and _covered(group, float(self._ranges[joint]))
             ]
             for joint in self._model.measured
         ]
@@ -388,6 +398,7 @@ class _Search:
             data, directions = reduced_run(model, source, step, _window(source))
             load = None if parameters is None else model.gear_torques(data, run, parameters)
             rows = model.rows(data, run, directions, load)
+            self._ranges = np.maximum(self._ranges, np.ptp(data.q, axis=0))
             blocks = max(2, round(BLOCKS * source.num_samples / total))
             for part in np.array_split(np.arange(len(data.time)), blocks):
                 own = slice(int(part[0]), int(part[-1]) + 1)
@@ -546,6 +557,12 @@ def _total(parts: Sequence[_Sums]) -> _Sums:
 def _window(source: JointDataSource) -> int:
     """Samples that a mean is taken of: the choice then does not depend on the rate of the log."""
     return max(1, int(MEAN_OVER * source.rate + 0.01))
+
+
+def _covered(terms: Sequence[str], moved: float) -> bool:
+    """Whether a joint that moves over so much [rad] shows a period of waves."""
+    count = WAVES.get(terms[0], 0)
+    return count <= FEW_WAVES or count * moved >= 2.0 * np.pi
 
 
 def _one_sided(terms: set[str]) -> bool:

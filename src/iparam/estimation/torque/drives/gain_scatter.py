@@ -1,11 +1,12 @@
 """How far the drives disagree with one another: what a log itself says of the drive gains it is read with.
 
-Joints share bodies: what hangs on joint 3 also hangs on joint 2. A gain that is off therefore shows against the others,
-and only a factor that all have in common does not. Each joint is given a relative deviation of its gain as one more
-unknown; their scatter beyond what residuals explain is the drives' (the estimator of Paule & Mandel 1982, as used where
-laboratories are compared). What residuals explain is how far the gains move when long blocks are left out in turn, as
-for the parameters: residuals of a real arm last. The mass of the load takes no part in this, so that it may be used to
-state the error of it.
+Joints share bodies: what hangs on joint 3 also hangs on joint 2. A gain that is off therefore shows against the
+others, and only a factor that all have in common does not. Each joint is given a relative deviation of its gain as
+one more unknown; their scatter beyond what residuals explain is the drives' (the estimator of Paule & Mandel 1982, as
+used where laboratories are compared), if there is more of it than chance makes: residuals alone exceed what they are
+expected to be half of the time, and what they do to parameters is counted already. What residuals explain is how far
+the gains move when long blocks are left out in turn, as for the parameters: residuals of a real arm last. The mass of
+the load takes no part in this, so that it may be used to state the error of it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import dataclasses
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.estimation.torque.incremental_qr import RowClass
+from iparam.estimation.torque.incremental_qr import IncrementalQR, RowClass
 from iparam.estimation.torque.torque_fit import TorqueFit
 from iparam.estimation.torque.torque_model import NUM_LOAD
 from iparam.estimation.torque.weighted_solution import (
@@ -40,6 +41,9 @@ CLEAR = 3.0
 SMALLEST = 1e-13
 """Eigenvalue, of columns scaled to length one, below which a direction counts as not seen."""
 
+CHANCE = 0.05
+"""Probability of as much scatter by residuals alone, above which none is counted."""
+
 LARGEST = 0.5
 """Scatter above which nothing more is said."""
 
@@ -58,29 +62,36 @@ def with_measured_tolerance(fit: TorqueFit) -> TorqueFit:
 
 def with_run_gains(fit: TorqueFit) -> tuple[TorqueFit, tuple[str, ...]]:
     """The fit, its last run trusted to have the gains of the others no more than the runs themselves show; and a
-    sentence if they show that it has not. Gains without tolerance are exact.
+    sentence where that widens the load's interval. Gains without tolerance are exact.
 
-    A load is found from what the last run has more than the others, and they carry the whole arm: a factor between the
-    gains of the two is the arm's weight times its error, which may be several times the load's. What that makes of the
-    load is counted where it is more than a standard deviation of it: less is in the gains' own tolerance.
+    A load is found from what the last run has more than the others, and they carry the whole arm: a factor between
+    the gains of the two is the arm's weight times its error, which may be several times the load's. What the runs
+    say of it is combined with what such factors are like (`RUN_TOLERANCE`), unless the two contradict each other.
+    What remains is counted where it is more than a standard deviation of the load: less is in the gains' own
+    tolerance.
     """
     if fit.gains.tolerance == 0.0 or len(fit.runs) < 2:
         return fit, ()
-    deviations, covariance = gain_deviations(fit, between=RUN_TOLERANCE)
-    factor, deviation = float(deviations[-1]), float(np.sqrt(covariance[-1, -1]))
+    deviations, covariance = gain_deviations(fit, between_runs=True)
+    factor, variance, usual = float(deviations[-1]), float(covariance[-1, -1]), RUN_TOLERANCE**2
+    shown = factor**2 > CLEAR**2 * variance
+    if factor**2 <= CLEAR**2 * (variance + usual):
+        share = usual / (usual + variance)
+        factor, variance = share * factor, share * variance
     count = fit.model.num_joints
-    changed = dataclasses.replace(fit, run_gains=np.full((count, count), factor**2 + deviation**2))
+    changed = dataclasses.replace(fit, run_gains=np.full((count, count), factor**2 + variance))
     before = np.diag(fit.covariance)[-NUM_LOAD:]
     if (np.diag(changed.covariance)[-NUM_LOAD:] - before <= before).all():
         return fit, ()
-    if abs(factor) <= CLEAR * deviation:
-        return changed, ()
-    sentence = (
+    said = (
         f"The gains are not the same in both runs: those of the loaded run deviate by {100 * factor:+.1f} +- "
-        f"{100 * deviation:.1f} % from those of the other, for which the standard deviations were widened. Record both "
-        "runs with the arm equally warm, one right after the other."
+        f"{100 * np.sqrt(variance):.1f} % from those of the other"
+        if shown
+        else "The gains of the loaded run may deviate from those of the other by "
+        f"{100 * np.sqrt(factor**2 + variance):.1f} % (standard deviation)"
     )
-    return changed, (sentence,)
+    advice = "Record both runs with the arm equally warm, one right after the other."
+    return changed, (f"{said}, for which the standard deviations were widened. {advice}",)
 
 
 def gain_scatter(fit: TorqueFit) -> float:
@@ -95,16 +106,18 @@ def gain_scatter(fit: TorqueFit) -> float:
         weights = 1.0 / (variances + scatter)
         return float(weights @ (deviations - np.average(deviations, weights=weights)) ** 2) - (deviations.size - 1)
 
-    if excess(0.0) <= 0.0:
+    from scipy.optimize import brentq
+    from scipy.stats import f as fisher
+
+    joints, blocks = deviations.size - 1, sum(min(GROUPS, len(run.blocks)) - 1 for run in fit.runs)
+    if excess(0.0) <= joints * (float(fisher.ppf(1.0 - CHANCE, joints, max(blocks, 1))) - 1.0):
         return 0.0
     if excess(LARGEST**2) >= 0.0:
         return LARGEST
-    from scipy.optimize import brentq
-
     return float(np.sqrt(brentq(excess, 0.0, LARGEST**2, xtol=1e-8)))
 
 
-def gain_deviations(fit: TorqueFit, between: float = 0.0) -> tuple[FloatArray, FloatArray]:
+def gain_deviations(fit: TorqueFit, between_runs: bool = False) -> tuple[FloatArray, FloatArray]:
     """Relative deviations (n,) of the drives' gains that fit the runs best, and their covariance (n, n).
 
     A factor that all have in common is only held by `LOOSE`. The covariance is how far they move when long blocks are
@@ -112,89 +125,62 @@ def gain_deviations(fit: TorqueFit, between: float = 0.0) -> tuple[FloatArray, F
 
     Args:
         fit: of the runs.
-        between: relative standard deviation that a factor which all gains of the last run have more than those of the
-            others is allowed beforehand; it is then the last of n + 1 deviations, what is not known of it beforehand
-            counted in its variance. 0 for no such factor.
-    """
-    solution, count, known = fit.solution, fit.solution.used.size, fit.model.num_joints
-    size = count + known + bool(between)
-
-    def extended(run: int, key: RowClass, triangle: FloatArray, num_rows: int) -> FloatArray:
-        rows = _extended(fit, run, key, triangle, num_rows)
-        if not between:
-            return rows
-        last = rows[:, count:-1].sum(axis=1) * (run == len(fit.runs) - 1)
-        return np.column_stack([rows[:, :-1], last, rows[:, -1]])
-
-    totals = [
-        (key, extended(run, key, factor.triangle, factor.num_rows) / solution.noise[key])
-        for run, blocks in enumerate(fit.runs)
-        for key, factor in blocks.totals().items()
-    ]
-    gram, right = np.zeros((size, size)), np.zeros(size)
-    for _, rows in totals:
-        gram += rows[:, :-1].T @ rows[:, :-1]
-        right += rows[:, :-1].T @ rows[:, -1]
-    gram[np.arange(count, count + known), np.arange(count, count + known)] += LOOSE**-2
-    meat = np.zeros((size, size))
-    if between:
-        gram[-1, -1] += between**-2
-        meat[-1, -1] = between**-2
-    unit = 1.0 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
-    inverse = np.linalg.pinv(gram * np.outer(unit, unit), rcond=1e-13, hermitian=True) * np.outer(unit, unit)
-    found = inverse @ right
-    if not between:
-        return np.asarray(found[count:]), _moved_gains(fit, gram, found)
-    for run, blocks in enumerate(fit.runs):
-        sums = np.zeros((len(blocks.blocks), size))
-        for total, block in zip(sums, blocks.blocks, strict=True):
-            for key, factor in block.items():
-                rows = extended(run, key, factor.triangle, factor.num_rows)
-                total += rows[:, :-1].T @ (rows[:, -1] - rows[:, :-1] @ found) / solution.noise[key] ** 2
-        meat += block_sum_scatter(sums)
-    covariance = inverse[count:] @ meat @ inverse[:, count:]
-    return np.asarray(found[count:]), np.asarray(0.5 * (covariance + covariance.T))
-
-
-def _moved_gains(fit: TorqueFit, gram: FloatArray, found: FloatArray) -> FloatArray:
-    """(n, n) covariance of the gains' deviations by how far they move when long blocks are left out in turn.
-
-    Args:
-        fit: of the runs.
-        gram: (r + n, r + n) of the parameters and the deviations.
-        found: (r + n,) them.
+        between_runs: whether all gains of the last run may have a factor more than those of the others; it is then the
+            last of n + 1 deviations.
     """
     solution, count = fit.solution, fit.solution.used.size
+    size = count + fit.model.num_joints + between_runs
+    gram, right = np.zeros((size, size)), np.zeros(size)
+    for run, blocks in enumerate(fit.runs):
+        for key, factor in blocks.totals().items():
+            rows = _extended(fit, run, key, factor, between_runs) / solution.noise[key]
+            gram += rows[:, :-1].T @ rows[:, :-1]
+            right += rows[:, :-1].T @ rows[:, -1]
+    gram[np.arange(count, size), np.arange(count, size)] += LOOSE**-2
     unit = 1.0 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
     values, vectors = np.linalg.eigh(gram * np.outer(unit, unit))
     seen = values > SMALLEST * values[-1]
     half = unit[:, None] * vectors[:, seen] / np.sqrt(values[seen])
-    covariance = np.zeros((found.size - count, found.size - count))
+    found = half @ (half.T @ right)
+    covariance = np.zeros((size - count, size - count))
     for run, blocks in enumerate(fit.runs):
+        if between_runs:
+            sums = np.zeros((len(blocks.blocks), size))
+            for total, block in zip(sums, blocks.blocks, strict=True):
+                for key, factor in block.items():
+                    rows = _extended(fit, run, key, factor, between_runs) / solution.noise[key]
+                    total += rows[:, :-1].T @ (rows[:, -1] - rows[:, :-1] @ found)
+            covariance += half[count:] @ block_sum_scatter(sums @ half) @ half[count:].T
+            continue
         moves = []
         for group in np.array_split(np.arange(len(blocks.blocks)), min(GROUPS, len(blocks.blocks))):
             information, score = np.zeros((half.shape[1], half.shape[1])), np.zeros(half.shape[1])
             for block in group.tolist():
                 for key, factor in blocks.blocks[block].items():
-                    rows = _extended(fit, run, key, factor.triangle, factor.num_rows) / solution.noise[key]
+                    rows = _extended(fit, run, key, factor, between_runs) / solution.noise[key]
                     own = rows[:, :-1] @ half
                     information += own.T @ own
                     score += own.T @ (rows[:, -1] - rows[:, :-1] @ found)
             moves.append(half[count:] @ move_without(information, score))
         covariance += (len(moves) - 1) / len(moves) * np.transpose(moves) @ moves
-    return covariance
+    return np.asarray(found[count:]), covariance
 
 
-def _extended(fit: TorqueFit, run: int, key: RowClass, triangle: FloatArray, num_rows: int) -> FloatArray:
-    """The rows of a class with a column for the gain of each drive: the torque that passes its gear."""
+def _extended(fit: TorqueFit, run: int, key: RowClass, factor: IncrementalQR, between_runs: bool) -> FloatArray:
+    """The rows of a class with a column for the gain of each drive, the torque that passes its gear, and where it is
+    asked for one for the last run.
+    """
     solution, model = fit.solution, fit.model
     place = np.full(model.size + 1, -1, dtype=np.int64)
     place[solution.used] = np.arange(solution.used.size)
-    part = Part(fit.columns[run][key], key[0], key, scaled(triangle, fit.gains.values[key[0]]), num_rows)
+    triangle = scaled(factor.triangle, fit.gains.values[key[0]])
+    part = Part(fit.columns[run][key], key[0], key, triangle, factor.num_rows)
     rows = rows_in(part, place, solution.used.size)
     bodies = np.zeros(model.size)
     bodies[: 10 * model.num_joints] = solution.parameters[: 10 * model.num_joints]
     bodies[model.load_columns] = solution.parameters[model.load_columns]
-    gains = np.zeros((len(rows), model.num_joints))
+    gains = np.zeros((len(rows), model.num_joints + between_runs))
     gains[:, part.joint] = part.triangle[:, :-1] @ bodies[part.columns]
+    if between_runs and run == len(fit.runs) - 1:
+        gains[:, -1] = gains[:, part.joint]
     return np.column_stack([rows[:, :-1], gains, rows[:, -1]])
