@@ -137,7 +137,7 @@ class Verification:
                 f"{self.mass / self.known_mass:.3f} times the wrench, or gravity is another. No residual shows that."
             )
         worst = int(np.argmax(self.by_noise))
-        found = f"{AXIS_NAMES[worst]} is off by {self.by_noise[worst]:.2f} times the noise"
+        found = f"{AXIS_NAMES[worst]} is off by {self.by_noise[worst]:.2f} times what is expected"
         if self.passed:
             said = f"The estimate predicts this run: at worst, {found} ({self.threshold:g} allowed)."
             if self.scale_deviation <= TELLING:

@@ -189,7 +189,7 @@ def _read_bounded(source: str | os.PathLike[str]) -> tuple[Path, bytes]:
     try:
         path = Path(source)
         name = f"the robot description {_shortened(str(path))!r}"
-        text = read_bounded(path, MAX_BYTES, name, "a URDF file's path")
+        text = read_bounded(path, MAX_BYTES, name, "the path of a URDF, xacro, MJCF or SDF file")
     except TypeError:
         raise InputError(f"a robot description must be given as a path, got {type(source).__name__}") from None
     except OSError as error:
