@@ -66,7 +66,6 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "clock-rate": ({"clock": 1.2}, "--clock"),
     "joint-offset": ({"angles": _offset}, "--joint-offset"),
     "joint-order": ({"angles": _exchanged}, "--joint-order"),
-    "contact": ({"edit": _touched}, "--exclude"),
     "re-zeroed": ({"edit": _zeroed_again}, "--rezeroed"),
     "saturation": ({"limit": 19.0}, "--exclude"),
 }
@@ -94,6 +93,19 @@ def test_a_mistake_is_named_first_and_never_trusted(
     if mistake not in ("units", "saturation"):
         assert first["residual_after"] == pytest.approx(0.87, rel=0.3), "the noise of the force"
         assert first["residual_before"] > first["residual_after"]
+
+
+def test_a_contact_is_left_out_and_said(sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters) -> None:
+    found = iparam.identify_payload(sound_run(edit=_touched), robot)
+    assert found.refutation is None
+    assert [cause.cause for cause in found.causes] == ["contact"]
+    ((start, stop),) = found.correction.exclude
+    assert 1.8 < start < 2.0
+    assert 2.4 < stop < 2.6
+    assert off_by(found, load) < 4.0
+    sound = iparam.identify_payload(sound_run(), robot)
+    np.testing.assert_allclose(found.standard_deviation.phi, sound.standard_deviation.phi, rtol=0.3)
+    assert any("what touched the load from 1.9" in text for text in found.warnings)
 
 
 def test_an_angle_that_stands_still_is_told_by_the_wrench(sound_run: Run, robot: iparam.Robot) -> None:

@@ -87,7 +87,16 @@ def compare_methods(
                 partial=False,
                 correction=given,
             )
-            estimates[name] = found if given.estimated else dataclasses.replace(found, correction=whole)
+            if not given.estimated:
+                found = dataclasses.replace(found, correction=_with_what_was_found(whole, found.correction))
+            estimates[name] = found
         except IparamError as error:
             failures[name] = str(error)
     return MethodComparison(estimates, failures)
+
+
+def _with_what_was_found(whole: Correction, found: Correction) -> Correction:
+    """A correction, and what was put right in the recording that it had been applied to: contacts and a low-pass."""
+    factor = whole.clock if isinstance(whole.clock, float) else 1.0
+    exclude = tuple((start / factor, stop / factor) for start, stop in found.exclude)
+    return dataclasses.replace(whole, exclude=(*whole.exclude, *exclude), low_pass=found.low_pass)

@@ -237,11 +237,11 @@ def examine(run: PreparedRun, drifting: bool = False) -> ExaminedRun | None:
     least = EXACT * np.repeat([np.sqrt(np.mean(changes[:3] ** 2)), np.sqrt(np.mean(changes[3:] ** 2))], 3)
     rows = slice(None, None, -(-len(time) // MOST_MEANS))
     noise = np.maximum(level, np.maximum(least, 1e-12))
-    slow = _slow_functions(time[rows]) if drifting else None
+    slow = slow_functions(time[rows]) if drifting else None
     return ExaminedRun(run, time[rows], A[rows], y[rows], noise, size, slow)
 
 
-def _slow_functions(time: FloatArray) -> FloatArray:
+def slow_functions(time: FloatArray) -> FloatArray:
     """(N, K) cosines over the run down to periods of `FASTEST_DRIFT`, and a constant, orthonormal."""
     span = float(time[-1] - time[0])
     count = min(max(round(2.0 * span / FASTEST_DRIFT), 4), len(time) // 10)

@@ -50,6 +50,7 @@ class Explanation:
         typed: options that put it right and are no corrections of the recording, such as another robot's name.
         seen: whether the signals themselves show it, whatever the load: it is told even if it explains little.
         estimable: option that can be estimated along with the load, and should be where its own error matters.
+        relative_deviation: standard deviation of a lag, as a share of it; 0 for what is no lag.
         scale: what the load of the fit is to be multiplied with to be that of the corrected recording.
     """
 
@@ -64,6 +65,7 @@ class Explanation:
     typed: str = ""
     estimable: str = ""
     seen: bool = False
+    relative_deviation: float = 0.0
 
     @property
     def options(self) -> str:

@@ -5,6 +5,7 @@ count the errors of the model that these show.
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,34 +13,62 @@ from iparam.arrays import FloatArray
 from iparam.estimation.assessment.derived_values import NAMES, derived_of, derived_values, parameter_scales
 from iparam.estimation.assessment.refutation import shows_no_body, too_little_explained, unexplained
 from iparam.estimation.causes.examined_run import ExaminedRun, examine
-from iparam.estimation.causes.fit import linear_fit
+from iparam.estimation.causes.fit import REGULAR, Fit, linear_fit, load_information
+from iparam.estimation.causes.hypothesis import Explanation
+from iparam.estimation.causes.left_over import FASTEST, SLOWEST, LeftOver, left_over
 from iparam.estimation.causes.plausible_load import over_rated
-from iparam.estimation.causes.screening import alarms
+from iparam.estimation.causes.screening import screened
 from iparam.estimation.causes.search import Causes, find_causes
 from iparam.estimation.estimate import Cause, Estimate, Refutation
 from iparam.estimation.payload.bias_drift import BiasDrift
 from iparam.estimation.payload.estimate_assembly import FOLLOWS, LASTS, widened
 from iparam.estimation.payload.problem_from_recording import PreparedRun
+from iparam.rounding import significant
 from iparam.spatial.parameters import InertialParameters
 
 MATERIAL = 0.05
 """Change of the load, as a share of its mass, radius of gyration or largest moment of inertia, by which a cause or the
 sensor's channels among themselves may move it before it is refuted."""
 
+MOST_LEFT = 0.1
+"""Force that nothing explains, as a share of the load's weight, before the load is refuted."""
 
 HARDLY_KNOWN = 0.5
-"""Half width of a 95 % interval, as a share of the parameter's scale, from which on the motion is to blame."""
+"""Half width of a 95 % interval, as a share of the parameter's scale, from which on it is hardly known."""
+
+WELL_EXCITED = 20.0
+"""Condition number of a motion up to which it is not to blame for that: the load is too light for the sensor. The best
+motions have 2; a tenth of their way has 50."""
 
 COUNTED = (
     "The residuals hold more than noise. By how much what would explain them (the causes) moves the load counts in the "
     "standard deviations."
 )
 
+FAR = 4.0
+"""Standard deviations that a mistake which the data hardly show must move the load by to count."""
+
+NOISE = 2.5
+"""Standard deviations by which noise alone moves the load where a channel is left out."""
+
 SURE = 5.0
 """Standard deviations from which on a mass is believed to be negative."""
 
 
-def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None) -> Estimate:
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """An estimate with what its data say against it.
+
+    Attributes:
+        estimate: with its causes and, where there is one, its refutation.
+        best: the explanation that is best; None where the data need none.
+    """
+
+    estimate: Estimate
+    best: Explanation | None = None
+
+
+def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None) -> Judgement:
     """The estimate with what its data say against it, or for a closer look.
 
     A few milliseconds tell whether the residuals hold anything but noise. Only then all hypotheses are fitted. What the
@@ -53,8 +82,12 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
     reason = _plain_reason(run, estimate)
     examined = examine(run, drifting=drift is not None)
     told = (*_compensated(run, estimate, drift), *_too_heavy(run, estimate))
-    if examined is None or not (reason or alarms(examined)):
-        return _with(estimate, reason, (*told, *_too_little(estimate)))
+    if examined is None:
+        return Judgement(_with(estimate, reason, (*told, *_too_little(estimate))))
+    shown = screened(examined)
+    if not (reason or shown.alarms):
+        told = (*told, *_too_little(estimate))
+        return Judgement(_with(_allowing(estimate, shown.moves), reason, told))
     causes = find_causes(examined)
     told = (*causes.told(), *told) if causes.found else (*told, *_too_little(estimate))
     if _too_heavy(run, estimate):  # which explains more than any other mistake but that of units
@@ -62,10 +95,17 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
     if estimate.complete and not reason:
         moves = _moves(examined, causes)
         share = _largest_share(estimate, moves)
-        estimate = _counting(widened(estimate, moves.T @ moves))
+        left = left_over(examined, causes.best)
+        if not causes.found:
+            moves = np.concatenate([moves, shown.moves])
+        estimate = _counting(widened(estimate, moves.T @ moves + left.covariance(estimate.parameters)))
         if share > MATERIAL:
             reason = _reason(causes, share)
-    return _with(estimate, reason, told)
+        elif left.share(estimate.mass) > MOST_LEFT:
+            reason = _left_reason(left, estimate)
+        first = 0 if left.share(estimate.mass) > MOST_LEFT else 1
+        told = (*told[:first], *_swinging(left, estimate, causes), *told[first:])
+    return Judgement(_with(estimate, reason, told), causes.found[0][1] if causes.found else None)
 
 
 def _plain_reason(run: PreparedRun, estimate: Estimate) -> str:
@@ -91,7 +131,7 @@ def _too_little(estimate: Estimate) -> tuple[Cause, ...]:
         said = f"The motion shows only {known}: move all wrist joints, faster, through more orientations."
         return (Cause("too-little-motion", said, rms, rms),)
     shares = derived_values(estimate).half_widths / parameter_scales(estimate.parameters)
-    if shares.max() <= HARDLY_KNOWN:
+    if shares.max() <= HARDLY_KNOWN or estimate.condition_number <= WELL_EXCITED:
         return ()
     said = (
         f"The motion tells {NAMES[int(np.argmax(shares))]} to +- {100 * float(shares.max()):.0f} % only: a longer or "
@@ -103,6 +143,16 @@ def _too_little(estimate: Estimate) -> tuple[Cause, ...]:
 def _too_heavy(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:
     sentence, rms = over_rated(run.robot, estimate), _force_rms(estimate)
     return (Cause("over-rated-load", sentence, rms, rms),) if sentence else ()
+
+
+def _allowing(estimate: Estimate, moves: FloatArray) -> Estimate:
+    """The estimate with wider intervals for what small mistakes, that the data do not show clearly, would move by more
+    than its intervals have room for.
+    """
+    if not estimate.complete:
+        return estimate
+    far = np.max(np.abs(moves) / estimate.standard_deviation.phi, axis=1) > FAR
+    return _counting(widened(estimate, moves[far].T @ moves[far])) if far.any() else estimate
 
 
 def _counting(estimate: Estimate) -> Estimate:
@@ -135,18 +185,45 @@ def _reason(causes: Causes, share: float) -> str:
     )
 
 
+def _left_reason(left: LeftOver, estimate: Estimate) -> str:
+    return (
+        f"No known cause explains the wrench: {significant(left.force, 2)} N of the force is left between {SLOWEST:g} "
+        f"and {FASTEST:g} Hz, {100 * left.share(estimate.mass):.0f} % of the load's weight ({100 * MOST_LEFT:g} % is "
+        "allowed). The load may be loose, or held by something else, too."
+    )
+
+
+def _swinging(left: LeftOver, estimate: Estimate, causes: Causes) -> tuple[Cause, ...]:
+    """The cause of forces that go on by themselves, where no hypothesis explains them."""
+    if left.hertz == 0.0 or left.share(estimate.mass) < MATERIAL or "loose-load" in [one.cause for one in causes.alike]:
+        return ()
+    said = (
+        f"{significant(left.force, 2)} N of the force, mostly at about {left.hertz:.2g} Hz, follow no rigid load: a "
+        "part of it may swing. Fix all of the load, and empty what holds a liquid."
+    )
+    return (Cause("loose-load", said, causes.base.force_rms, causes.best.force_rms),)
+
+
 def _moves(run: ExaminedRun, causes: Causes) -> FloatArray:
-    """(K, 10) by how much phi moves, with each of the hypotheses that are as good as the best, and where channels are
-    left out in turn beside it: the errors of the model that the data show.
+    """(K, 10) by how much phi moves, with each of the hypotheses that are as good as the best, and where there is none,
+    where channels are left out in turn: the errors of the model that the data show.
     """
-    base = linear_fit(run, possible=False).phi
-    moves = [one.phi - base for one in causes.alike]
-    if not causes.found:
-        share = np.sqrt(5.0 / 6.0)  # of the jackknife
-        for channel in range(6):
-            used = (np.arange(6) != channel).astype(float)[None]
-            moves.append(share * (linear_fit(run, used=used, possible=False).phi - base))
+    base = linear_fit(run, possible=False)
+    if causes.found:
+        return np.array([one.phi - base.phi for one in causes.alike])
+    known, share = np.diag(_covariance(base)), np.sqrt(5.0 / 6.0)  # of the jackknife
+    moves = []
+    for channel in range(6):
+        fit = linear_fit(run, used=(np.arange(6) != channel).astype(float)[None], possible=False)
+        by_chance = NOISE * np.sqrt(causes.unit * np.maximum(np.diag(_covariance(fit)) - known, 0.0))
+        move = fit.phi - base.phi
+        moves.append(share * np.sign(move) * np.maximum(np.abs(move) - by_chance, 0.0))
     return np.array(moves)
+
+
+def _covariance(fit: Fit) -> FloatArray:
+    """(10, 10) of the load, from noise as the sensor has it."""
+    return np.asarray(np.linalg.pinv(load_information(fit.information), rcond=REGULAR, hermitian=True))
 
 
 def _largest_share(estimate: Estimate, moves: FloatArray) -> float:

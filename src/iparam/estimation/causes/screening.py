@@ -1,8 +1,10 @@
-"""`alarms`: whether a run needs a closer look, in some milliseconds: what small mistakes of every kind would leave in
-the residuals, all at once.
+"""`screened`: whether a run needs a closer look, in some milliseconds: score tests of what small mistakes of every kind
+would leave in the residuals, all at once.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,9 +13,17 @@ from iparam.estimation.causes.examined_run import ExaminedRun, gravity_regressor
 from iparam.estimation.causes.fit import REGULAR, linear_fit
 from iparam.estimation.causes.hypotheses.arm_model import OffsetJoints
 from iparam.estimation.causes.hypotheses.time_local import MEDIAN_OF_SIX, cut_off
+from iparam.estimation.causes.left_over import left_over
+from iparam.estimation.payload.problem import NUM_PARAMETERS
+from iparam.sensing.correction import WRENCH_CHANNELS
+from iparam.spatial.transforms import skew
 
 SURE = 1e-5
 """Chance with which a sound run alarms, a kind of mistake."""
+
+REMARKABLE = 0.01
+"""Chance of a score below which what the mistake would do to the load counts in its intervals, though nothing is said
+against the run: a sensor that is further out is mostly taken for a load that is, and hardly shows in the residuals."""
 
 BLOCKS = 60
 """Stretches of time whose sums show how far errors that last scatter."""
@@ -27,59 +37,81 @@ WINDOWS = (2, 6, 20)
 MOST_MEANS = 500
 """Of a run, that are looked at."""
 
+TOLD = 1e-4
+"""Least eigenvalue of the correlations of a kind's parameters, with load and bias taken out, that tells them."""
+
 VISIBLE = 1e-3
 """Residual, as a share of the changes of the force and of the torque, below which nobody needs to hear of it."""
 
 
-def alarms(run: ExaminedRun) -> tuple[str, ...]:
-    """The kinds of mistakes that the residuals of a load could hold; none for a sound run."""
+@dataclass(frozen=True, eq=False)
+class Screening:
+    """What the residuals of a load show.
+
+    Attributes:
+        alarms: kinds of mistakes that they could hold; none for a sound run.
+        moves: (K, 10) what the mistakes that they do not speak against would change of phi.
+    """
+
+    alarms: tuple[str, ...]
+    moves: FloatArray
+
+
+NOTHING = np.zeros((0, 10))
+
+
+def screened(run: ExaminedRun) -> Screening:
+    """The score tests of a run: Rao's, with the scatter of the scores over stretches of time instead of white noise."""
     if cut_off(run):
-        return ("channels",)
+        return Screening(("channels",), NOTHING)
     run = run.coarser(MOST_MEANS)
     fit = linear_fit(run, possible=False)
     if _invisible(run, fit.residual):
-        return ()
-    kinds = _kinds(run, fit.phi)
-    columns = run.without_drift(np.concatenate(list(kinds.values()), axis=2))
+        return Screening((), NOTHING)
+    columns, kinds = _small_mistakes(run, fit.phi)
+    columns = run.without_drift(columns)
     whiten = 1.0 / run.noise[:, None]
     base, extra = fit.design * whiten, columns * whiten
     residual = fit.residual / run.noise
     flat, more = base.reshape(-1, base.shape[2]), extra.reshape(-1, extra.shape[2])
-    scale = np.sqrt(np.sum(more**2, axis=0))
-    scale = np.where(scale > 0.0, scale, 1.0)
-    extra, more = extra / scale, more / scale
     own = np.sqrt(np.sum(flat**2, axis=0))
     own = np.where(own > 0.0, own, 1.0)
     flat = flat / own
     gram = flat.T @ flat + REGULAR * np.eye(flat.shape[1])
-    share = np.linalg.solve(gram, flat.T @ more)
-    beside = extra - (base / own) @ share  # what load and bias leave of each
+    follows = np.linalg.solve(gram, flat.T @ more) / own[:, None]  # (p, k) how load and bias give way to each
+    beside = extra - base @ follows  # what they leave of it
     rows = beside.reshape(-1, beside.shape[2])
     full = rows.T @ rows
-    size = np.sqrt(np.diag(full))
-    told = size > np.sqrt(REGULAR)
-    beside, size, full = beside[:, :, told], size[told], full[np.ix_(told, told)]
+    before = np.sum(more**2, axis=0)
+    told = np.diag(full) > REGULAR * before
     score = np.einsum("nci,nc->i", beside, residual)
-    values, vectors = np.linalg.eigh(full / np.outer(size, size))
+    size = np.sqrt(np.where(told, np.diag(full), 1.0))
+    values, vectors = np.linalg.eigh((full / np.outer(size, size))[np.ix_(told, told)])
     kept = values > 1e-6
-    solution = (vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ (score / size)) / size
-    rest = residual - beside @ solution
+    solution = np.zeros(size.size)
+    solution[told] = (vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ (score / size)[told])
+    rest = residual - beside @ (solution / size)
     sums = _block_sums(beside, rest)
     scatter = sums.T @ sums
     for lag in (1, 2):
         cross = sums[lag:].T @ sums[:-lag]
         scatter += (1.0 - lag / 3.0) * (cross + cross.T)
-    found, start = [], 0
-    kept_of = np.cumsum(np.concatenate([[0], told.astype(np.int64)]))
-    for kind, part in kinds.items():
-        stop = start + part.shape[2]
-        chosen = slice(int(kept_of[start]), int(kept_of[stop]))
-        start = stop
-        if chosen.stop > chosen.start and _chance(score[chosen], scatter[chosen, chosen], full[chosen, chosen]) < SURE:
-            found.append(kind)
+    alarms, moves = [], []
+    for kind, chosen in kinds.items():
+        chosen = chosen * told[:, None]
+        of_kind = chosen.T @ full @ chosen
+        if not np.diag(of_kind).any():
+            continue
+        chance = _chance(chosen.T @ score, chosen.T @ scatter @ chosen, of_kind)
+        if chance < SURE:
+            alarms.append(kind)
+        if chance < REMARKABLE and kind in SMALL:
+            moves.append(-follows[:NUM_PARAMETERS] @ (chosen @ _told_part(of_kind, chosen.T @ score)))
     if _loud(rest):
-        found.append("time")
-    return tuple(found)
+        alarms.append("time")
+    if left_over(run, fit).hertz > 0.0:
+        alarms.append("swing")
+    return Screening(tuple(alarms), np.array(moves).reshape(-1, NUM_PARAMETERS))
 
 
 def _invisible(run: ExaminedRun, residual: FloatArray) -> bool:
@@ -88,33 +120,64 @@ def _invisible(run: ExaminedRun, residual: FloatArray) -> bool:
     return bool((left <= VISIBLE * shown).all())
 
 
-def _kinds(run: ExaminedRun, phi: FloatArray) -> dict[str, FloatArray]:
-    """(N, 6, k) what small mistakes of each kind add to the wrench of a load phi (10,)."""
+SMALL = ("place", "turn", *(f"gain of {name}" for name in WRENCH_CHANNELS), "gravity", "clock", "delay")
+"""Kinds with few parameters, of which every arm and sensor has a little."""
+
+
+def _small_mistakes(run: ExaminedRun, phi: FloatArray) -> tuple[FloatArray, dict[str, FloatArray]]:
+    """(N, 6, K) what small mistakes add to the wrench of a load phi (10,), and (K, k) which of them, or which mixtures,
+    each kind is about.
+    """
     count = len(run.time)
     load = run.A @ phi
-    kinds = {}
     mixed = np.zeros((count, 6, 36))
     for row in range(6):
         mixed[:, row, 6 * row : 6 * row + 6] = load
-    kinds["sensor"] = mixed
+    parts = {"sensor": mixed}
     if run.motion.linear_acceleration_minus_gravity is None:
-        kinds["gravity"] = np.stack([gravity_regressor(run.path, axis) @ phi for axis in np.eye(3)], axis=2)
-        kinds["weight"] = run.of_gravity[:, :, :4]
+        parts["gravity"] = np.stack([gravity_regressor(run.path, axis) @ phi for axis in np.eye(3)], axis=2)
+        parts["weight"] = run.of_gravity[:, :, :4]
         if run.robot is not None:
-            kinds["joints"] = OffsetJoints(run.robot, list(range(run.robot.num_joints))).slopes(
+            parts["joints"] = OffsetJoints(run.robot, list(range(run.robot.num_joints))).slopes(
                 run, np.zeros(run.robot.num_joints), phi
             )
-    kinds["delay"] = np.gradient(load, run.time, axis=0)[:, :, None]
+    parts["delay"] = np.gradient(load, run.time, axis=0)[:, :, None]
     force = np.concatenate([np.swapaxes(run.path.rotation, 1, 2), np.zeros((count, 3, 3))], axis=1)
-    kinds["force"] = force
+    parts["force"] = force
     if run.path.position is not None:
-        kinds["spring"] = np.concatenate(
+        parts["spring"] = np.concatenate(
             [np.einsum("nji,nj->ni", run.path.rotation, run.path.position), np.zeros((count, 3))], axis=1
         )[:, :, None]
     share = (run.time - run.time[0]) / (run.time[-1] - run.time[0])
-    kinds["drift"] = np.concatenate([np.cos(np.pi * k * share)[:, None, None] * np.eye(6) for k in range(1, 5)], axis=2)
-    kinds["change"] = np.concatenate([run.A[:, :, :4] * (share > at)[:, None, None] for at in (0.33, 0.66)], axis=2)
-    return kinds
+    parts["drift"] = np.concatenate([np.cos(np.pi * k * share)[:, None, None] * np.eye(6) for k in range(1, 5)], axis=2)
+    parts["change"] = np.concatenate([run.A[:, :, :4] * (share > at)[:, None, None] for at in (0.33, 0.66)], axis=2)
+    starts = np.cumsum([0, *(part.shape[2] for part in parts.values())])
+    every = np.eye(starts[-1])
+    kinds = {kind: every[:, a:b] for kind, a, b in zip(parts, starts[:-1], starts[1:], strict=True)}
+    # A mistake of the sensor with few parameters is seen much better by itself than among all 36 of its matrix.
+    for kind, entries in _OF_SENSOR.items():
+        kinds[kind] = every[:, :36] @ entries
+    if "weight" in parts:  # a clock that is fast is a share of the load's own weight
+        kinds["clock"] = kinds["weight"] @ phi[:4, None]
+    if run.robot is not None and "joints" in parts:
+        kinds |= {f"joint {joint}": kinds["joints"][:, [joint]] for joint in range(run.robot.num_joints)}
+    return np.concatenate(list(parts.values()), axis=2), kinds
+
+
+def _of_sensor() -> dict[str, FloatArray]:
+    """(36, k) entries of the sensor's matrix: its origin elsewhere, its axes turned, a channel's gain."""
+    turns, places = [], []
+    for axis in np.eye(3):
+        cross, zero = skew(axis), np.zeros((3, 3))
+        turns.append(np.block([[cross, zero], [zero, cross]]).ravel())
+        places.append(np.block([[zero, zero], [cross, zero]]).ravel())
+    gains = {
+        f"gain of {name}": np.diag(unit).reshape(36, 1) for name, unit in zip(WRENCH_CHANNELS, np.eye(6), strict=True)
+    }
+    return {"place": np.array(places).T, "turn": np.array(turns).T, **gains}
+
+
+_OF_SENSOR = _of_sensor()
 
 
 def _block_sums(columns: FloatArray, residual: FloatArray) -> FloatArray:
@@ -131,7 +194,7 @@ def _chance(score: FloatArray, scatter: FloatArray, full: FloatArray) -> float:
     size = np.sqrt(np.maximum(np.diag(full), 1e-300))
     unit = full / np.outer(size, size)
     values, vectors = np.linalg.eigh(unit)
-    kept = values > 1e-4
+    kept = values > TOLD
     root = vectors[:, kept] / np.sqrt(values[kept])  # white noise has unit scatter in these directions
     turned = root.T @ (score / size)
     inner = root.T @ (scatter / np.outer(size, size)) @ root
@@ -140,6 +203,12 @@ def _chance(score: FloatArray, scatter: FloatArray, full: FloatArray) -> float:
     k = along.size
     statistic = float(np.sum(along**2 / np.maximum(raised, max(1.0, float(raised.mean())))))
     return float(fisher.sf(statistic / k, k, max(BLOCKS - k, 8)))
+
+
+def _told_part(full: FloatArray, score: FloatArray) -> FloatArray:
+    """(k,) the parameters that a score (k,) stands for, without what load and bias nearly take over."""
+    size = np.sqrt(np.maximum(np.diag(full), 1e-300))
+    return np.asarray(np.linalg.pinv(full / np.outer(size, size), rcond=TOLD, hermitian=True) @ (score / size) / size)
 
 
 def _loud(residual: FloatArray) -> bool:

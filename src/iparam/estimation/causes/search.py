@@ -93,6 +93,11 @@ class Causes:
     found: tuple[tuple[float, Explanation], ...]
 
     @property
+    def best(self) -> Fit:
+        """The fit of the best explanation, or that without any."""
+        return self.found[0][1].fit if self.found else self.base
+
+    @property
     def alike(self) -> tuple[Explanation, ...]:
         """The best explanation, and those that explain as much of the data with a few parameters more."""
         if not self.found:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Literal, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,13 +13,14 @@ from iparam.arrays import frozen
 from iparam.errors import InputError, UnknownNameError
 from iparam.estimation.assessment.motion_path import motion_path
 from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
+from iparam.estimation.causes.hypothesis import Explanation
 from iparam.estimation.causes.judgement import judged
 from iparam.estimation.corrections.joint_fit import fit_corrections
 from iparam.estimation.errors import NotIdentifiableError
-from iparam.estimation.estimate import SENSOR_FRAME, Estimate, Wrench
+from iparam.estimation.estimate import SENSOR_FRAME, Cause, Estimate, Wrench
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, Estimator, make_estimator
 from iparam.estimation.payload.bias_drift import BiasDrift, find_drift, without_drift
-from iparam.estimation.payload.estimate_assembly import CORRELATED, condition_number
+from iparam.estimation.payload.estimate_assembly import CORRELATED, condition_number, widened
 from iparam.estimation.payload.partial_estimate import partial_estimate
 from iparam.estimation.payload.problem import PayloadProblem
 from iparam.estimation.payload.problem_from_recording import prepare_run
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
 PayloadBias = Literal["estimate", "constant", "none", "zeroed", "drifting"]
 """The sensor's bias: none and zeroed as in `problem_from_recording`; constant, its "estimate"; drifting, one that walks
 during the run (see `bias_drift`); or estimate: constant, and drifting where that alone explains the data."""
+
+MOST_PUT_RIGHT = 2
+"""Causes that are put right without asking, at most."""
 
 SURE = 3.0
 """Standard deviations from which a number of the estimate is believed to be there."""
@@ -85,56 +90,162 @@ def identify_payload(
     arm = robot if isinstance(robot, Robot) else _arm(recording, robot)
     if prior is not None and not isinstance(method, str):
         raise InputError("a prior goes with the name of a method; give an estimator its prior when it is made")
-    estimator = make_estimator(method, prior) if isinstance(method, str) else method
-    given, fit = Correction() if correction is None else correction, None
-    if set(given.estimated) - {"delay"}:
-        fit = fit_corrections(
-            recording, arm, given, motion=motion, wrench=wrench, bias=bias != "none", delay=delay, gravity=gravity
-        )
-        given, delay = fit.correction, None
-    run = prepare_run(
-        recording,
-        arm,
-        motion=motion,
-        wrench=wrench,
-        bias=bias if bias in ("none", "zeroed") else "estimate",
-        delay=delay,
-        wrench_covariance=wrench_covariance,
-        zero_pose=zero_pose,
-        instruments=estimator.needs_instruments,
-        gravity=None if "gravity" in (correction or given).estimated else gravity,
-        correction=given,
+    job = _Job(
+        recording=recording,
+        arm=arm,
+        estimator=make_estimator(method, prior) if isinstance(method, str) else method,
+        partial=partial,
+        settings={"motion": motion, "wrench": wrench, "gravity": gravity},
+        problem={"wrench_covariance": wrench_covariance, "zero_pose": zero_pose},
     )
-    problem, drift = run.problem, None
-    if fit is not None:
-        warnings = (*problem.warnings, *fit.warnings)
-        problem = dataclasses.replace(problem, correction_covariance=fit.phi_covariance, warnings=warnings)
-    try:
-        if bias == "drifting":
-            estimate, drift = _fit_drifting(estimator, problem)
-        else:
-            estimate = estimator.fit(problem)
-    except NotIdentifiableError as reason:
-        if not partial or fit is not None:
-            raise
-        estimate = (slow_motion_estimate if problem.hidden else partial_estimate)(problem, reason)
-    else:
-        if bias == "estimate" and estimate.time_correlation > CORRELATED:
-            structure = _structure(problem, estimate)
-            if structure.lasts and not structure.linear_in_motion:
-                estimate, drift = _fit_drifting(estimator, problem, unless=estimate)
+    given = Correction() if correction is None else correction
+    found = job.put_right(job.done(given, bias, delay), given, bias, delay)
+    estimate = found.estimate
     signal = getattr(wrench, "signal", "wrench")
-    estimate = judged(run, estimate, drift)
     return dataclasses.replace(
         estimate,
         warnings=(*estimate.warnings, *(() if arm is None else _size_remarks(estimate, arm))),
         robot=robot if isinstance(robot, str) else recording.robot or ("" if arm is None else arm.name),
         frame=SENSOR_FRAME if arm is None else arm.tool_frame,
         measurements=(recording.signal(signal).fingerprint,) if recording.has(signal) else (),
-        path=None if arm is None else motion_path(given.applied(recording, arm)),
-        correction=given,
-        correction_deviations={} if fit is None else dict(fit.deviations),
+        path=None if arm is None else motion_path(found.correction.applied(recording, arm)),
+        correction=found.correction,
+        correction_deviations=found.deviations,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Done:
+    """An estimate that was judged.
+
+    Attributes:
+        estimate: of the load.
+        best: what would explain its data best; None where they need nothing.
+        correction: with the values found in place of "estimate".
+        deviations: of these, by name.
+    """
+
+    estimate: Estimate
+    best: Explanation | None
+    correction: Correction
+    deviations: dict[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """All that stays the same while a recording is put right.
+
+    Attributes:
+        recording, arm, estimator, partial: see `identify_payload`.
+        settings: of the motion, of the wrench and of gravity, by name.
+        problem: further settings of `prepare_run`.
+    """
+
+    recording: Recording
+    arm: Robot | None
+    estimator: Estimator
+    partial: bool
+    settings: dict[str, Any]
+    problem: dict[str, Any]
+
+    def put_right(self, found: _Done, given: Correction, bias: PayloadBias, delay: float | None) -> _Done:
+        """The estimate with the causes put right about which nobody need be asked, if nothing is left then."""
+        tried, before = found, []
+        for _ in range(MOST_PUT_RIGHT):
+            remedy = _remedy(tried, given, bias, delay)
+            if remedy is None:
+                break
+            before.append(tried)
+            given, bias, delay = remedy
+            tried = self.done(given, bias, delay)
+            if tried.estimate.refutation is None and not _open(tried.estimate):
+                return dataclasses.replace(tried, estimate=_having_put_right(before, tried.estimate))
+        return found
+
+    def done(self, given: Correction, bias: PayloadBias, delay: float | None) -> _Done:
+        """The estimate with a correction, a treatment of the bias and a delay, judged."""
+        fit, settings = None, dict(self.settings)
+        if set(given.estimated) - {"delay"}:
+            fit = fit_corrections(self.recording, self.arm, given, bias=bias != "none", delay=delay, **settings)
+            if "gravity" in given.estimated:
+                settings["gravity"] = None
+            given, delay = fit.correction, None
+        run = prepare_run(
+            self.recording,
+            self.arm,
+            bias=bias if bias in ("none", "zeroed") else "estimate",
+            delay=delay,
+            instruments=self.estimator.needs_instruments,
+            correction=given,
+            **settings,
+            **self.problem,
+        )
+        problem, drift = run.problem, None
+        if fit is not None:
+            warnings = (*problem.warnings, *fit.warnings)
+            problem = dataclasses.replace(problem, correction_covariance=fit.phi_covariance, warnings=warnings)
+        try:
+            if bias == "drifting":
+                estimate, drift = _fit_drifting(self.estimator, problem)
+            else:
+                estimate = self.estimator.fit(problem)
+        except NotIdentifiableError as reason:
+            if not self.partial or fit is not None:
+                raise
+            estimate = (slow_motion_estimate if problem.hidden else partial_estimate)(problem, reason)
+        else:
+            if bias == "estimate" and estimate.time_correlation > CORRELATED:
+                structure = _structure(problem, estimate)
+                if structure.lasts and not structure.linear_in_motion:
+                    estimate, drift = _fit_drifting(self.estimator, problem, unless=estimate)
+        judgement = judged(run, estimate, drift)
+        return _Done(judgement.estimate, judgement.best, given, {} if fit is None else dict(fit.deviations))
+
+
+def _remedy(
+    found: _Done, given: Correction, bias: PayloadBias, delay: float | None
+) -> tuple[Correction, PayloadBias, float | None] | None:
+    """What is done about the best cause without asking: a contact is left out, a delay or a low-pass compensated,
+    a drift estimated along. None where there is nothing to do, or where somebody said otherwise.
+    """
+    best = found.best
+    if best is None:
+        return None
+    if best.cause == "drift" and bias == "estimate":
+        return given, "drifting", delay
+    if best.cause == "contact" and best.correction is not None:
+        factor = given.clock if isinstance(given.clock, float) else 1.0
+        exclude = tuple((start / factor, stop / factor) for start, stop in best.correction.exclude)
+        return dataclasses.replace(given, exclude=(*given.exclude, *exclude)), bias, delay
+    if best.correction is None or (delay, given.delay, given.low_pass) != (None, None, None):
+        return None
+    if isinstance(best.correction.delay, float):
+        return given, bias, best.correction.delay
+    if best.correction.low_pass is not None:
+        return dataclasses.replace(given, low_pass=best.correction.low_pass), bias, delay
+    return None
+
+
+def _open(estimate: Estimate) -> list[Cause]:
+    """Causes of which nothing has been done."""
+    return [one for one in estimate.causes if one.residual_after < one.residual_before]
+
+
+def _having_put_right(before: list[_Done], estimate: Estimate) -> Estimate:
+    """An estimate that says what was put right for it, in the estimates before, and counts how well a lag is known."""
+    rms, causes, warnings = float(np.sqrt(np.sum(estimate.residual_rms.force**2))), [], []
+    for number, done in enumerate(before):
+        best = done.best
+        if best is None or best.cause in [one.cause for one in estimate.causes]:  # a drift says so itself
+            continue
+        said = f"{best.finding} explains what the residuals held, and was put right ({best.options})."
+        causes.append(Cause(best.cause, said, rms, rms))
+        warnings.append(said)
+        if best.relative_deviation > 0.0 and estimate.complete:
+            later = before[number + 1].estimate if number + 1 < len(before) else estimate
+            move = best.relative_deviation * (later.phi - done.estimate.phi)
+            estimate = widened(estimate, np.outer(move, move))
+    return dataclasses.replace(estimate, causes=(*causes, *estimate.causes), warnings=(*estimate.warnings, *warnings))
 
 
 def _arm(recording: Recording, robot: str | None) -> Robot | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.estimation.causes.examined_run import ExaminedRun
+from iparam.estimation.causes.examined_run import ExaminedRun, slow_functions
 from iparam.estimation.causes.fit import REGULAR, Fit, linear_fit
 from iparam.estimation.causes.hypothesis import Explanation, Hypothesis
 from iparam.recording.channels import CHANNELS
@@ -167,7 +167,7 @@ def _loudest(values: FloatArray) -> tuple[int, int]:
 
 
 class Drift(Hypothesis):
-    """The sensor's bias drifts."""
+    """The sensor's bias drifts: along a line, or as a random walk in each channel."""
 
     slug = "drift"
 
@@ -184,7 +184,27 @@ class Drift(Hypothesis):
             most = np.ptp(walked, axis=0)
             force, torque = (significant(float(most[part].max()), 2) for part in (slice(3), slice(3, 6)))
             finding = f"A bias that drifts by up to {force} N and {torque} N m"
-            yield Explanation(self.slug, finding, fit, 6 * terms, typed="--bias drifting")
+            if terms == 1:
+                yield Explanation(self.slug, finding, fit, 6, typed="--bias drifting")
+                continue
+            gains = _walk_gains(run, base)
+            penalty = base.squares - float(gains.sum()) - fit.squares  # its walks are probable ones, not any curves
+            channels = int(np.count_nonzero(gains > 0.0))
+            yield Explanation(self.slug, finding, fit, max(channels, 1), None, "", penalty, typed="--bias drifting")
+
+
+def _walk_gains(run: ExaminedRun, base: Fit) -> FloatArray:
+    """(6,) what a random walk of the bias, as strong as the data ask for, takes from the deviance of each channel.
+
+    Cosines over the run are the principal components of a walk: the squares of their factors fall with that of their
+    order. What a load takes over is small against what a walk leaves.
+    """
+    waves = slow_functions(run.time)[:, 1:]
+    orders = np.arange(1, waves.shape[1] + 1)
+    factors = (waves.T @ (base.residual / run.noise)) ** 2
+    strengths = np.geomspace(1e-1, 1e6, 50)[:, None] / orders**2  # (S, K) in the noise's variance
+    gains = (strengths / (1.0 + strengths)) @ factors - np.log1p(strengths).sum(axis=1)[:, None]
+    return np.asarray(np.maximum(gains.max(axis=0), 0.0))
 
 
 class StuckChannel(Hypothesis):

@@ -94,7 +94,8 @@ class LateWrench(Hypothesis):
         word = "late" if lag > 0.0 else "early"
         finding = f"A wrench that comes {1e3 * abs(lag):.2f} +- {significant(half, 2)} ms (95 %) {word}"
         total = round(run.run.aligned.delay + lag, 5)
-        yield Explanation(self.slug, finding, fit, 1, Correction(delay=total))
+        known = float(deviations(fit)[0]) / max(abs(lag), 1e-9)
+        yield Explanation(self.slug, finding, fit, 1, Correction(delay=total), relative_deviation=known)
 
 
 class LowPassed(Model):
@@ -144,4 +145,5 @@ class LowPass(Hypothesis):
         lag, half = float(state[0]), NORMAL_95 * float(deviations(fit)[0])
         corner = 1.0 / (2.0 * np.pi * lag)
         finding = f"A wrench behind a low-pass of {corner:.3g} +- {significant(corner * half / lag, 2)} Hz (95 %)"
-        yield Explanation(self.slug, finding, fit, 1, Correction(low_pass=float(f"{corner:.4g}")))
+        correction, known = Correction(low_pass=float(f"{corner:.4g}")), half / NORMAL_95 / lag
+        yield Explanation(self.slug, finding, fit, 1, correction, relative_deviation=known)
