@@ -72,7 +72,8 @@ def check_angles(
 ) -> list[str]:
     """Refuse angles that look like degrees, by the limits of the arm; warn where the arm is not known.
 
-    A few samples far out are no degrees, whatever they are: they are told.
+    A few samples far out are no degrees, whatever they are: they are told. So are angles beyond a limit that are still
+    within a turn: joints in another order, or counted from another zero, look like that.
 
     Args:
         signals: of a recording.
@@ -98,9 +99,11 @@ def check_angles(
             beyond = np.count_nonzero(np.abs(values[:, joint]) > bound[joint])
             limit = bound[joint] / (3.0 if name == "dq" else 1.1)
             told = f"{name}{joint} reaches {largest[joint]:.4g} where the limit of {robot.name} is {limit:.4g}"
-            if beyond > max(1.0, FEW_SAMPLES * len(values)):
+            many = beyond > max(1.0, FEW_SAMPLES * len(values))
+            if many and (name == "dq" or largest[joint] > _BEYOND):
                 raise FileFormatError(f"{source}: {told}: {_way_out(name, signals, stated)}")
-            notes.append(f"{told}, in {beyond} of {len(values)} samples")
+            whose = ": is it another joint's, or counted from another zero?" if many else ""
+            notes.append(f"{told}, in {beyond} of {len(values)} samples{whose}")
     return notes
 
 

@@ -15,6 +15,7 @@ from iparam.recording.statements import FRAME_KEYS
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import Robot
 from iparam.sensing.correction import ESTIMATE, Correction
+from iparam.sensing.held_samples import frozen_stretches
 from iparam.sensing.sensor_frame import in_tool_frame
 from iparam.sensing.wrench_source import BaseFrameWrench
 
@@ -59,7 +60,23 @@ def _without_intervals(given: Correction, recording: Recording) -> Recording:
     if not kept.any():
         raise InputError(f"exclude= leaves none of the {wrench.num_samples} samples of the wrench")
     part = dataclasses.replace(wrench, time=wrench.time[kept], values=wrench.values[kept])
-    return recording.with_signal("wrench", part)
+    return _without_frozen_angles(given, recording.with_signal("wrench", part))
+
+
+def _without_frozen_angles(given: Correction, recording: Recording) -> Recording:
+    """The recording without the angles of an excluded time in which one of them stands still while others move: where
+    it goes on, the joint would have jumped.
+    """
+    if not recording.has("q"):
+        return recording
+    angles = recording.signal("q")
+    kept = np.ones(angles.num_samples, dtype=bool)
+    for _, first, last in frozen_stretches(angles):
+        if any(start <= first and last <= stop for start, stop in given.exclude):
+            kept &= (angles.time <= first) | (angles.time > last)
+    if kept.all():
+        return recording
+    return recording.with_signal("q", dataclasses.replace(angles, time=angles.time[kept], values=angles.values[kept]))
 
 
 def _with_joints(given: Correction, recording: Recording, robot: Robot | None) -> Recording:

@@ -1,5 +1,5 @@
 """`without_repeats`: a wrench without the samples that only repeat the one before, as a log has them that is faster
-than its sensor.
+than its sensor; `frozen_stretches`: angles that stand still in a log while the arm moves.
 
 What is held is a late copy of an old reading: on average the wrench lags behind by half a period of the sensor, and in
 between it stands still, which no load does. The new readings alone say all that was measured, at the time when they
@@ -28,6 +28,12 @@ LEAST = 10
 MOVING = 0.05
 """Speed of a joint, or of a sensor without an arm, above which a load's wrench has to change [rad/s]."""
 
+FROZEN = 0.3
+"""Time for which an angle must stand still [s]."""
+
+MOVED = 0.02
+"""Way of another joint meanwhile that tells a frozen angle from an arm at rest [rad]."""
+
 
 def without_repeats(wrench: Signal, motion: MotionEstimate) -> tuple[Signal, tuple[str, ...]]:
     """The readings that are new, and a sentence about the others; the same signal where next to all are.
@@ -52,3 +58,16 @@ def without_repeats(wrench: Signal, motion: MotionEstimate) -> tuple[Signal, tup
         "repeat the one before and were left out."
     )
     return kept, (said,)
+
+
+def frozen_stretches(angles: Signal) -> list[tuple[int, float, float]]:
+    """The joints that stand still to the last digit while others move, each from when to when [s], once at most."""
+    values, time, found = angles.values, angles.time, []
+    for joint in range(angles.width):
+        edges = np.concatenate([[0], np.flatnonzero(np.diff(values[:, joint]) != 0.0) + 1, [len(values)]])
+        longest = int(np.argmax(np.diff(edges)))
+        first, last = int(edges[longest]), int(edges[longest + 1]) - 1
+        others = np.delete(values[first : last + 1], joint, axis=1)
+        if time[last] - time[first] > FROZEN and others.size and float(np.ptp(others, axis=0).max()) > MOVED:
+            found.append((joint, float(time[first]), float(time[last])))
+    return found

@@ -13,12 +13,7 @@ from iparam.estimation.causes.hypothesis import Explanation, Hypothesis, Model, 
 from iparam.regressor.wrench import wrench_regressor_derivatives
 from iparam.robot.model import Robot
 from iparam.sensing.correction import Correction
-
-LEAST_TIME = 0.3
-"""For which an angle must stand still [s]."""
-
-MOVED = 0.02
-"""Way of another joint meanwhile that tells a frozen angle from an arm at rest [rad]."""
+from iparam.sensing.held_samples import frozen_stretches
 
 MARGIN = 0.2
 """Before and after, in which the smoothed motion is wrong, too [s]."""
@@ -84,7 +79,7 @@ class FrozenJoint(Hypothesis):
         if robot is None or not run.run.recording.has("q"):
             return
         angles = run.run.recording.signal("q")
-        for joint, start, stop in _frozen(np.asarray(angles.values), angles.time):
+        for joint, start, stop in frozen_stretches(angles):
             share = (stop - start) / float(angles.time[-1] - angles.time[0])
             if share > WHOLE:
                 yield self._sought(run, robot, joint)
@@ -107,14 +102,3 @@ class FrozenJoint(Hypothesis):
         finding = f"A motion of joint {joint} (from 0), whose angle stands still in the recording,"
         advice = "Its encoder is not recorded: take the motion from the set points (--motion set-points), or record it."
         return Explanation(self.slug, finding, fit, float(model.size), None, advice)
-
-
-def _frozen(values: FloatArray, time: FloatArray) -> Iterable[tuple[int, float, float]]:
-    """The joints of angles (T, n) that stand still while others move, each from when to when [s]."""
-    for joint in range(values.shape[1]):
-        edges = np.concatenate([[0], np.flatnonzero(np.diff(values[:, joint]) != 0.0) + 1, [len(values)]])
-        longest = int(np.argmax(np.diff(edges)))
-        first, last = int(edges[longest]), int(edges[longest + 1]) - 1
-        others = np.delete(values[first : last + 1], joint, axis=1)
-        if time[last] - time[first] > LEAST_TIME and others.size and float(np.ptp(others, axis=0).max()) > MOVED:
-            yield joint, float(time[first]), float(time[last])
