@@ -13,22 +13,17 @@ from mistakes.judgement import judge
 from mistakes.workbench import Workbench
 
 NAMED = (
-    "wrench-sign/gross@panda-compact",
-    "units/gross@ur5e-compact",
     "sensor-rotation/middling@panda-compact",
-    "sensor-offset/gross@ur5e-compact",
-    "base-axes/small@ur5e-compact",
-    "gravity-direction/middling@ur5e-extreme",
+    "sensor-offset/small@ur5e-slender",
+    "joint-order/small@panda-compact",
     "clock-rate/middling@ur5e-extreme",
-    "re-zeroed/middling@ur5e-compact",
-    "contact/middling@ur5e-compact",
 )
 """Told apart on these arms and loads, and put right by what is proposed."""
 
 PUT_RIGHT = (
-    "delay/middling@ur5e-compact",
+    "contact/gross@ur5e-compact",
+    "saturation/gross@ur5e-extreme",
     "held-samples/middling@ur5e-compact",
-    "outliers/middling@panda-compact",
 )
 """Found, and left out or compensated before anything is fitted: the result may be used, and says what was done."""
 
@@ -43,11 +38,12 @@ def test_a_mistake_is_seen_named_and_put_right(name: str) -> None:
     assert outcome.believed, outcome
 
 
-def test_a_small_mistake_that_others_explain_as_well_is_named_and_counted() -> None:
-    """A degree of turn may be something else: what is proposed is then no value, and the intervals are wider."""
-    outcome = judge(case("sensor-rotation/small@panda-compact"))
+@pytest.mark.parametrize("name", ["loose-load/gross@panda-extreme", "sensor-offset/small@panda-extreme"])
+def test_what_hardly_shows_is_refuted_or_counted(name: str) -> None:
+    """A light load that swings is no rigid one; eight millimetres of the sensor look like a load that is nearer."""
+    outcome = judge(case(name))
     assert not outcome.breaks_the_law, outcome
-    assert outcome.rank in (1, 2), outcome
+    assert outcome.verdict != "good", outcome
 
 
 @pytest.mark.parametrize("name", PUT_RIGHT)

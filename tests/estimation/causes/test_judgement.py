@@ -4,6 +4,7 @@ nothing.
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 from collections.abc import Callable
 from typing import Any
@@ -23,6 +24,11 @@ TURNED = np.kron(np.eye(2), rotation_from_rpy(np.radians([0.0, 0.0, 60.0])))
 
 def _further_out(wrench: np.ndarray, _: np.ndarray) -> np.ndarray:
     place = np.broadcast_to([0.0, 0.0, 0.04], (len(wrench), 3))
+    return np.concatenate([wrench[:, :3], wrench[:, 3:] - np.cross(place, wrench[:, :3])], axis=1)
+
+
+def _a_little_further_out(wrench: np.ndarray, _: np.ndarray) -> np.ndarray:
+    place = np.broadcast_to([0.0, 0.0, 0.006], (len(wrench), 3))
     return np.concatenate([wrench[:, :3], wrench[:, 3:] - np.cross(place, wrench[:, :3])], axis=1)
 
 
@@ -67,7 +73,6 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "joint-offset": ({"angles": _offset}, "--joint-offset"),
     "joint-order": ({"angles": _exchanged}, "--joint-order"),
     "re-zeroed": ({"edit": _zeroed_again}, "--rezeroed"),
-    "saturation": ({"limit": 19.0}, "--exclude"),
 }
 
 
@@ -90,7 +95,7 @@ def test_a_mistake_is_named_first_and_never_trusted(
     if "estimate" not in first["correction"]:
         assert option in first["correction"]
     assert assessment["verdict"] == "refuted" or (assessment["verdict"] == "usable" and off_by(found, load) < 4.0)
-    if mistake not in ("units", "saturation"):
+    if mistake != "units":
         assert first["residual_after"] == pytest.approx(0.87, rel=0.3), "the noise of the force"
         assert first["residual_before"] > first["residual_after"]
 
@@ -106,6 +111,27 @@ def test_a_contact_is_left_out_and_said(sound_run: Run, robot: iparam.Robot, loa
     sound = iparam.identify_payload(sound_run(), robot)
     np.testing.assert_allclose(found.standard_deviation.phi, sound.standard_deviation.phi, rtol=0.3)
     assert any("what touched the load from 1.9" in text for text in found.warnings)
+
+
+def test_channels_at_their_limit_are_left_out_one_by_one(
+    sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    found = iparam.identify_payload(sound_run(limit=12.0), robot)
+    assert found.refutation is None
+    assert [cause.cause for cause in found.causes] == ["saturation"]
+    assert off_by(found, load) < 4.0
+    assert any("at a limit of the sensor" in text for text in found.warnings)
+
+
+def test_a_sensor_that_is_a_little_further_out_is_told_from_its_load(
+    sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    """Nearly all of it is taken over by the load, whose centre would be off by many standard deviations."""
+    found = iparam.identify_payload(sound_run(edit=_a_little_further_out), robot)
+    sound = iparam.identify_payload(sound_run(), robot)
+    assert off_by(found, load) < 4.0
+    assert off_by(dataclasses.replace(found, standard_deviation=sound.standard_deviation), load) > 10.0
+    assert found.assessment["verdict"] != "good"
 
 
 def test_an_angle_that_stands_still_is_told_by_the_wrench(sound_run: Run, robot: iparam.Robot) -> None:

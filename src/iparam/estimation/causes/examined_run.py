@@ -76,6 +76,7 @@ class ExaminedRun:
         size: samples in a mean.
         slow: (N, K) orthonormal functions of time that a drift of the bias is made of, which was estimated along; None
             for a bias that is constant, or for none.
+        used: (N, 6) 0 for components of means that say nothing, 1 elsewhere; None where all count.
     """
 
     run: PreparedRun
@@ -85,6 +86,7 @@ class ExaminedRun:
     noise: FloatArray
     size: int
     slow: FloatArray | None = None
+    used: FloatArray | None = None
 
     @property
     def robot(self) -> Robot | None:
@@ -111,7 +113,16 @@ class ExaminedRun:
     def rows(self, chosen: slice) -> ExaminedRun:
         """Some of the means."""
         slow = None if self.slow is None else np.linalg.qr(self.slow[chosen])[0]
-        part = ExaminedRun(self.run, self.time[chosen], self.A[chosen], self.y[chosen], self.noise, self.size, slow)
+        part = ExaminedRun(
+            self.run,
+            self.time[chosen],
+            self.A[chosen],
+            self.y[chosen],
+            self.noise,
+            self.size,
+            slow,
+            _some(self.used, chosen),
+        )
         path, motion = self.path, self.motion
         thin = dataclasses.replace(
             motion,
@@ -146,11 +157,12 @@ class ExaminedRun:
         count = len(self.time) // times
         part = self.rows(slice(times // 2, count * times, times))
         A, y = (block_means(values, times) for values in (self.A, self.y))
-        return part._with(A, y, self.noise / np.sqrt(times), self.size * times)
+        used = None if self.used is None else np.floor(block_means(self.used, times) + 1e-9)
+        return part._with(A, y, self.noise / np.sqrt(times), self.size * times, used)
 
-    def _with(self, A: FloatArray, y: FloatArray, noise: FloatArray, size: int) -> ExaminedRun:
+    def _with(self, A: FloatArray, y: FloatArray, noise: FloatArray, size: int, used: FloatArray | None) -> ExaminedRun:
         """The same motion with other means."""
-        other = ExaminedRun(self.run, self.time, A, y, noise, size, self.slow)
+        other = ExaminedRun(self.run, self.time, A, y, noise, size, self.slow, used)
         known = {name: self.__dict__[name] for name in ("motion", "path", "nominal", "of_gravity")}
         other.__dict__.update(known)
         return other
@@ -238,7 +250,10 @@ def examine(run: PreparedRun, drifting: bool = False) -> ExaminedRun | None:
     rows = slice(None, None, -(-len(time) // MOST_MEANS))
     noise = np.maximum(level, np.maximum(least, 1e-12))
     slow = slow_functions(time[rows]) if drifting else None
-    return ExaminedRun(run, time[rows], A[rows], y[rows], noise, size, slow)
+    used = None
+    if problem.missing is not None:
+        used = np.floor(block_means((~problem.missing).astype(np.float64), size) + 1e-9)[rows]
+    return ExaminedRun(run, time[rows], A[rows], y[rows], noise, size, slow, used)
 
 
 def slow_functions(time: FloatArray) -> FloatArray:

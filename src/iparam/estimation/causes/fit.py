@@ -113,8 +113,9 @@ def linear_fit(
         parts.append(run.without_drift(columns))
     design = np.concatenate(parts, axis=2)
     weights = np.broadcast_to(1.0 / run.noise**2, run.y.shape)
-    if used is not None:
-        weights = weights * used
+    for share in (used, run.used):
+        if share is not None:
+            weights = weights * share
     root = np.sqrt(weights)
     rows = (design * root[:, :, None]).reshape(-1, design.shape[2])
     measured = run.without_drift(run.y if effect is None else run.y - effect)

@@ -22,7 +22,7 @@ from iparam.estimation.causes.hypotheses.sensor_channels import (
     WrenchSign,
 )
 from iparam.estimation.causes.hypotheses.sensor_mounting import BaseAxes, SensorOffset, SensorRotation
-from iparam.estimation.causes.hypotheses.time_local import Change, Contact, Drift, Saturation, StuckChannel
+from iparam.estimation.causes.hypotheses.time_local import Change, Contact, Drift, StuckChannel
 from iparam.estimation.causes.hypotheses.timing import ClockRate, LateWrench, LowPass
 from iparam.estimation.causes.hypothesis import Explanation, Hypothesis
 from iparam.estimation.causes.plausible_load import largest_load
@@ -52,7 +52,6 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     Change("re-zeroed"),
     Contact(),
     Drift(),
-    Saturation(),
     StuckChannel(),
     FrozenJoint(),
     LooseLoad(),

@@ -1,4 +1,6 @@
-"""Corrections that change the regression and not the recording: channels that are not used, and a bias that jumps."""
+"""Corrections that change the regression and not the recording: channels, or some of their samples, that are not used,
+and a bias that jumps.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,16 @@ import dataclasses
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.estimation.payload.problem import PayloadProblem
 from iparam.recording.noise_level import white_noise_level
 from iparam.sensing.correction import WRENCH_CHANNELS, Correction
+
+LEAST_ENTRIES = 30
+"""Samples of a channel below which it is not used."""
 
 _LEAST_NOISE = 1e-9  # share of a channel's size, where it has no noise at all
 
@@ -52,6 +58,35 @@ def without_channels(problem: PayloadProblem, names: Iterable[str]) -> PayloadPr
         else dataclasses.replace(uncertainty, factors=uncertainty.factors * used[:, None]),
         instruments=None if instruments is None else instruments * used[:, None],
     )
+
+
+def without_entries(problem: PayloadProblem, missing: NDArray[np.bool_]) -> PayloadProblem:
+    """The problem in which some components of some samples (N, 6) say nothing of the load.
+
+    Their rows hold the means of the others of their channel, regressors and wrench alike, and its noise: whatever the
+    load, the bias explains means, so that such a row takes no part in the load or its covariance. A channel that is
+    left with hardly any is not used at all.
+    """
+    if not missing.any():
+        return problem
+    left = np.count_nonzero(~missing, axis=0)
+    gone = [name for name, count in zip(WRENCH_CHANNELS, left.tolist(), strict=True) if count < LEAST_ENTRIES]
+    if gone:
+        problem = without_channels(problem, gone)
+    missing = missing & (left >= LEAST_ENTRIES)
+    A, y = np.array(problem.A), np.array(problem.y)
+    random = np.random.default_rng(0)
+    for channel in range(6):
+        out = missing[:, channel]
+        if not out.any():
+            continue
+        stretches = [at for at in np.split(np.arange(len(y)), np.flatnonzero(np.diff(out)) + 1) if not out[at[0]]]
+        longest = max(stretches, key=len)
+        level = white_noise_level(y[longest if longest.size > 2 else ~out][:, [channel]])[0]
+        noise = level * random.standard_normal(np.count_nonzero(out))
+        A[out, channel] = A[~out, channel].mean(axis=0) if problem.bias else 0.0
+        y[out, channel] = (y[~out, channel].mean() if problem.bias else 0.0) + noise - noise.mean()
+    return dataclasses.replace(problem, A=A, y=y, missing=missing)
 
 
 def with_jumping_bias(problem: PayloadProblem, times: Iterable[float]) -> PayloadProblem:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
@@ -29,6 +30,7 @@ class PayloadProblem:
         hidden: names of parameters that must not be claimed, whatever the motion: what else acts on the wrench as they
             do is not known.
         delay_deviation: standard deviation of a delay between motion and wrench that was compensated [s].
+        missing: (N, 6) components of samples that say nothing: their rows hold means; None where all count.
         correction_covariance: (10, 10) that phi has from corrections which were estimated along; None without any.
         warnings: what was found on the way here.
     """
@@ -43,6 +45,7 @@ class PayloadProblem:
     averaged: int = 1
     hidden: tuple[str, ...] = ()
     delay_deviation: float = 0.0
+    missing: NDArray[np.bool_] | None = None
     correction_covariance: FloatArray | None = None
     warnings: tuple[str, ...] = ()
 

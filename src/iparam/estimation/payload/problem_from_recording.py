@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from iparam.arrays import FloatArray, as_float_array, block_means
 from iparam.errors import ContradictionError, InputError, UnknownNameError
-from iparam.estimation.corrections.problem_changes import changed_problem
+from iparam.estimation.corrections.problem_changes import changed_problem, without_entries
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.regressor_uncertainty import regressor_uncertainty
@@ -32,6 +32,7 @@ from iparam.sensing.correction import Correction
 from iparam.sensing.held_samples import without_repeats
 from iparam.sensing.offset import offset_compensated_regressor, resting_regressor
 from iparam.sensing.run_check import check_run
+from iparam.sensing.saturation import saturated_entries
 from iparam.sensing.wrench_source import Measures, SensorWrench, WrenchSource, weighed_wrench
 
 Bias = Literal["estimate", "none", "zeroed"]
@@ -129,6 +130,7 @@ def prepare_run(
     if bias not in ("estimate", "none", "zeroed"):
         raise UnknownNameError("treatment of the bias", bias, ("estimate", "none", "zeroed"))
     correction = Correction() if correction is None else correction
+    original, clock = recording, correction.clock if isinstance(correction.clock, float) else 1.0
     recording, wrench, delay = _corrected(recording, robot, correction, wrench, delay)
     correction = correction.remaining()
     if delay is not None and not np.isfinite(delay):
@@ -165,6 +167,7 @@ def prepare_run(
     if not are_poses(recording):  # which are no neighbours of each other
         measured, repeats = without_repeats(measured, whole)
         measured, spikes = without_spikes(measured, whole, robot, checked.gravity)
+    saturated, cut = _saturated(original, measured, clock)
     if correction.low_pass is not None:
         measured = dataclasses.replace(measured, time=measured.time - (delay or 0.0))
         aligned = AlignedMotion(whole, 1.0 / (2.0 * np.pi * float(correction.low_pass)), filtered=True)
@@ -211,6 +214,7 @@ def prepare_run(
         *whole.warnings,
         *repeats,
         *spikes,
+        *cut,
         *aligned.warnings,
         *left_out,
     ]
@@ -235,12 +239,13 @@ def prepare_run(
         delay_deviation=aligned.standard_deviation,
         warnings=tuple(dict.fromkeys(warnings)),
     )
-    problem = changed_problem(problem, correction)
+    problem = without_entries(changed_problem(problem, correction), _any_of(saturated[used], size))
     measures: Measures = correction.measures or getattr(sensor, "measures", None) or "action"
     lag = "low-pass" if aligned.filtered or aligned.motion is not known else "delay"
     compensated = (
         *(("held-samples", text) for text in repeats),
         *(("outliers", text) for text in spikes),
+        *(("saturation", text) for text in cut),
         *((lag, text) for text in lag_remarks),
     )
     return PreparedRun(problem, recording, measured, aligned, checked.gravity, robot, measures, compensated)
@@ -268,6 +273,34 @@ def _corrected(
         raise InputError(f"the delay is given twice, {delay:g} s and {late:g} s in the correction: leave one out")
     source = correction.wrench_source if wrench is None else wrench
     return correction.applied(recording, robot), source, late if delay is None else delay
+
+
+def _saturated(original: Recording, measured: Signal, clock: float) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+    """(T, 6) which entries of a wrench, as it is used, are of channels at their limit, and a sentence about them.
+
+    Args:
+        original: the recording as it was made: no other shows the limits of its channels.
+        measured: what became of its wrench; where channels were mixed, a sample with one at its limit is lost.
+        clock: true seconds in one of the original's.
+    """
+    nothing: NDArray[np.bool_] = np.zeros(measured.values.shape, dtype=bool)
+    if not original.has("wrench"):
+        return nothing, ()
+    raw = original.signal("wrench")
+    entries, said = saturated_entries(raw)
+    if not said:
+        return nothing, ()
+    middles = 0.5 * clock * (raw.time[1:] + raw.time[:-1])
+    rows = np.searchsorted(middles, measured.time)
+    found = entries[rows]
+    if not np.array_equal(np.abs(raw.values[rows]), np.abs(measured.values)):
+        found = np.repeat(found.any(axis=1, keepdims=True), 6, axis=1)
+    return found, said
+
+
+def _any_of(entries: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:
+    """(T / size, 6) whether any of so many successive entries (T, 6) is."""
+    return np.asarray(entries.reshape(-1, size, 6).any(axis=1))
 
 
 def _zeroed(

@@ -20,6 +20,9 @@ NEAR = 0.75
 SURE = 4.0
 """Standard deviations from which on a force acts elsewhere than at the tool's origin."""
 
+NEARBY = 0.005
+"""Standard deviation to which a force must be known to act at the tool's origin [m]."""
+
 UNLOADED = 0.02
 """Share of the load's weight that may be left of one that was taken out as a whole."""
 
@@ -152,7 +155,8 @@ class ExternalForce(Hypothesis):
                 finding += f", as a spring of {significant(float(state[6]), 3)} N/m does,"
             place, of_place = state[3:6], deviations(fit)[3:6]
             advice, correction = "", None
-            if spring or (np.abs(place) > SURE * of_place).any():  # the option is about the tool's origin
+            known = (np.abs(place) <= SURE * of_place).all() and of_place.max() < NEARBY
+            if spring or not known:  # the option is about the tool's origin
                 shown = ", ".join(f"{1e3 * value:.0f}" for value in place)
                 advice = f"It acts at ({shown}) mm in the tool frame: take off what pulls there."
             else:

@@ -1,4 +1,4 @@
-"""Hypotheses about what happens at a time: a contact, a load that changes, a bias that jumps or drifts, clipping."""
+"""Hypotheses about what happens at a time: a contact, a load that changes, a bias that jumps or drifts."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from iparam.estimation.causes.hypothesis import Explanation, Hypothesis
 from iparam.recording.channels import CHANNELS
 from iparam.rounding import significant
 from iparam.sensing.correction import Correction
+from iparam.sensing.saturation import clipped_samples
 
 NAMES = CHANNELS["wrench"].columns
 
@@ -236,9 +237,8 @@ class StuckChannel(Hypothesis):
 
 
 def cut_off(run: ExaminedRun) -> bool:
-    """Whether channels end at a limit, or are stuck: the signals themselves say so."""
-    values = np.asarray(run.run.wrench.values)
-    return bool(clipped_samples(values).any() or stuck_samples(values).any())
+    """Whether channels are stuck: the signals themselves say so."""
+    return bool(stuck_samples(np.asarray(run.run.wrench.values)).any())
 
 
 def stuck_samples(values: FloatArray) -> NDArray[np.bool_]:
@@ -264,53 +264,6 @@ def _unused_means(run: ExaminedRun, left_out: NDArray[np.bool_]) -> FloatArray:
         count = np.searchsorted(bad, run.time + half, "right") - np.searchsorted(bad, run.time - half)
         used[count > 0, channel] = 0.0
     return used
-
-
-class Saturation(Hypothesis):
-    """Channels end at a largest value."""
-
-    slug = "saturation"
-
-    def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
-        """See `Hypothesis.explanations`."""
-        wrench = run.run.wrench
-        clipped = clipped_samples(np.asarray(wrench.values))
-        if not clipped.any():
-            return
-        used = _unused_means(run, clipped)
-        fit = linear_fit(run, used=used)
-        scale = max(fit.squares / max(float(used.sum()), 1.0), 1e-12)
-        penalty = scale * float(np.sum(1.0 - used))  # that they are clipped is seen in any case
-        names = [name for name, any_ in zip(NAMES, np.any(clipped, axis=0).tolist(), strict=True) if any_]
-        share = 100.0 * float(clipped.any(axis=1).mean())
-        finding = f"Leaving out the {share:.2g} % of samples in which {', '.join(names)} ends at its limit"
-        exclude = _intervals(wrench.time, np.asarray(np.any(clipped, axis=1)))
-        yield Explanation(self.slug, finding, fit, len(names), Correction(exclude=exclude), "", penalty, seen=True)
-
-
-def clipped_samples(values: FloatArray) -> NDArray[np.bool_]:
-    """(T, 6) whether a channel stands at its largest or smallest value, for as long as only a limit makes it."""
-    found = np.zeros(values.shape, dtype=bool)
-    for channel in range(values.shape[1]):
-        column = values[:, channel]
-        for limit, sign in ((column.max(), 1.0), (column.min(), -1.0)):
-            at = column == limit
-            count = int(np.count_nonzero(at))
-            rest = sign * column[~at]
-            if count < LEAST_CLIPPED or not rest.size:
-                continue
-            # Next to its top a smooth curve has as many values in a band as the band is wide; at a limit, all of them.
-            deepest = float(rest.max())
-            step = abs(sign * limit - deepest)
-            span = max(10.0 * step, 1e-3 * float(np.ptp(column)))
-            beside = int(np.count_nonzero(rest > sign * limit - span))
-            if count > LEAST_CLIPPED and count * 2 > beside and np.ptp(column) > 0.0:
-                found[:, channel] |= at
-    return found
-
-
-LEAST_CLIPPED = 5
-"""Samples at a limit from which on it is one."""
 
 
 def _intervals(times: FloatArray, chosen: NDArray[np.bool_], most: int = 8) -> tuple[tuple[float, float], ...]:
