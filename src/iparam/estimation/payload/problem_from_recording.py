@@ -283,17 +283,13 @@ def _saturated(original: Recording, measured: Signal, clock: float) -> tuple[NDA
         measured: what became of its wrench; where channels were mixed, a sample with one at its limit is lost.
         clock: true seconds in one of the original's.
     """
-    nothing: NDArray[np.bool_] = np.zeros(measured.values.shape, dtype=bool)
     if not original.has("wrench"):
-        return nothing, ()
+        return np.zeros(measured.values.shape, dtype=bool), ()
     raw = original.signal("wrench")
-    entries, said = saturated_entries(raw)
-    if not said:
-        return nothing, ()
-    middles = 0.5 * clock * (raw.time[1:] + raw.time[:-1])
-    rows = np.searchsorted(middles, measured.time)
-    found = entries[rows]
-    if not np.array_equal(np.abs(raw.values[rows]), np.abs(measured.values)):
+    rows = np.searchsorted(0.5 * clock * (raw.time[1:] + raw.time[:-1]), measured.time)
+    shown = dataclasses.replace(raw, time=measured.time, values=raw.values[rows])
+    found, said = saturated_entries(shown)
+    if said and not np.array_equal(np.abs(shown.values), np.abs(measured.values)):
         found = np.repeat(found.any(axis=1, keepdims=True), 6, axis=1)
     return found, said
 
