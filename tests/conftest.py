@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -59,6 +59,21 @@ EXAMPLE_ROBOTS = {
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The slow ones first: a process that began one at the end would go on alone while the others have nothing left."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+@pytest.fixture(scope="session")
+def dask_scheduler() -> Iterator[str]:
+    """Address of a Dask scheduler with two workers: all real but that they are threads, which start at once."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp",
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+    ) as cluster:
+        yield cluster.scheduler_address
 
 
 TOGETHER = ("tests/attack/", "tests/bridges/ur/", "tests/bridges/ros2/")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -43,50 +44,55 @@ def pool() -> Iterator[LocalPool]:
         yield workers
 
 
-def dask(*words: str) -> subprocess.Popen[str]:
-    """A scheduler or a worker of Dask's own, on this machine alone."""
-    places = os.pathsep.join([str(Path(iparam.__file__).parents[1]), str(Path(__file__).parent)])
-    return subprocess.Popen(
-        [sys.executable, "-m", "dask", *words],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": places},
-    )
+SCHEDULER = """
+import distributed, sys, time
+distributed.LocalCluster(
+    n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1",
+    scheduler_port=int(sys.argv[1]), dashboard_address="127.0.0.1:0",
+)
+time.sleep(600)
+"""
 
 
 class DaskProcesses:
-    """A scheduler and its workers."""
+    """A scheduler with a worker beside it in one process, and a worker that is a process of its own."""
 
     def __init__(self, folder: Path, port: int) -> None:
-        self.folder, self.address = folder, f"tcp://127.0.0.1:{port}"
-        self.scheduler = dask("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
-        self.workers: list[subprocess.Popen[str]] = []
+        self.folder, self.port, self.address = folder, port, f"tcp://127.0.0.1:{port}"
+        self.scheduler = self._start("-c", SCHEDULER, str(port))
+        self.worker: subprocess.Popen[bytes] | None = None
 
     def add_worker(self) -> None:
         options = ("--nthreads", "1", "--no-dashboard", "--local-directory", str(self.folder), "--host", "127.0.0.1")
-        self.workers.append(dask("worker", self.address, "--no-nanny", "--memory-limit", "0", *options))
+        worker = ("-m", "dask", "worker", self.address, "--no-nanny", "--memory-limit", "0", *options)
+        self.worker = self._start(*worker)
 
     def connect(self, count: int) -> Cluster:
         """The cluster, once ``count`` workers are there."""
         end = time.monotonic() + 90.0
         while True:
-            try:
+            with contextlib.suppress(iparam.fleet.ClusterError):
                 cluster = Cluster(self.address)
-                if len(cluster.threads()) >= count:
-                    return cluster
-                cluster.shutdown()
-            except iparam.fleet.ClusterError:
-                pass
-            if time.monotonic() > end:
-                raise TimeoutError(f"no {count} workers at {self.address}")
+                while len(cluster.threads()) < count and time.monotonic() < end:
+                    time.sleep(0.2)
+                return cluster
+            assert time.monotonic() < end, f"nobody at {self.address}"
             time.sleep(0.3)
 
     def stop(self) -> None:
-        for process in [*self.workers, self.scheduler]:
-            process.terminate()
-        for process in [*self.workers, self.scheduler]:
-            process.wait()
+        for process in (self.worker, self.scheduler):
+            if process is not None:
+                process.kill()
+                process.wait()
+
+    def _start(self, *words: str) -> subprocess.Popen[bytes]:
+        places = os.pathsep.join([str(Path(iparam.__file__).parents[1]), str(Path(__file__).parent)])
+        return subprocess.Popen(
+            [sys.executable, *words],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": places},
+        )
 
 
 @pytest.fixture(scope="session")

@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
+import datetime
 import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-import iparam
+from iparam.cli.main import main
 from iparam.errors import InputError
 from iparam.fleet import (
     Cluster,
     ClusterError,
     ExecutorLostError,
-    Experiment,
     FleetSettings,
     FleetTable,
-    LocalPool,
-    Plan,
     TlsFiles,
     identify_fleet,
-    run_study,
+    in_order,
+    run_jobs,
 )
 from iparam.fleet.cluster import check_address
 from iparam.recording import Recording
+from iparam.robot.batching import get_num_threads
 
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
 SETTINGS = FleetSettings(robot="ur5e")
 
 
@@ -63,48 +70,43 @@ def rows(folder: Path) -> list[dict[str, Any]]:
     return [{name: value for name, value in row.items() if name not in ("identified", "seconds")} for row in found]
 
 
-def test_a_cluster_gives_the_table_of_one_machine_and_outlives_workers_and_schedulers(
-    processes: Any, runs: Path, tmp_path: Path, pool: LocalPool, start_dask: Callable[[Path, int], Any]
+def test_a_killed_worker_and_a_killed_scheduler_cost_nothing_that_is_done(
+    processes: Any, runs: Path, tmp_path: Path, start_dask: Callable[[Path, int], Any]
 ) -> None:
-    identify_fleet(str(runs), tmp_path / "here", SETTINGS, executor=pool)
-    trajectory = iparam.load_trajectory(Path(__file__).parents[1] / "data" / "short_ur5e.json").trajectory
-    plan = Plan("short", iparam.load_robot("ur5e"), trajectory)
-    experiment = Experiment((plan,), (iparam.noise_preset("ur5e"),), rate=100.0)
-    processes.add_worker()
+    """The table is that of one machine, no row twice, after a scheduler was started anew at the same address."""
+    identify_fleet(str(runs), tmp_path / "here", SETTINGS, executor=ThreadPoolExecutor(1))
     processes.add_worker()
 
-    def kill_worker(row: Mapping[str, Any], progress: Any) -> None:
+    def kill(row: Mapping[str, Any], progress: Any) -> None:
         if progress.done == 3:
-            processes.workers[0].kill()
+            processes.worker.kill()
+        elif progress.done == 7:
+            processes.scheduler.kill()
 
-    with processes.connect(2) as cluster:
-        done = identify_fleet(str(runs), tmp_path / "there", SETTINGS, executor=cluster, on_row=kill_worker)
-        assert (done.identified, done.errors) == (24, 0)
-        there = run_study("coverage", experiment, executor=cluster, most_runs=4)
+    with processes.connect(2) as cluster, pytest.raises(ExecutorLostError, match="is gone"):
+        identify_fleet(str(runs), tmp_path / "there", SETTINGS, executor=cluster, on_row=kill)
+    kept = FleetTable(tmp_path / "there").read(["error"]).to_pylist()
+    assert 7 <= len(kept) < 24
+    assert not any(row["error"] for row in kept)
+    processes.stop()
+    restarted = start_dask(tmp_path, processes.port)
+    try:
+        with restarted.connect(1) as cluster:
+            done = identify_fleet(str(runs), tmp_path / "there", SETTINGS, executor=cluster, resume=True)
+            threads = cluster.submit(get_num_threads).result()
+    finally:
+        restarted.stop()
+    assert (done.kept, done.identified) == (len(kept), 24 - len(kept))
+    assert rows(tmp_path / "there") == rows(tmp_path / "here")
+    assert threads == 1
+
+
+def test_workers_read_what_the_client_lowers(dask_scheduler: str) -> None:
+    with Cluster(dask_scheduler) as cluster:
         shared = cluster.shared_minimum()
         assert cluster.submit(shared.get).result() == np.inf
         shared.set(1.5)
         assert cluster.submit(shared.get).result() == 1.5
-    assert there.table().equals(run_study("coverage", experiment, executor=pool, most_runs=4).table())
-    assert rows(tmp_path / "there") == rows(tmp_path / "here")
-
-    def kill_scheduler(row: Mapping[str, Any], progress: Any) -> None:
-        if progress.done == 3:
-            processes.scheduler.kill()
-
-    with processes.connect(1) as cluster, pytest.raises(ExecutorLostError, match="is gone"):
-        identify_fleet(str(runs), tmp_path / "cut", SETTINGS, executor=cluster, on_row=kill_scheduler)
-    kept = len(rows(tmp_path / "cut"))
-    assert 3 <= kept < 24
-    restarted = start_dask(tmp_path, free_port())
-    try:
-        restarted.add_worker()
-        with restarted.connect(1) as cluster:
-            done = identify_fleet(str(runs), tmp_path / "cut", SETTINGS, executor=cluster, resume=True)
-    finally:
-        restarted.stop()
-    assert (done.kept, done.identified) == (kept, 24 - kept)
-    assert rows(tmp_path / "cut") == rows(tmp_path / "here")
 
 
 def test_addresses_and_tls_files(tmp_path: Path) -> None:
@@ -118,6 +120,76 @@ def test_addresses_and_tls_files(tmp_path: Path) -> None:
     (tmp_path / "ca.pem").write_text("nothing", encoding="utf-8")
     with pytest.raises(InputError, match=r"--tls-ca-file .* holds no certificate in PEM"):
         TlsFiles(*[tmp_path / "ca.pem"] * 3)
+
+
+def certificate(folder: Path, name: str) -> tuple[Path, Path]:
+    """A certificate that signs itself, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    who = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    now, day = datetime.datetime.now(datetime.UTC), datetime.timedelta(days=1)
+    made = x509.CertificateBuilder(who, who, key.public_key(), x509.random_serial_number(), now - day, now + day)
+    signed = made.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    (folder / f"{name}.pem").write_bytes(signed.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM))
+    text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (folder / f"{name}-key.pem").write_bytes(text)
+    return folder / f"{name}.pem", folder / f"{name}-key.pem"
+
+
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, TlsFiles, TlsFiles]]:
+    """A scheduler behind TLS: its address, files that open it, and a stranger's."""
+    folder = tmp_path_factory.mktemp("tls")
+    (own, key), (other, other_key) = certificate(folder, "own"), certificate(folder, "other")
+    certificates = {f"tls_{who}_cert": str(own) for who in ("scheduler", "worker", "client")}
+    keys = {f"tls_{who}_key": str(key) for who in ("scheduler", "worker", "client")}
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tls",
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        security=distributed.Security(tls_ca_file=str(own), require_encryption=True, **certificates, **keys),
+    ) as cluster:
+        yield cluster.scheduler_address, TlsFiles(own, own, key), TlsFiles(other, other, other_key)
+
+
+def test_tls_lets_in_who_has_the_files(secured: tuple[str, TlsFiles, TlsFiles], tmp_path: Path) -> None:
+    address, own, _ = secured
+    assert address.startswith("tls://")
+    with Cluster(address, own) as cluster:
+        assert [outcome.value for outcome in in_order(run_jobs(abs, [1, -2, 3], cluster))] == [1, 2, 3]
+    settings = {"ca-file": str(own.ca_file), "client.cert": str(own.cert), "client.key": str(own.key)}
+    known = {f"distributed.comm.tls.{name}": value for name, value in settings.items()}
+    with dask.config.set(known), Cluster(address) as cluster:
+        assert [outcome.value for outcome in run_jobs(abs, [-2], cluster)] == [2]
+    files = ["--tls-ca-file", str(own.ca_file), "--tls-cert", str(own.cert), "--tls-key", str(own.key)]
+    plan = str(Path(__file__).parents[1] / "data" / "short_ur5e.json")
+    line = ["study", "coverage", "--trajectory", plan, "--sensor-rate", "100", "--runs", "1", "--output"]
+    assert main([*line, str(tmp_path / "runs.parquet"), "--scheduler", address, *files]) == 0
+    assert pq.read_table(tmp_path / "runs.parquet").num_rows == 1
+
+
+def test_tls_keeps_out_who_has_not(
+    secured: tuple[str, TlsFiles, TlsFiles], dask_scheduler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("iparam.fleet.cluster.CONNECT_SECONDS", 1.0)
+    address, own, other = secured
+    plain = address.replace("tls://", "tcp://")
+    for place, files, message in (
+        (address, other, "has no certificate of the authority in --tls-ca-file"),
+        (address, TlsFiles(own.ca_file, other.cert, other.key), "does not take the certificate --tls-cert"),
+        (plain, None, "or one that wants TLS"),
+        (dask_scheduler.replace("tcp://", "tls://"), own, "speaks no TLS|answers with TLS"),
+    ):
+        with pytest.raises(ClusterError, match=message):
+            Cluster(place, files)
+    with pytest.raises(InputError, match="needs --tls-ca-file, --tls-cert and --tls-key, or Dask's own settings"):
+        Cluster(address)
+    with pytest.raises(InputError, match="TLS files go with a scheduler at tls://"):
+        Cluster(plain, own)
+    with pytest.raises(InputError, match="are no certificate with its key"):
+        TlsFiles(own.ca_file, own.cert, other.key)
 
 
 def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -76,8 +75,7 @@ def test_one_row_a_recording_and_a_bad_one_is_a_row(runs: Path, tmp_path: Path, 
 
 def test_the_table_is_the_same_for_any_number_of_workers(runs: Path, tmp_path: Path, pool: LocalPool) -> None:
     identify_fleet(str(runs), tmp_path / "two", SETTINGS, executor=pool)
-    with LocalPool(1) as one:
-        identify_fleet(str(runs), tmp_path / "one", SETTINGS, executor=one)
+    identify_fleet(str(runs), tmp_path / "one", SETTINGS, executor=ThreadPoolExecutor(1))
     assert rows_of(tmp_path / "one") == rows_of(tmp_path / "two")
 
 
@@ -136,18 +134,18 @@ def test_a_table_in_the_folder_of_the_recordings_is_not_one_of_them(runs: Path) 
 def test_a_worker_killed_in_the_middle_costs_nothing(tmp_path: Path, recorded: Make) -> None:
     (tmp_path / "runs").mkdir()
     recorded(2.0, 1).save(tmp_path / "runs" / "000.parquet")
-    for number in range(1, 30):
+    for number in range(1, 15):
         shutil.copyfile(tmp_path / "runs" / "000.parquet", tmp_path / "runs" / f"{number:03d}.parquet")
 
     def kill(row: Mapping[str, Any], progress: Any) -> None:
         if progress.done == 3:
             os.kill(next(iter(workers._pool._processes)), signal.SIGKILL)
 
-    with LocalPool(2) as workers:
+    with LocalPool(1) as workers:
         done = identify_fleet(str(tmp_path / "runs"), tmp_path / "fleet", SETTINGS, executor=workers, on_row=kill)
-    assert (done.identified, done.errors) == (30, 0)
+    assert (done.identified, done.errors) == (15, 0)
     rows = rows_of(tmp_path / "fleet")
-    assert len({row["source"] for row in rows}) == len(rows) == 30
+    assert len({row["source"] for row in rows}) == len(rows) == 15
     assert len({row["mass"] for row in rows}) == 1
 
 
@@ -184,4 +182,3 @@ def test_bags_need_who_reads_them(tmp_path: Path, recorded: Make) -> None:
 def test_the_time_left_is_told() -> None:
     progress = iparam.fleet.Progress(20, 100, 0, 10.0)
     assert (progress.rate, progress.seconds_left) == (2.0, 40.0)
-    assert time.monotonic() > 0

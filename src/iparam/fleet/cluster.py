@@ -6,9 +6,12 @@ scheduler asks for it. A scheduler runs what any client sends: it belongs into a
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
+import os
 import secrets
+import socket
 import ssl
 import time
 from collections.abc import Callable
@@ -19,6 +22,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from iparam.errors import InputError, IparamError, MissingExtraError
+from iparam.robot.batching import set_num_threads
 
 LOCAL = "local"
 """In place of a scheduler's address: the cores of this machine."""
@@ -82,21 +86,13 @@ class Cluster(Executor):
             raise InputError(f"TLS files go with a scheduler at tls://, got {address}")
         distributed = _distributed()
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what happens is said here, in one sentence
-        security = None
-        if tls is not None:
-            security = distributed.Security(
-                tls_ca_file=str(tls.ca_file),
-                tls_client_cert=str(tls.cert),
-                tls_client_key=str(tls.key),
-                require_encryption=True,
-            )
+        security = _security(distributed, tls) if address.startswith("tls:") else None
         try:
             self._client: Any = distributed.Client(
                 address, timeout=CONNECT_SECONDS, security=security, set_as_default=False, name="iparam"
             )
         except (OSError, TypeError, ValueError, RuntimeError) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise ClusterError(f"no scheduler answers at {address}: {reason}") from None
+            raise ClusterError(_no_connection(address, str(error))) from None
         self._asked, self._known = 0.0, 1
         self._executor: Executor = self._client.get_executor(pure=False)
         if not self.threads():
@@ -107,7 +103,9 @@ class Cluster(Executor):
     def num_workers(self) -> int:
         """Threads of all workers that were connected when that was last asked, some seconds ago at most."""
         if time.monotonic() - self._asked > _KNOWN:
-            self._asked, self._known = time.monotonic(), max(1, sum(self.threads().values()))
+            self._asked = time.monotonic()
+            with contextlib.suppress(OSError, TimeoutError):  # it may just be gone, which `lost` tells
+                self._known = max(1, sum(self.threads().values()))
         return self._known
 
     @property
@@ -129,8 +127,8 @@ class Cluster(Executor):
         return shared
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """See `concurrent.futures.Executor`."""
-        return self._executor.submit(fn, *args, **kwargs)
+        """See `concurrent.futures.Executor`; in a worker's process, iparam uses one thread a task."""
+        return self._executor.submit(_in_worker, _process(), fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster, which goes on; what this client has under way there is cancelled."""
@@ -172,6 +170,49 @@ class SharedMinimum:
             distributed = _distributed()
             self.variable = distributed.Variable(self.name, client=distributed.get_client())
         return self.variable
+
+
+def _process() -> tuple[str, int]:
+    """What tells this process from those of other machines."""
+    return socket.gethostname(), os.getpid()
+
+
+def _in_worker(client: tuple[str, int], fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call a function with one thread: a machine's cores are shared out by its workers, not by each of them again."""
+    if _process() != client:
+        set_num_threads(1)
+    return fn(*args, **kwargs)
+
+
+def _security(distributed: Any, tls: TlsFiles | None) -> Any:
+    """Dask's settings of TLS, with the files given or those of its own configuration."""
+    given = (
+        {}
+        if tls is None
+        else {"tls_ca_file": str(tls.ca_file), "tls_client_cert": str(tls.cert), "tls_client_key": str(tls.key)}
+    )
+    security = distributed.Security(**given, require_encryption=True)
+    if security.tls_ca_file is None:
+        raise InputError(
+            "a scheduler at tls:// needs --tls-ca-file, --tls-cert and --tls-key, or Dask's own settings "
+            "(distributed.comm.tls)"
+        )
+    return security
+
+
+def _no_connection(address: str, reason: str) -> str:
+    """Why there is no connection, as far as Dask's words tell; they are the last ones."""
+    said = " ".join(reason.split())[:200]
+    if "certificate does not match" in reason:
+        return (
+            f"the scheduler at {address} has no certificate of the authority in --tls-ca-file: it is another's ({said})"
+        )
+    if address.startswith("tls:") and "SSL" in reason:
+        return f"the scheduler at {address} does not take the certificate --tls-cert, or speaks no TLS ({said})"
+    if "Timed out" not in reason and "closed" in reason:
+        return f"what answers at {address} is no Dask scheduler, or one that wants TLS, tls://HOST:PORT ({said})"
+    with_tls = " with TLS" if address.startswith("tls:") else ""
+    return f"no scheduler answers{with_tls} at {address}: {said or 'nothing comes back'}"
 
 
 def _distributed() -> Any:

@@ -12,7 +12,7 @@ import pytest
 import iparam
 from iparam.errors import InputError, UnknownNameError
 from iparam.estimation.estimate import DERIVED_NAMES
-from iparam.fleet import Experiment, LocalPool, Plan, run_study, worse_noises
+from iparam.fleet import Cluster, Experiment, LocalPool, Plan, run_study, worse_noises
 from iparam.fleet.studies import study as study_module
 from iparam.fleet.studies.figures import (
     coverage_figures,
@@ -32,16 +32,16 @@ def experiment(**options: Any) -> Experiment:
     return Experiment((plan,), (iparam.noise_preset("ur5e"),), rate=100.0, **options)
 
 
-def test_the_table_is_the_same_for_any_number_of_workers(pool: LocalPool) -> None:
-    two = run_study("coverage", experiment(seed=3), executor=pool, most_runs=6).table()
-    assert two.num_rows == 6
-    with LocalPool(3) as workers:
-        assert run_study("coverage", experiment(seed=3), executor=workers, most_runs=6).table().equals(two)
-    with LocalPool(1) as workers:
-        assert run_study("coverage", experiment(seed=3), executor=workers, most_runs=6).table().equals(two)
-    other = run_study("coverage", experiment(seed=4), executor=pool, most_runs=2).table()
-    assert not other.slice(0, 2).equals(two.slice(0, 2))
-    assert len(set(two["mass_true"].to_pylist())) == 6  # a payload of its own for each
+def test_the_table_is_the_same_for_any_number_of_workers(dask_scheduler: str) -> None:
+    one = run_study("coverage", experiment(seed=3), executor=ThreadPoolExecutor(1), most_runs=6).table()
+    with Cluster(dask_scheduler) as two:
+        assert two.num_workers == 2
+        assert run_study("coverage", experiment(seed=3), executor=two, most_runs=6).table().equals(one)
+    with LocalPool(3) as three:
+        assert run_study("coverage", experiment(seed=3), executor=three, most_runs=6).table().equals(one)
+    other = run_study("coverage", experiment(seed=4), executor=ThreadPoolExecutor(1), most_runs=2).table()
+    assert not other.equals(one.slice(0, 2))
+    assert len(set(one["mass_true"].to_pylist())) == 6  # a payload of its own for each
 
 
 def row(run: int, error: float = 0.0, **more: Any) -> dict[str, Any]:
