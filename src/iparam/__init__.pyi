@@ -9,6 +9,7 @@ from . import export as export
 from . import files as files
 from . import fleet as fleet
 from . import motion as motion
+from . import plotting as plotting
 from . import recording as recording
 from . import regressor as regressor
 from . import report as report

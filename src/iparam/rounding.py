@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 MOST_DECIMALS = 9
 
@@ -25,6 +26,19 @@ def fixed(value: float, decimals: int) -> str:
     if not shown.strip("-0."):
         shown = shown.removeprefix("-")
     return shown.replace("-", "\N{MINUS SIGN}")
+
+
+def number(value: float, decimals: int = 6) -> str:
+    """A number of fixed decimals in ASCII, without a minus before zero; in powers of ten where it would be too long."""
+    if not math.isfinite(value):
+        return "-"
+    text = f"{value:.{decimals}f}" if abs(value) < 1e6 else f"{value:.{decimals}e}"
+    return text.removeprefix("-") if not text.strip("-0.") else text
+
+
+def numbers(values: Iterable[float], decimals: int = 6) -> list[str]:
+    """`number` of each."""
+    return [number(float(value), decimals) for value in values]
 
 
 def significant(value: float, digits: int = 3) -> str:

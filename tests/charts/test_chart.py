@@ -5,24 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from iparam.charts.chart import Chart, Line, chart_document, chart_script, chart_style, lines_of, thinned
+from iparam.charts.chart import Chart, Line, chart_document, chart_script, chart_style, lines_of
 from iparam.errors import InputError
-
-
-def test_thinning_keeps_every_extreme_and_the_order_of_times() -> None:
-    rng = np.random.default_rng(0)
-    time = np.linspace(0.0, 60.0, 30_001)
-    values = rng.normal(size=(30_001, 3))
-    values[12_345, 1] = 50.0
-    times, rows = thinned(time, values, bins=200)
-    assert len(times) == 400
-    assert (np.diff(times) > 0).all()
-    assert times[-1] == 60.0
-    np.testing.assert_array_equal(rows.max(axis=0), values.max(axis=0))
-    np.testing.assert_array_equal(rows.min(axis=0), values.min(axis=0))
-    assert abs(times[np.argmax(rows[:, 1])] - time[12_345]) < 60.0 / 200
-    assert thinned(time[:100], values[:100])[1] is not None
-    np.testing.assert_array_equal(thinned(time[:100], values[:100])[1], values[:100])
 
 
 def test_the_document_is_json_that_cannot_end_its_script() -> None:

@@ -1,4 +1,4 @@
-"""Curves over time for pages: thinned to what a screen shows, and drawn by a small script that a page brings along.
+"""Curves over time for pages, drawn by a small script that a page brings along.
 
 The script is uPlot (MIT, see NOTICE) with `scripts/charts.js` around it; without JavaScript a page shows its pictures.
 """

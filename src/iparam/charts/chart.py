@@ -12,22 +12,6 @@ from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.files.json import json_line
 
-# Colours that people with any colour vision tell apart (Okabe & Ito 2008).
-BLUE, ORANGE, GREEN, VERMILLION = "#0072b2", "#e69f00", "#009e73", "#d55e00"
-SKY, PURPLE, GREY = "#56b4e9", "#cc79a7", "#6b6b6b"
-
-AXES = (VERMILLION, GREEN, BLUE)
-"""Of x, y and z."""
-
-PALE_AXES = ("#f0b48c", "#8fd3bf", "#8cc0de")
-"""The same for what stands behind another curve."""
-
-MANY = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, GREY)
-"""Of what comes in larger numbers, as joints."""
-
-BINS = 300
-"""Pairs of points that a curve is drawn with."""
-
 _DIGITS = 5  # of the numbers in a page
 
 
@@ -87,26 +71,6 @@ class Chart:
 def lines_of(names: Sequence[str], colors: Sequence[str], values: FloatArray, dashed: bool = False) -> tuple[Line, ...]:
     """One line for each column of values (N, k); colours begin anew where there are too few."""
     return tuple(Line(name, colors[i % len(colors)], values[:, i], dashed) for i, name in enumerate(names))
-
-
-def thinned(time: FloatArray, values: FloatArray, bins: int = BINS) -> tuple[FloatArray, FloatArray]:
-    """Times (N,) and values (N, k) that draw the same picture as all samples: of each of ``bins`` parts both extremes.
-
-    The extremes of each curve stand in the order in which they came.
-    """
-    if len(time) <= 2 * bins:
-        return time, values
-    starts = np.unique(np.linspace(0, len(time), bins + 1).astype(int))[:-1]
-    ends = np.append(starts[1:], len(time))
-    columns = np.arange(values.shape[1])
-    times, rows = np.empty(2 * len(starts)), np.empty((2 * len(starts), values.shape[1]))
-    for i, (a, b) in enumerate(zip(starts, ends, strict=True)):
-        part = values[a:b]
-        low, high = np.argmin(part, axis=0), np.argmax(part, axis=0)
-        times[2 * i : 2 * i + 2] = time[a], time[(a + b) // 2]
-        rows[2 * i], rows[2 * i + 1] = part[np.minimum(low, high), columns], part[np.maximum(low, high), columns]
-    times[-1] = time[-1]
-    return times, rows
 
 
 def chart_document(charts: Sequence[Chart]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note, number, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, robot_of
@@ -18,6 +18,7 @@ from iparam.cli.options.recorded_run import RecordedRunOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.catalog import robot_names
+from iparam.rounding import number
 
 if TYPE_CHECKING:
     from iparam.recording.recording import Recording

@@ -13,11 +13,12 @@ import numpy as np
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note, number, numbers, print_json, print_line, print_table, say
+from iparam.cli.console.printing import AsJson, note, print_json, print_line, print_table, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.errors import InputError, IparamError
 from iparam.estimation import assessment
 from iparam.files.kind import FileKind
+from iparam.rounding import number, numbers
 
 if TYPE_CHECKING:
     from iparam.estimation.assessment.method_comparison import MethodComparison

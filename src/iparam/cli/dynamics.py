@@ -10,11 +10,12 @@ from tyro.conf import arg
 
 import iparam
 from iparam.arrays import FloatArray
-from iparam.cli.console.printing import note, number, print_json, print_table
+from iparam.cli.console.printing import note, print_json, print_table
 from iparam.cli.options.joint_state import JointState, JointStateOptions, exact_count
 from iparam.cli.options.mounting import MountingOptions
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import JointKind, Robot
+from iparam.rounding import number
 from iparam.spatial.consistency import check_consistency
 from iparam.spatial.parameters import InertialParameters
 

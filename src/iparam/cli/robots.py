@@ -13,7 +13,7 @@ from tyro.conf import Positional, arg
 
 from iparam.arrays import FloatArray
 from iparam.cli.console.option_names import in_options
-from iparam.cli.console.printing import AsJson, number, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, print_json, print_line, print_table
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import robot_of
 from iparam.errors import InputError
@@ -22,6 +22,7 @@ from iparam.robot.description.folder import FolderEntry, arms_in_folder
 from iparam.robot.description.installed import INSTALLED_ARMS
 from iparam.robot.loading import read_description
 from iparam.robot.model import JointKind, Robot
+from iparam.rounding import number
 
 
 @dataclass(frozen=True, kw_only=True)

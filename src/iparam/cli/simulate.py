@@ -11,7 +11,7 @@ import numpy as np
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note, number, numbers, print_json, print_line, progress_bar
+from iparam.cli.console.printing import AsJson, note, print_json, print_line, progress_bar
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, note_other_arm, note_shape, robot_of
@@ -22,6 +22,7 @@ from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.catalog import robot_names
+from iparam.rounding import number, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

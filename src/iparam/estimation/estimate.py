@@ -16,7 +16,11 @@ from iparam.arrays import FloatArray, frozen
 from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.estimation.assessment.verdict import verdict_on
 from iparam.estimation.errors import RefutedResultError
+from iparam.estimation.estimate_table import estimate_html, estimate_rows, interval_groups, table_line
 from iparam.files.json import JsonSection, read_json, write_json
+from iparam.plotting.interval_plots import interval_figure
+from iparam.printable import printable
+from iparam.rounding import NORMAL_95, numbers, with_interval
 from iparam.sensing.correction import Correction
 from iparam.spatial.parameters import InertialParameters
 
@@ -51,6 +55,9 @@ class Wrench:
 
     force: FloatArray
     torque: FloatArray
+
+    def __str__(self) -> str:
+        return f"{' '.join(numbers(self.force, 3))} N, {' '.join(numbers(self.torque, 4))} N m"
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ class Refutation:
         return " ".join([self.reason, *(cause.sentence for cause in self.causes)])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
     """The inertial parameters of a payload in the tool frame, as far as the data tell them.
 
@@ -199,6 +206,28 @@ class Estimate:
             "sentence": verdict.sentence if refutation is None else refutation.reason,
             "causes": [dataclasses.asdict(cause) for cause in causes],
         }
+
+    def __str__(self) -> str:
+        """The table of ``iparam identify payload``."""
+        return "\n".join(printable(table_line(*row)) for row in estimate_rows(self))
+
+    def __repr__(self) -> str:
+        mass = with_interval(self.mass, NORMAL_95 * self.standard_deviation.mass, "kg")
+        center = " ".join(f"{1e3 * value:.4g}" for value in self.center_of_mass)
+        found = f"mass {mass}, centre of mass {center} mm" if "mass" in self.determined else ", ".join(self.determined)
+        return printable(f"<Estimate by {self.method}, {verdict_on(self).word}: {found}; {self.samples} samples>")
+
+    def _repr_html_(self) -> str:
+        return estimate_html(self)
+
+    def plot(self) -> Any:
+        """The ten parameters with their 95 % intervals, as a ``matplotlib.figure.Figure``; one that the data refute
+        is drawn in the colour of a warning.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+        """
+        return interval_figure(interval_groups(self), doubtful=self.refutation is not None)
 
     def to_document(self) -> dict[str, Any]:
         """What `save` writes, as plain dictionaries and lists."""

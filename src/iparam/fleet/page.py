@@ -16,18 +16,17 @@ from iparam.files.atomic import write_atomically
 from iparam.fleet.history import Change, Series, changes_of, outliers_of, series_of
 from iparam.fleet.summary import summarize
 from iparam.fleet.table import FleetTable
-from iparam.report.content import BulletList, Card, Cards, Heading, Links, Paragraph, Section, Table
-from iparam.report.figures.matplotlib_backend import (
+from iparam.plotting.matplotlib_backend import (
     BLUE,
     GREY,
     VERMILLION,
     date_ticks,
-    figure_card,
     new_figure,
     plot_style,
     side_label,
     stacked_axes,
 )
+from iparam.report.content import BulletList, Card, Cards, Heading, Links, Paragraph, Section, Table, figure_card
 from iparam.report.rendering import page_environment
 from iparam.rounding import NORMAL_95, significant
 

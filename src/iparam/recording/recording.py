@@ -13,7 +13,11 @@ from numpy.typing import ArrayLike
 
 from iparam.errors import InputError, UnknownNameError
 from iparam.files.json import json_line, parse_json
+from iparam.printable import printable
 from iparam.recording.channels import check_name, column_names, default_frame, default_unit
+from iparam.recording.display import recording_figure, recording_html
+from iparam.recording.files.data_frame import frame_of_recording
+from iparam.recording.files.parquet_table import arrow_of_recording
 from iparam.recording.files.reading import ColumnNames, Reading, TimeUnit
 from iparam.recording.screening import check_clocks
 from iparam.recording.signal import Signal
@@ -201,9 +205,70 @@ class Recording:
         lost = [f"{name} has no sample between {start:g} and {stop:g} s" for name in parts if name not in kept]
         return dataclasses.replace(self, signals=kept, warnings=(*self.warnings, *lost))
 
+    def plot(self, *names: str) -> Any:
+        """Signals over time, as a ``matplotlib.figure.Figure`` with a panel for each.
+
+        Args:
+            names: of the signals, from top to bottom; none for those that tell most, six panels at most.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+        """
+        return recording_figure(self, names)
+
+    def to_arrow(self) -> Any:
+        """A ``pyarrow.Table`` with the columns of a CSV file, and null where a signal has no sample.
+
+        Its metadata has the rest: written as Parquet it is a recording that `load` reads.
+        """
+        return arrow_of_recording(self)
+
+    def to_pandas(self) -> Any:
+        """A ``pandas.DataFrame`` with the columns of a CSV file, and NaN where a signal has no sample.
+
+        ``attrs["iparam"]`` has robot, units, frames, metadata and warnings, so that `from_pandas` gives it back.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+        """
+        return frame_of_recording(self)
+
+    @classmethod
+    def from_pandas(
+        cls,
+        frame: Any,
+        robot: Robot | str | None = None,
+        angles: AngleUnit | None = None,
+        tip: str | None = None,
+        *,
+        map: ColumnNames | None = None,
+        time_unit: TimeUnit | None = None,
+    ) -> Recording:
+        """A recording from a ``pandas.DataFrame`` whose columns, or index, are named as those of a CSV file.
+
+        Units, headers of other names and what cannot be used are treated as `load` treats those of a file; NaN is a
+        cell without a sample. ``attrs`` may state units, robot and gravity as the metadata of a Parquet file do.
+
+        Args:
+            frame: with a column or an index ``time``, and q0, q1, ..., fx, ..., tz and so on.
+            robot, angles, tip, map, time_unit: as in `load`.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+        """
+        from iparam.recording.files.storage import recording_from_frame
+
+        reading = Reading.of(None, map, time_unit, None, None)
+        return recording_from_frame(frame, reading, robot, angles, tip)
+
     def __repr__(self) -> str:
         parts = ", ".join(f"{name} {signal.rate:.4g} Hz" for name, signal in self.signals.items())
-        return f"Recording({self.robot or 'unknown robot'}, {self.duration:.4g} s: {parts or 'no signals'})"
+        noted = f"; {len(self.warnings)} warning{'s' * (len(self.warnings) > 1)}" if self.warnings else ""
+        robot = printable(self.robot) or "unknown robot"
+        return f"Recording({robot}, {self.duration:.4g} s: {parts or 'no signals'}{noted})"
+
+    def _repr_html_(self) -> str:
+        return recording_html(self)
 
 
 def _json_copy(metadata: Mapping[str, Any]) -> dict[str, Any]:

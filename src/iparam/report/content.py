@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from iparam.charts.chart import Chart
 from iparam.estimation.assessment.verdict import Verdict
+from iparam.plotting.matplotlib_backend import inline_svg
 
 _UNIT = re.compile(r"\[[^\]]*\]| %")
 
@@ -86,6 +88,16 @@ class Card:
     view_box: str
     shapes: str
     charts: tuple[Chart, ...] = ()
+
+
+def figure_card(figure: Any, slug: str, title: str, description: str, charts: tuple[Chart, ...] = ()) -> Card:
+    """A figure with its caption; its SVG fills its place.
+
+    Args:
+        figure: a ``matplotlib.figure.Figure``.
+        slug, title, description, charts: of the `Card`.
+    """
+    return Card(slug, title, description, *inline_svg(figure, slug), charts)
 
 
 @dataclass(frozen=True)

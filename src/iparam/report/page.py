@@ -9,9 +9,9 @@ import os
 from iparam.charts.chart import chart_document, chart_script, chart_style
 from iparam.errors import InputError
 from iparam.files.atomic import write_atomically
+from iparam.plotting.matplotlib_backend import plot_style, require_matplotlib
 from iparam.report.content import BulletList, Cards, Missing, Section
 from iparam.report.context import ReportContext
-from iparam.report.figures.matplotlib_backend import plot_style, require_matplotlib
 from iparam.report.input import ReportInput
 from iparam.report.rendering import page_environment
 from iparam.report.sections.convergence import convergence_section

@@ -27,7 +27,7 @@ from iparam.trajectory.trajectory import Trajectory
 _SIGNS = np.array([1.0, -1.0, 1.0, -1.0])[:, None]  # of the derivatives when time runs backwards
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BlendedTrajectory(Trajectory):
     """A lead-in of ``blend_time`` seconds from rest, then ``inner`` as it is, then as long a lead-out to rest.
 

@@ -44,7 +44,7 @@ def combine(basis: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
     return motion
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HarmonicSeries(Trajectory):
     """q(t) = q0 + functions(t) @ [a, b]; a subclass says which functions.
 
@@ -115,7 +115,7 @@ class HarmonicSeries(Trajectory):
         return motion
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FourierTrajectory(HarmonicSeries):
     """q(t) = q0 + sum_k (a_k sin(2 pi k f t) + b_k cos(2 pi k f t)).
 
@@ -127,7 +127,7 @@ class FourierTrajectory(HarmonicSeries):
         return harmonic_basis(times, num_harmonics, base_freq)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WindowedFourierTrajectory(HarmonicSeries):
     """q(t) = q0 + 256 r^4 (1 - r)^4 sum_k (a_k sin(2 pi k f t) + b_k cos(2 pi k f t)) with r = t / duration.
 

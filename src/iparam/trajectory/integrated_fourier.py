@@ -16,7 +16,7 @@ from iparam.trajectory.fourier import combine, harmonic_basis
 from iparam.trajectory.trajectory import Trajectory
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class IntegratedFourierTrajectory(Trajectory):
     """q(t) = q0 + sum_k (a_k / (w k) sin(w k t) - b_k / (w k) cos(w k t)) with w = 2 pi / duration.
 

@@ -93,7 +93,7 @@ def _at_rest() -> FloatArray:
     return frozen(0.0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WaypointSpline(Trajectory):
     """Polynomials through waypoints, with given derivatives at both ends; a subclass says how many.
 
@@ -139,7 +139,7 @@ class WaypointSpline(Trajectory):
         return self._pieces.derivatives(times)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class QuinticSpline(WaypointSpline):
     """Pieces of degree 5 through the waypoints: position to fourth derivative are continuous.
 
@@ -148,7 +148,7 @@ class QuinticSpline(WaypointSpline):
     """
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SepticSpline(WaypointSpline):
     """Pieces of degree 7 through the waypoints: position to sixth derivative are continuous.
 

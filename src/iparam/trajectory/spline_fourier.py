@@ -14,7 +14,7 @@ from iparam.trajectory.spline import PolynomialPieces
 from iparam.trajectory.trajectory import Trajectory
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SplineFourierTrajectory(Trajectory):
     """q(t) = s(t) + 256 r^4 (1 - r)^4 sum_k (a_k sin(2 pi k f t) + b_k cos(2 pi k f t)) with r = t / duration.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.trajectory.checks import MAX_SAMPLES, TIME_SLACK, positive_number, times_within
+from iparam.trajectory.display import motion_figure, motion_html
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +123,25 @@ class Trajectory(ABC):
             )
         return self.evaluate(np.arange(last + 1) / rate)
 
+    def plot(self) -> Any:
+        """Position, velocity and acceleration of every joint, as a ``matplotlib.figure.Figure``.
 
-@dataclass(frozen=True, eq=False)
+        Prismatic joints have m in place of rad.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+        """
+        return motion_figure(self)
+
+    def __repr__(self) -> str:
+        harmonics = f", {count} harmonics" if (count := getattr(self, "num_harmonics", None)) else ""
+        return f"{type(self).__name__}({self.num_joints} joints{harmonics}, {self.duration:.4g} s)"
+
+    def _repr_html_(self) -> str:
+        return motion_html(self, repr(self))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class ScaledMotion(Trajectory):
     """Another motion with every joint's distance from its start multiplied by ``scale``; times stay.
 

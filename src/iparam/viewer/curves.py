@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from iparam.charts.chart import AXES, BLUE, MANY, PALE_AXES, VERMILLION, Chart, Line, lines_of, thinned
+from iparam.charts.chart import Chart, Line, lines_of
+from iparam.plotting.matplotlib_backend import AXES, BLUE, MANY, PALE_AXES, VERMILLION
+from iparam.plotting.time_plots import thinned
 from iparam.robot.model import JointKind
 from iparam.viewer.margins import Margins
 from iparam.viewer.track import Track, interpolated

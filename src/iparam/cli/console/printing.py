@@ -17,10 +17,9 @@ from tyro.conf import arg
 from iparam.cli.console.option_names import in_options
 from iparam.estimation.errors import RefutedResultError
 from iparam.printable import printable
-from iparam.rounding import NORMAL_95, decimals_for
 
 if TYPE_CHECKING:
-    from iparam.estimation.estimate import Estimate, Wrench
+    from iparam.estimation.estimate import Estimate
 
 AsJson = Annotated[bool, arg(help="Print one JSON object, SI units, all digits.", help_behavior_hint="")]
 """The type of the option ``json`` of the commands that print numbers."""
@@ -69,19 +68,6 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]
         console.print(table)
     # Through sys.stdout and without trailing blanks: rich would end the program at a closed pipe, and fills lines up.
     sys.stdout.writelines(f"{line.rstrip()}\n" for line in capture.get().splitlines())
-
-
-def number(value: float, decimals: int = 6) -> str:
-    """A number of fixed decimals, without a minus before zero; in powers of ten where it would be too long."""
-    if not np.isfinite(value):
-        return "-"
-    text = f"{value:.{decimals}f}" if abs(value) < 1e6 else f"{value:.{decimals}e}"
-    return text.removeprefix("-") if not text.strip("-0.") else text
-
-
-def numbers(values: Iterable[float], decimals: int = 6) -> list[str]:
-    """`number` of each."""
-    return [number(float(value), decimals) for value in values]
 
 
 def _plain(value: Any) -> Any:
@@ -139,63 +125,8 @@ def fail_refuted(estimate: Estimate, output: Path | None) -> None:
 
 
 def print_estimate(estimate: Estimate, output: Path | None) -> None:
-    """The ten parameters with their 95 % intervals, and what they rest on."""
-    standard_deviation = estimate.standard_deviation
-    if estimate.refutation is not None:
-        print_line("REFUTED         by its own data: do not use these numbers")
-    if np.isnan(estimate.mass):
-        print_line("mass            -")
-    else:
-        print_line(f"mass            {number(estimate.mass, 4)} +- {number(NORMAL_95 * standard_deviation.mass, 4)} kg")
-    for axis, value, deviation in zip("xyz", estimate.center_of_mass, standard_deviation.center_of_mass, strict=True):
-        if np.isnan(value):
-            print_line(f"centre of mass {axis} -")
-            continue
-        print_line(f"centre of mass {axis} {1e3 * value:.3f} +- {1e3 * NORMAL_95 * deviation:.3f} mm")
-    for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
-        entry, deviation = estimate.inertia_about_com[i, j], standard_deviation.inertia_about_com[i, j]
-        if np.isnan(entry):
-            print_line(f"inertia {'xyz'[i]}{'xyz'[j]}      -")
-            continue
-        half = number(NORMAL_95 * deviation)
-        print_line(f"inertia {'xyz'[i]}{'xyz'[j]}      {number(entry)} +- {half} kg m^2 about it")
-    print_line("+-              95 % interval, 1.96 standard deviations")
-    if estimate.sensor_bias is not None:
-        print_line(f"sensor bias     {wrench_text(estimate.sensor_bias)}")
-    if estimate.residual_rms.force.any() or estimate.residual_rms.torque.any():
-        print_line(f"residual        {wrench_text(estimate.residual_rms)} rms")
-    consistent = "yes" if estimate.physically_consistent else "no"
-    print_line(f"consistent      {consistent}")
-    if not estimate.complete:
-        print_line(f"determined      {', '.join(estimate.determined)}; from {estimate.samples} samples")
-    else:
-        print_line(f"condition       {estimate.condition_number:.2f}, from {estimate.samples} samples")
-    if estimate.data_share is not None:
-        shares = " ".join(f"{100.0 * share:.0f}" for share in estimate.data_share)
-        print_line(f"from the data   {shares} % of phi, the rest from the prior")
-    for line in correction_lines(estimate):
-        print_line(f"corrected       {line}")
+    """The ten parameters with their 95 % intervals, what they rest on, and where they were written."""
+    for line in str(estimate).splitlines():
+        print_line(line)
     if output is not None:
         print_line(f"result          {output}")
-
-
-def correction_lines(estimate: Estimate) -> Iterator[str]:
-    """What was put right in the recording, a line each: as given, or as estimated with its 95 % interval."""
-    for name, value in estimate.correction.to_document().items():
-        deviations, unit = estimate.correction_deviations.get(name), estimate.correction.unit(name)
-        if deviations is None:
-            yield f"{estimate.correction.option(name)}{f' {unit}' if unit else ''} as given"
-            continue
-        pairs = zip(np.ravel(value), deviations, strict=True)
-        each = ", ".join(_interval(float(one), NORMAL_95 * spread) for one, spread in pairs)
-        yield f"--{name.replace('_', '-')} {each}{f' {unit}' if unit else ''} estimated"
-
-
-def _interval(value: float, half_width: float) -> str:
-    decimals = decimals_for(half_width)
-    return f"{number(value, decimals)} +- {number(half_width, decimals)}"
-
-
-def wrench_text(wrench: Wrench) -> str:
-    """Force and torque on one line."""
-    return f"{' '.join(numbers(wrench.force, 3))} N, {' '.join(numbers(wrench.torque, 4))} N m"

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import number, print_json, print_line, print_table
+from iparam.cli.console.printing import print_json, print_line, print_table
 from iparam.cli.options.planning import PlannedMotionOptions, note_shapes_beyond_preset
 from iparam.errors import IparamError
+from iparam.rounding import number
 
 if TYPE_CHECKING:
     from iparam.excitation.constraints.validation import Validation

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, live_line, note, number, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, live_line, note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlanningOptions
 from iparam.cli.options.scheduler import SchedulerOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
+from iparam.rounding import number
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

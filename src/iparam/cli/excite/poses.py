@@ -10,11 +10,12 @@ import numpy as np
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note, number, numbers, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlanningOptions, pose_units
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
+from iparam.rounding import number, numbers
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,13 +10,14 @@ import numpy as np
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import note, number, print_json, print_line, print_table
+from iparam.cli.console.printing import note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlannedMotionOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.loading import StatedArm
+from iparam.rounding import number
 
 if TYPE_CHECKING:
     from iparam.excitation.duration import DurationChoice

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, live_line, note, number, print_json, print_line, print_table, say
+from iparam.cli.console.printing import AsJson, live_line, note, print_json, print_line, print_table, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.fleet.settings import FleetSettingsOptions
 from iparam.cli.options.scheduler import SchedulerOptions
 from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind
+from iparam.rounding import number
 
 if TYPE_CHECKING:
     from iparam.fleet import FleetRun, Progress

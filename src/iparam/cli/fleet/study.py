@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, live_line, note, number, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, live_line, note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.identify.payload import Method
 from iparam.cli.options.payload import PayloadOptions
@@ -19,6 +19,7 @@ from iparam.cli.options.scheduler import SchedulerOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.loading import load_stated_robot
+from iparam.rounding import number
 
 if TYPE_CHECKING:
     from iparam.fleet import Experiment, Figure, Plan, Study

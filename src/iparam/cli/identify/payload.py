@@ -17,14 +17,11 @@ from iparam.cli.console.printing import (
     AsJson,
     fail_refuted,
     note,
-    number,
-    numbers,
     print_estimate,
     print_json,
     print_line,
     print_table,
     say_refuted,
-    wrench_text,
 )
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.correction import CorrectedRunOptions
@@ -33,7 +30,7 @@ from iparam.cli.options.recorded_run import Motion, motion_source, note_further
 from iparam.cli.options.shape import ShapeOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
-from iparam.rounding import NORMAL_95
+from iparam.rounding import NORMAL_95, number, numbers
 
 if TYPE_CHECKING:
     from iparam.recording.recording import Recording
@@ -187,7 +184,7 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
         title = f"{self.recording}: {len(estimate.rests)} rests, {estimate.num_poses} directions of gravity"
         print_table(title, ["", "value", "95 % from", "to", "unit"], lines)
         print_line()
-        print_line(f"residual   {wrench_text(estimate.residual_rms)} rms")
+        print_line(f"residual   {estimate.residual_rms} rms")
         if self.output is not None:
             print_line(f"result     {self.output}")
         for line in wrap(estimate.status, 80):

@@ -11,14 +11,14 @@ import numpy as np
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import number, numbers, print_json, print_line, print_table, progress_bar
+from iparam.cli.console.printing import print_json, print_line, print_table, progress_bar
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.controller_logs import ControllerLogOptions
 from iparam.cli.options.drives import print_drives
 from iparam.cli.options.recorded_run import note_further
 from iparam.errors import ContradictionError, InputError
 from iparam.files.kind import FileKind
-from iparam.rounding import NORMAL_95
+from iparam.rounding import NORMAL_95, number, numbers
 
 if TYPE_CHECKING:
     from iparam.estimation.torque.robot_identification import RobotEstimate

@@ -10,21 +10,13 @@ import numpy as np
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import (
-    fail_refuted,
-    number,
-    numbers,
-    print_json,
-    print_line,
-    progress_bar,
-    say_refuted,
-)
+from iparam.cli.console.printing import fail_refuted, print_json, print_line, progress_bar, say_refuted
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.controller_logs import ControllerLogOptions
 from iparam.cli.options.drives import print_drives
 from iparam.cli.options.recorded_run import note_further
 from iparam.files.kind import FileKind
-from iparam.rounding import NORMAL_95
+from iparam.rounding import NORMAL_95, number, numbers
 
 if TYPE_CHECKING:
     from iparam.estimation.torque.payload_from_torque import TorquePayloadEstimate

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 import iparam
-from iparam.cli.console.printing import number, numbers, print_json, print_line, print_table
+from iparam.cli.console.printing import print_json, print_line, print_table
 from iparam.cli.options.joint_state import JointStateOptions
 from iparam.robot.model import Robot
+from iparam.rounding import number, numbers
 from iparam.spatial.transforms import rpy_from_rotation
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import note, number, print_line
+from iparam.cli.console.printing import note, print_line
 from iparam.cli.options.payload import read_load
 from iparam.cli.options.recorded_run import JointMotion, motion_source
 from iparam.errors import InputError
+from iparam.rounding import number
 
 if TYPE_CHECKING:
     from iparam.arrays import FloatArray

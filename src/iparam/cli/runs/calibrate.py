@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note, number, numbers, print_json, print_line, print_table, wrench_text
+from iparam.cli.console.printing import AsJson, note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.payload import read_load
 from iparam.cli.options.recorded_run import Motion, motion_source, note_further
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
-from iparam.rounding import NORMAL_95
+from iparam.rounding import NORMAL_95, number, numbers
 
 if TYPE_CHECKING:
     from iparam.estimation.corrections.sensor_calibration import SensorCalibration
@@ -109,6 +109,6 @@ class CalibrateSensor(CorrectedRunOptions):
         print_table(f"Sensor at {found.frame}, {found.samples} samples", ["", "value", "+-95 %", ""], rows)
         print_line()
         residual = iparam.estimation.Wrench(found.residual_rms[:3], found.residual_rms[3:])
-        print_line(f"residual   {wrench_text(residual)} rms")
+        print_line(f"residual   {residual} rms")
         if self.output is not None:
             print_line(f"sensor     {self.output}: use it with --sensor")

@@ -10,12 +10,13 @@ import numpy as np
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, numbers, print_json, print_line
+from iparam.cli.console.printing import AsJson, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.mounting import note_unstored
 from iparam.cli.options.recorded_run import note_further
 from iparam.files.kind import FileKind
+from iparam.rounding import numbers
 
 
 @dataclass(frozen=True, kw_only=True)

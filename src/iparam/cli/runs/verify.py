@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, number, numbers, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, print_json, print_line, print_table
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.recorded_run import note_further
 from iparam.errors import IparamError
-from iparam.rounding import NORMAL_95
+from iparam.rounding import NORMAL_95, number, numbers
 
 if TYPE_CHECKING:
     from iparam.estimation.assessment.verification import Verification

@@ -13,7 +13,7 @@ from tyro.conf import arg
 
 import iparam
 from iparam.cli.console.interruption import StopRequest, interruption
-from iparam.cli.console.printing import note, number, numbers, print_json, print_line, print_table
+from iparam.cli.console.printing import note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlannedMotionOptions
 from iparam.cli.ur.options import (
@@ -28,6 +28,7 @@ from iparam.cli.ur.options import (
 from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind
 from iparam.robot.catalog.ur_robot import TOOL_FRAME as FLANGE
+from iparam.rounding import number, numbers
 
 if TYPE_CHECKING:
     from iparam.arrays import FloatArray

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note, numbers, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, note, print_json, print_line, print_table
 from iparam.cli.ur.options import HostOption, confirm, require_somebody_to_ask
 from iparam.errors import InputError, IparamError
 from iparam.export.load import DEFAULT_FRAME
 from iparam.robot.catalog.ur_robot import TOOL_FRAME as FLANGE
+from iparam.rounding import numbers
 
 if TYPE_CHECKING:
     from iparam.bridges.ur.run.payload_setting import PayloadReport

@@ -24,7 +24,10 @@ from iparam.excitation.information.criteria import Criterion, criterion_value, e
 from iparam.excitation.search.problem import ExcitationProblem
 from iparam.excitation.search.start import StartResult, StartTask, run_task
 from iparam.excitation.search.worker import start_worker
+from iparam.plotting.html import html_table
 from iparam.robot.batching import get_num_threads
+from iparam.rounding import number
+from iparam.trajectory.display import motion_html
 from iparam.trajectory.fourier import WindowedFourierTrajectory
 
 _MOST_FAILURES = 21
@@ -51,7 +54,7 @@ class Progress:
     time_left: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OptimizationResult:
     """The best motion found; it keeps every constraint on the dense grid.
 
@@ -72,6 +75,31 @@ class OptimizationResult:
     starts: tuple[StartResult, ...]
     seconds: float
     interrupted: bool
+
+    def plot(self) -> Any:
+        """The motion, see `Trajectory.plot`."""
+        return self.trajectory.plot()
+
+    def __repr__(self) -> str:
+        return (
+            f"OptimizationResult({self.trajectory!r}, condition number {self.condition_number:.4f}, "
+            f"{len(self.starts)} starts in {self.seconds:.3g} s)"
+        )
+
+    def _repr_html_(self) -> str:
+        finals = sorted(start.final for start in self.starts)
+        rows = [
+            ("condition number", f"{self.condition_number:.4f}"),
+            ("criterion", f"{self.value:.4f}"),
+            ("starts", f"{len(finals)}, from {finals[0]:.4f} to {finals[-1]:.4f}, in {self.seconds:.1f} s"),
+            ("motion", repr(self.trajectory)),
+        ]
+        margins = [[m.constraint, number(m.margin, 4), m.unit, number(m.time, 3), m.label] for m in self.margins]
+        header = ("constraint", "least margin", "unit", "at [s]", "where")
+        remarks = ("the search was interrupted",) if self.interrupted else ()
+        return motion_html(
+            self.trajectory, "Planned excitation", html_table(rows), html_table(margins, header), remarks=remarks
+        )
 
 
 def optimize_excitation(

@@ -7,22 +7,24 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.errors import ContradictionError, FileFormatError, IparamError
+from iparam.errors import ContradictionError, FileFormatError, InputError, IparamError
 from iparam.files.json import json_line, parse_json
 from iparam.recording.channels import CHANNELS, TOOL, default_frame, signal_of_column
 from iparam.recording.files.reading import Reading
 from iparam.recording.files.table import Table, TableBuilder, check_names, numbered_poses, table_columns
-from iparam.recording.recording import Recording
 from iparam.recording.statements import FRAME_KEYS
 from iparam.recording.units import QUANTITIES, RATE_KEYS, UNITS, plain_unit, unit_size
+
+if TYPE_CHECKING:
+    from iparam.recording.recording import Recording
 
 _UNIT_KEYS = ("unit", "units")
 _TABLE_KEYS = ("robot", "gravity", *_UNIT_KEYS, *FRAME_KEYS, *RATE_KEYS)
@@ -116,21 +118,18 @@ BATCH_ROWS = 1 << 16
 Numbers = tuple[FloatArray, NDArray[np.bool_] | None]
 """A column's numbers (R,), and where it has none (R,); None for nowhere."""
 
-_KEY = b"iparam"
+KEY = b"iparam"
+"""Of the entry of a table's metadata that has the document of a recording."""
+
 _FORMER_TOOL = "tool0"
 """What the tool frame of any arm was called in files that do not say what they call it."""
 
 _BUFFER = 1 << 20  # bytes of a column that are read at once, instead of all of them
 
 
-def parquet_of_recording(recording: Recording) -> bytes:
-    """The recording as a Parquet file. A column has nulls where its signal has no sample."""
-    import pyarrow
-    import pyarrow.parquet
-
-    times, columns = table_columns(recording.signals)
-    arrays = [pyarrow.array(times), *(pyarrow.array(v, mask=~present) for v, present in columns.values())]
-    document = {
+def recording_document(recording: Recording) -> dict[str, Any]:
+    """What a table of a recording does not hold in its columns: robot, units and frames, metadata and warnings."""
+    return {
         "format": FORMAT,
         "robot": recording.robot,
         "tool_label": TOOL,
@@ -141,15 +140,33 @@ def parquet_of_recording(recording: Recording) -> bytes:
         "metadata": dict(recording.metadata),
         "warnings": list(recording.warnings),
     }
+
+
+def arrow_of_recording(recording: Recording) -> Any:
+    """The recording as a ``pyarrow.Table``. A column has nulls where its signal has no sample."""
+    import pyarrow
+
+    if not recording.signals:
+        raise InputError("a table has a row for each sample, and this recording has no signals")
+    times, columns = table_columns(recording.signals)
+    arrays = [pyarrow.array(times), *(pyarrow.array(v, mask=~present) for v, present in columns.values())]
     fields = [pyarrow.field(name, pyarrow.float64(), nullable=name != "time") for name in ("time", *columns)]
-    schema = pyarrow.schema(fields, metadata={_KEY: json_line(document)})
+    schema = pyarrow.schema(fields, metadata={KEY: json_line(recording_document(recording))})
+    return pyarrow.table(arrays, schema=schema)
+
+
+def parquet_of_recording(recording: Recording) -> bytes:
+    """The recording as a Parquet file."""
+    import pyarrow.parquet
+
+    table = arrow_of_recording(recording)
     stream = io.BytesIO()
     pyarrow.parquet.write_table(
-        pyarrow.table(arrays, schema=schema),
+        table,
         stream,
         compression="zstd",
         use_dictionary=False,
-        column_encoding=dict.fromkeys(schema.names, "BYTE_STREAM_SPLIT"),
+        column_encoding=dict.fromkeys(table.schema.names, "BYTE_STREAM_SPLIT"),
     )
     return stream.getvalue()
 
@@ -165,25 +182,46 @@ def read_parquet_table(stream: BinaryIO, source: str, reading: Reading) -> tuple
     with open_parquet(stream, source) as file:
         with _errors(source):
             schema, rows = file.schema_arrow, max(0, file.metadata.num_rows)
-            headers = list(schema.names)
-            understood = reading.headers(headers, source)
-            names = list(understood.names)
-            document = _document(schema.metadata or {}, source) or foreign_document(schema, source, names)
-            numeric = [i for i, field in enumerate(schema) if _holds_numbers(field.type)]
-            others = [f"{field.name} ({field.type})" for field in schema if not _holds_numbers(field.type)]
-        check_names(names, source)
-        if "time" in names and (time := names.index("time")) not in numeric:
-            raise FileFormatError(
-                f"{source}: {headers[time]} holds {schema.field(time).type}; it must be numbers, in seconds or in "
-                "what time_unit= says"
-            )
-        builder = TableBuilder([names[i] for i in numeric], rows, source, "row", reading.rows)
-        header_of = {names[i]: headers[i] for i in numeric}
-        row = 1
-        for count, columns in number_batches(file, [header_of[name] for name in builder.wanted], source):
-            values, empty = zip(*columns, strict=True)
-            builder.add(np.arange(row, row + count), values, empty)
-            row += count
+        return _read(schema, rows, lambda names: number_batches(file, names, source), source, reading)
+
+
+def read_arrow_table(table: Any, source: str, reading: Reading) -> tuple[Table, dict[str, Any] | None]:
+    """The same of a ``pyarrow.Table``."""
+
+    def batches(names: Sequence[str]) -> Iterator[tuple[int, list[Numbers]]]:
+        for batch in table.select(list(names)).to_batches(max_chunksize=BATCH_ROWS):
+            yield batch.num_rows, [_numbers(batch.column(name), name, source) for name in names]
+
+    return _read(table.schema, table.num_rows, batches, source, reading)
+
+
+def _read(
+    schema: Any,
+    rows: int,
+    batches: Callable[[Sequence[str]], Iterator[tuple[int, list[Numbers]]]],
+    source: str,
+    reading: Reading,
+) -> tuple[Table, dict[str, Any] | None]:
+    with _errors(source):
+        headers = list(schema.names)
+        understood = reading.headers(headers, source)
+        names = list(understood.names)
+        document = _document(schema.metadata or {}, source) or foreign_document(schema, source, names)
+        numeric = [i for i, field in enumerate(schema) if _holds_numbers(field.type)]
+        others = [f"{field.name} ({field.type})" for field in schema if not _holds_numbers(field.type)]
+    check_names(names, source)
+    if "time" in names and (time := names.index("time")) not in numeric:
+        raise FileFormatError(
+            f"{source}: {headers[time]} holds {schema.field(time).type}; it must be numbers, in seconds or in "
+            "what time_unit= says"
+        )
+    builder = TableBuilder([names[i] for i in numeric], rows, source, "row", reading.rows)
+    header_of = {names[i]: headers[i] for i in numeric}
+    row = 1
+    for count, columns in batches([header_of[name] for name in builder.wanted]):
+        values, empty = zip(*columns, strict=True)
+        builder.add(np.arange(row, row + count), values, empty)
+        row += count
     notes = (f"columns that hold no numbers were left out: {', '.join(others)}",) if others else ()
     notes = (*understood.notes, *notes)
     table = replace(builder.table(notes), units=understood.units)
@@ -278,10 +316,10 @@ def stated_in_parquet(path: str | os.PathLike[str]) -> dict[str, Any] | None:
 
 
 def _document(metadata: Mapping[bytes, bytes], source: str) -> dict[str, Any] | None:
-    if _KEY not in metadata:
+    if KEY not in metadata:
         return None
     try:
-        document = parse_json(metadata[_KEY], "it")
+        document = parse_json(metadata[KEY], "it")
     except FileFormatError as error:
         raise FileFormatError(f"{source}: its metadata is damaged: {error}") from None
     form = document.get("format") if isinstance(document, dict) else None

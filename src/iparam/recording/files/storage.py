@@ -18,8 +18,9 @@ from iparam.files.reading_limit import check_size, reading_limit
 from iparam.recording.channels import ANGLES, default_frame, signal_of_column
 from iparam.recording.files.array_table import MAGICS as ARRAYS
 from iparam.recording.files.array_table import read_array_table
+from iparam.recording.files.data_frame import FRAME, arrow_of_frame
 from iparam.recording.files.headers import column_size
-from iparam.recording.files.parquet_table import MAGIC, parquet_of_recording, read_parquet_table
+from iparam.recording.files.parquet_table import MAGIC, parquet_of_recording, read_arrow_table, read_parquet_table
 from iparam.recording.files.reading import Reading
 from iparam.recording.files.table import Table, signals_of_table
 from iparam.recording.files.text_table import read_text_table, text_of_signals
@@ -71,8 +72,7 @@ def load_recording(
     tip: str | None,
 ) -> Recording:
     """See `Recording.load`."""
-    if angles not in (None, "radians", "degrees"):
-        raise UnknownNameError("angle unit", angles, ("radians", "degrees"))
+    _check_angle_unit(angles)
     document: dict[str, Any] | None = None
     with _opened(path) as (stream, source):
         head = stream.read(_HEAD)
@@ -88,6 +88,44 @@ def load_recording(
             arm = _robot(robot, tip)
             read = read_array_table if head.startswith(ARRAYS) else read_text_table
             table = read(stream, source, reading, arm.num_joints if arm is not None else None)
+    return _checked(table, document, source, reading, robot, arm, angles)
+
+
+def recording_from_frame(
+    frame: Any, reading: Reading, robot: Robot | str | None, angles: str | None, tip: str | None
+) -> Recording:
+    """See `Recording.from_pandas`."""
+    _check_angle_unit(angles)
+    table, document = read_arrow_table(arrow_of_frame(frame), FRAME, reading)
+    arm = _robot(robot, tip, document["metadata"] if document is not None else None)
+    return _checked(table, document, FRAME, reading, robot, arm, angles)
+
+
+def _check_angle_unit(angles: str | None) -> None:
+    if angles not in (None, "radians", "degrees"):
+        raise UnknownNameError("angle unit", angles, ("radians", "degrees"))
+
+
+def _checked(
+    table: Table,
+    document: dict[str, Any] | None,
+    source: str,
+    reading: Reading,
+    robot: Robot | str | None,
+    arm: Robot | None,
+    angles: str | None,
+) -> Recording:
+    """The recording in a table, in SI units, as far as it can be used; its warnings say what was found wrong.
+
+    Args:
+        table: what was read; its values are taken out of it.
+        document: what goes with it, see `recording_document`; None for nothing.
+        source: where it comes from, for messages.
+        reading: what its reader says about it.
+        robot: the arm, or its name, by its reader.
+        arm: the same as a model, None if it is not known.
+        angles: "degrees", "radians" or None, by its reader.
+    """
     if table.poses:
         _refuse_times(reading, source)
     else:

@@ -187,7 +187,6 @@ def text_of_signals(signals: Mapping[str, Signal], source: str, tool_frame: str 
         source: the file's name, for messages.
         tool_frame: of the recording, which a reader of a table takes the columns to be in; "" if it does not say.
     """
-    import pyarrow
     import pyarrow.csv
 
     for name, signal in signals.items():

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.report.figures.matplotlib_backend import BLUE, INK, ORANGE, PALE, VERMILLION, WIDTH, new_figure
+from iparam.plotting.matplotlib_backend import BLUE, INK, ORANGE, PALE, VERMILLION, WIDTH, new_figure
 from iparam.report.figures.view import View, box_faces, stadium
 from iparam.robot.collision.capsules import link_capsules
 from iparam.robot.kinematics import forward_kinematics, frame_poses

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.report.figures.matplotlib_backend import GREY, INK, PALE, new_figure
+from iparam.plotting.matplotlib_backend import GREY, INK, PALE, new_figure
 from iparam.report.figures.view import View
 from iparam.rounding import fixed
 

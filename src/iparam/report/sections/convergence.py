@@ -10,18 +10,9 @@ from iparam.arrays import FloatArray
 from iparam.errors import IparamError
 from iparam.estimation.assessment.convergence import Convergence, recursive_convergence
 from iparam.estimation.assessment.derived_values import parameter_scales
-from iparam.report.content import Card, Cards, Missing, Paragraph, Section, missing_wrench
+from iparam.plotting.matplotlib_backend import BLUE, INK, SKY, VERMILLION, new_figure, side_label, stacked_axes
+from iparam.report.content import Card, Cards, Missing, Paragraph, Section, figure_card, missing_wrench
 from iparam.report.context import ReportContext
-from iparam.report.figures.matplotlib_backend import (
-    BLUE,
-    INK,
-    SKY,
-    VERMILLION,
-    figure_card,
-    new_figure,
-    side_label,
-    stacked_axes,
-)
 
 HEIGHT = 4.9
 SETTLED = 0.25

@@ -11,20 +11,22 @@ from iparam.errors import IparamError
 from iparam.estimation.assessment.derived_values import NAMES, SCALES, UNITS, parameter_scales
 from iparam.estimation.assessment.run_analysis import RunAnalysis
 from iparam.excitation.prediction import Prediction, predict_precision
+from iparam.plotting.matplotlib_backend import BLUE, GREY, INK, SKY, VERMILLION, new_figure, plain_log_ticks
 from iparam.recording.noise_level import white_noise_level
 from iparam.recording.statements import recorded_gravity
-from iparam.report.content import Block, Card, Cards, Heading, Missing, Paragraph, Section, Table, missing_wrench
-from iparam.report.context import ReportContext
-from iparam.report.figures.matplotlib_backend import (
-    BLUE,
-    GREY,
-    INK,
-    SKY,
-    VERMILLION,
+from iparam.report.content import (
+    Block,
+    Card,
+    Cards,
+    Heading,
+    Missing,
+    Paragraph,
+    Section,
+    Table,
     figure_card,
-    new_figure,
-    plain_log_ticks,
+    missing_wrench,
 )
+from iparam.report.context import ReportContext
 from iparam.rounding import NORMAL_95, significant
 from iparam.sensing.measurement_noise import MeasurementNoise
 

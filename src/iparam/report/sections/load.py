@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.report.content import Cards, Missing, Paragraph, Section, Table
+from iparam.plotting.matplotlib_backend import AXES, BLUE, INK, ORANGE, new_figure
+from iparam.report.content import Cards, Missing, Paragraph, Section, Table, figure_card
 from iparam.report.context import ReportContext
-from iparam.report.figures.matplotlib_backend import AXES, BLUE, INK, ORANGE, figure_card, new_figure
 from iparam.report.figures.view import View, box_faces
 from iparam.rounding import fixed, significant
 from iparam.spatial.equivalent_body import EquivalentBody

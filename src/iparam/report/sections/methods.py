@@ -9,9 +9,9 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.assessment.derived_values import derived_values, parameter_scales
 from iparam.estimation.estimate import Estimate
-from iparam.report.content import Block, BulletList, Card, Cards, Missing, Paragraph, Section, Table
+from iparam.plotting.matplotlib_backend import AXES, INK, MARKERS, new_figure
+from iparam.report.content import Block, BulletList, Card, Cards, Missing, Paragraph, Section, Table, figure_card
 from iparam.report.context import ReportContext
-from iparam.report.figures.matplotlib_backend import AXES, INK, MARKERS, figure_card, new_figure
 from iparam.report.rendering import plain
 from iparam.rounding import fixed, significant, with_interval
 

@@ -6,21 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from iparam.charts.chart import Chart, Line, thinned
+from iparam.charts.chart import Chart, Line
 from iparam.motion.motion import MotionEstimate
-from iparam.report.content import Block, Card, Cards, Heading, Missing, Paragraph, Scene, Section, Table
+from iparam.plotting.matplotlib_backend import BLUE, GREEN, GREY, VERMILLION, new_figure, side_label, stacked_axes
+from iparam.plotting.time_plots import thinned
+from iparam.report.content import Block, Card, Cards, Heading, Missing, Paragraph, Scene, Section, Table, figure_card
 from iparam.report.context import ReportContext
 from iparam.report.figures.arm import arm_picture, telling_poses
-from iparam.report.figures.matplotlib_backend import (
-    BLUE,
-    GREEN,
-    GREY,
-    VERMILLION,
-    figure_card,
-    new_figure,
-    side_label,
-    stacked_axes,
-)
 from iparam.report.figures.tool_path import tool_path_figure
 from iparam.report.figures.view import View
 from iparam.report.rendering import plain

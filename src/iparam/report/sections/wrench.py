@@ -6,20 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.charts.chart import Chart, Line, thinned
+from iparam.charts.chart import Chart, Line
 from iparam.estimation.assessment.run_analysis import AXIS_NAMES, AXIS_UNITS, RunAnalysis
-from iparam.report.content import Card, Cards, Missing, Section, Table, missing_wrench
+from iparam.plotting.matplotlib_backend import GREY, INK, SKY, VERMILLION, new_figure, side_label, stacked_axes
+from iparam.plotting.time_plots import thinned
+from iparam.report.content import Card, Cards, Missing, Section, Table, figure_card, missing_wrench
 from iparam.report.context import ReportContext
-from iparam.report.figures.matplotlib_backend import (
-    GREY,
-    INK,
-    SKY,
-    VERMILLION,
-    figure_card,
-    new_figure,
-    side_label,
-    stacked_axes,
-)
 from iparam.rounding import fixed, significant
 
 BINS = 220

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
-from iparam.charts.chart import Chart
 from iparam.errors import MissingExtraError
-from iparam.report.content import Card
 
 # Colours that people with any colour vision tell apart (Okabe & Ito 2008).
 INK = "#1a1a1a"
@@ -22,18 +22,27 @@ ORANGE = "#e69f00"
 GREEN = "#009e73"
 VERMILLION = "#d55e00"
 SKY = "#56b4e9"
+PURPLE = "#cc79a7"
 
 AXES = (VERMILLION, GREEN, BLUE)
 """Of x, y and z."""
+
+PALE_AXES = ("#f0b48c", "#8fd3bf", "#8cc0de")
+"""The same for what stands behind another curve."""
+
+MANY = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, GREY)
+"""Of what comes in larger numbers, as joints."""
 
 MARKERS = ("o", "s", "^")
 """Of what AXES or other triples colour."""
 
 WIDTH = 4.4
-"""Of all figures: at this size their text is readable on a phone and on a desk [inch]."""
+"""Of the figures of pages: at this size their text is readable on a phone and on a desk [inch]."""
 
-LEFT = 0.18
-"""Where the axes of time plots begin, as a share of WIDTH: room for six digits and a label."""
+LEFT = 0.79
+"""Where the axes of time plots begin: room for six digits and a label [inch]."""
+
+_LABEL = 0.56  # from the axes to their label [inch]
 
 _STYLE = {
     "svg.fonttype": "none",  # text stays text: it can be read aloud, searched and copied
@@ -93,24 +102,46 @@ def plot_style() -> Iterator[None]:
         yield
 
 
-def new_figure(height: float) -> Any:
-    """An empty ``matplotlib.figure.Figure`` of WIDTH x height [inch] that no global state knows of."""
+def new_figure(height: float, width: float = WIDTH) -> Any:
+    """An empty ``matplotlib.figure.Figure`` of width x height [inch] that no global state knows of.
+
+    A notebook shows it as SVG, whether or not ``matplotlib.pyplot`` was imported there.
+    """
+    return _figure_class()(figsize=(width, height))
+
+
+@cache
+def _figure_class() -> Any:
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(WIDTH, height))
+    class NotebookFigure(Figure):
+        """A figure that a notebook shows by itself."""
+
+        def _repr_svg_(self) -> str:
+            return svg_text(self)
+
+    NotebookFigure.__qualname__ = "NotebookFigure"  # where `__getattr__` has it, for pickle
+    return NotebookFigure
 
 
-def stacked_axes(figure: Any, ratios: tuple[float, ...], top: float = 0.06) -> list[Any]:
+def __getattr__(name: str) -> Any:
+    if name == "NotebookFigure":
+        return _figure_class()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def stacked_axes(figure: Any, ratios: tuple[float, ...], top: float = 0.06, right: float = 0.975) -> list[Any]:
     """Axes one above the other that share the time axis.
 
     Args:
         figure: from `new_figure`.
         ratios: of their heights.
         top: margin, for a legend [inch].
+        right: where they end, as a share of the width.
     """
-    height = figure.get_figheight()
-    grid = {"left": LEFT, "right": 0.975, "top": 1.0 - top / height, "bottom": 0.42 / height, "hspace": 0.14}
+    width, height = figure.get_size_inches()
+    grid = {"left": LEFT / width, "right": right, "top": 1.0 - top / height, "bottom": 0.42 / height, "hspace": 0.14}
     found = figure.subplots(len(ratios), 1, sharex=True, height_ratios=ratios, gridspec_kw=grid, squeeze=False)
     return list(found[:, 0])
 
@@ -118,7 +149,8 @@ def stacked_axes(figure: Any, ratios: tuple[float, ...], top: float = 0.06) -> l
 def side_label(axes: Any, shown: str) -> None:
     """Label the vertical axis of one of `stacked_axes`, in line with those of its neighbours."""
     axes.set_ylabel(shown)
-    axes.yaxis.set_label_coords(-0.16, 0.5)
+    width = axes.get_position().width * axes.figure.get_figwidth()
+    axes.yaxis.set_label_coords(-_LABEL / width, 0.5)
 
 
 def plain_log_ticks(axis: Any) -> None:
@@ -140,21 +172,32 @@ def date_ticks(axis: Any) -> None:
     axis.set_major_formatter(kinds.ConciseDateFormatter(locator))
 
 
-def figure_card(figure: Any, slug: str, title: str, description: str, charts: tuple[Chart, ...] = ()) -> Card:
-    """A figure with its caption; its SVG fills its place, has no ids that others have, and asks for no fonts.
+def inline_svg(figure: Any, prefix: str = "") -> tuple[str, str]:
+    """The view box of a figure's SVG and what is in it: no ids that others have, and no fonts that must be loaded.
 
     Args:
         figure: a ``matplotlib.figure.Figure``.
-        slug, title, description, charts: of the `Card`.
+        prefix: of its ids, unique on the page; "" makes one of its contents.
     """
     buffer = io.StringIO()
-    with warnings.catch_warnings():
+    with plot_style(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")  # the browser has its own fonts
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
     _, view_box, shapes, _ = _DRAWING.split(buffer.getvalue(), maxsplit=1)
     shapes = _CLUTTER.sub("", shapes)
+    prefix = prefix or f"f{hashlib.blake2b(shapes.encode(), digest_size=6).hexdigest()}"
     used = {match[2] for match in _REFERENCE.finditer(shapes)}
-    shapes = _ID.sub(lambda match: f' id="{slug}-{match[1]}"' if match[1] in used else "", shapes)
-    shapes = _REFERENCE.sub(lambda match: f"{match[1]}{slug}-{match[2]}", shapes)
+    shapes = _ID.sub(lambda match: f' id="{prefix}-{match[1]}"' if match[1] in used else "", shapes)
+    shapes = _REFERENCE.sub(lambda match: f"{match[1]}{prefix}-{match[2]}", shapes)
     shapes = _FONT.sub(r"font: \1'DejaVu Sans', Verdana, sans-serif", shapes)
-    return Card(slug, title, description, view_box, shapes, charts)
+    return view_box, shapes
+
+
+def svg_text(figure: Any) -> str:
+    """A figure as one SVG element of its own size, on white whatever the page is on."""
+    view_box, shapes = inline_svg(figure)
+    width, height = (96.0 * size for size in figure.get_size_inches())
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{view_box}" '
+        f'width="{width:.0f}" height="{height:.0f}" style="background:#fff;max-width:100%;height:auto">{shapes}</svg>'
+    )

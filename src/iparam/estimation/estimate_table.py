@@ -1,0 +1,105 @@
+"""An `Estimate` as texts: the rows that commands print, `print(estimate)` writes and a notebook shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iparam.estimation.assessment.verdict import verdict_on
+from iparam.plotting.html import html_fragment, html_table, shown
+from iparam.plotting.interval_plots import IntervalGroup, interval_figure
+from iparam.rounding import NORMAL_95, decimals_for, number
+
+if TYPE_CHECKING:
+    from iparam.estimation.estimate import Estimate
+
+_SIX = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+def estimate_rows(estimate: Estimate) -> Iterator[tuple[str, str]]:
+    """The ten parameters with their 95 % intervals, and what they rest on: name and text of each row."""
+    deviation = estimate.standard_deviation
+    if estimate.refutation is not None:
+        yield "REFUTED", "by its own data: do not use these numbers"
+    mass = f"{number(estimate.mass, 4)} +- {number(NORMAL_95 * deviation.mass, 4)} kg"
+    yield "mass", "-" if np.isnan(estimate.mass) else mass
+    for axis, value, one in zip("xyz", estimate.center_of_mass, deviation.center_of_mass, strict=True):
+        text = f"{1e3 * value:.3f} +- {1e3 * NORMAL_95 * one:.3f} mm"
+        yield f"centre of mass {axis}", "-" if np.isnan(value) else text
+    for i, j in _SIX:
+        value, one = estimate.inertia_about_com[i, j], deviation.inertia_about_com[i, j]
+        text = f"{number(value)} +- {number(NORMAL_95 * one)} kg m^2 about it"
+        yield f"inertia {'xyz'[i]}{'xyz'[j]}", "-" if np.isnan(value) else text
+    yield "+-", "95 % interval, 1.96 standard deviations"
+    if estimate.sensor_bias is not None:
+        yield "sensor bias", str(estimate.sensor_bias)
+    if estimate.residual_rms.force.any() or estimate.residual_rms.torque.any():
+        yield "residual", f"{estimate.residual_rms} rms"
+    yield "consistent", "yes" if estimate.physically_consistent else "no"
+    if not estimate.complete:
+        yield "determined", f"{', '.join(estimate.determined)}; from {estimate.samples} samples"
+    else:
+        yield "condition", f"{estimate.condition_number:.2f}, from {estimate.samples} samples"
+    if estimate.data_share is not None:
+        shares = " ".join(f"{100.0 * share:.0f}" for share in estimate.data_share)
+        yield "from the data", f"{shares} % of phi, the rest from the prior"
+    for line in _correction_lines(estimate):
+        yield "corrected", line
+
+
+def table_line(name: str, text: str) -> str:
+    """A row of a table of two columns, as a line."""
+    return f"{name:<15} {text}"
+
+
+def _correction_lines(estimate: Estimate) -> Iterator[str]:
+    """What was put right in the recording, a line each: as given, or as estimated with its 95 % interval."""
+    for name, value in estimate.correction.to_document().items():
+        deviations, unit = estimate.correction_deviations.get(name), estimate.correction.unit(name)
+        if deviations is None:
+            yield f"{estimate.correction.option(name)}{f' {unit}' if unit else ''} as given"
+            continue
+        pairs = zip(np.ravel(value), deviations, strict=True)
+        each = ", ".join(_interval(float(one), NORMAL_95 * spread) for one, spread in pairs)
+        yield f"--{name.replace('_', '-')} {each}{f' {unit}' if unit else ''} estimated"
+
+
+def _interval(value: float, half_width: float) -> str:
+    decimals = decimals_for(half_width)
+    return f"{number(value, decimals)} +- {number(half_width, decimals)}"
+
+
+def interval_groups(estimate: Estimate) -> tuple[IntervalGroup, ...]:
+    """The ten parameters and half widths of their 95 % intervals: mass [kg], centre of mass [mm], inertia [g m^2]."""
+    deviation = estimate.standard_deviation
+    rows, columns = zip(*_SIX, strict=True)
+    return (
+        IntervalGroup("mass [kg]", ("m",), np.array([estimate.mass]), NORMAL_95 * np.array([deviation.mass])),
+        IntervalGroup(
+            "centre of mass [mm]",
+            tuple("xyz"),
+            1e3 * estimate.center_of_mass,
+            1e3 * NORMAL_95 * deviation.center_of_mass,
+        ),
+        IntervalGroup(
+            "inertia about it [g m²]",
+            tuple(f"{'xyz'[i]}{'xyz'[j]}" for i, j in _SIX),
+            1e3 * estimate.inertia_about_com[rows, columns],
+            1e3 * NORMAL_95 * deviation.inertia_about_com[rows, columns],
+        ),
+    )
+
+
+def estimate_html(estimate: Estimate) -> str:
+    """What a notebook shows: the verdict, the rows, the warnings, and the intervals as a plot."""
+    verdict = verdict_on(estimate)
+    doubtful = estimate.refutation is not None
+    return html_fragment(
+        f"Estimate by {estimate.method}: {verdict.heading[:1].lower()}{verdict.heading[1:]}",
+        f"<p>{shown(verdict.sentence)}</p>",
+        html_table(estimate_rows(estimate)),
+        remarks=estimate.warnings,
+        plot=lambda: interval_figure(interval_groups(estimate), small=True, doubtful=doubtful),
+    )

@@ -1,0 +1,87 @@
+"""What is shown of an estimate: on paper, in a terminal, in a notebook, as a figure."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from iparam.cli.console.printing import print_estimate
+from iparam.errors import MissingExtraError
+from iparam.estimation.estimate import Cause, Estimate, Refutation
+from iparam.rounding import NORMAL_95
+
+SAMPLE = Path(__file__).parents[1] / "data" / "sample_result.json"
+
+
+@pytest.fixture(scope="module")
+def estimate() -> Estimate:
+    return Estimate.load(SAMPLE)
+
+
+def test_print_reads_like_the_table_of_the_command(estimate: Estimate, capsys: pytest.CaptureFixture[str]) -> None:
+    print_estimate(estimate, None)
+    assert capsys.readouterr().out == f"{estimate}\n"
+    lines = str(estimate).splitlines()
+    assert lines[0] == "mass            2.0005 +- 0.0014 kg"
+    assert lines[3] == "centre of mass z 99.976 +- 0.112 mm"
+    assert lines[4] == "inertia xx      0.010311 +- 0.000147 kg m^2 about it"
+    assert lines[-1] == "condition       1.89, from 5001 samples"
+
+
+def test_what_the_data_do_not_tell_is_a_dash(estimate: Estimate) -> None:
+    part = dataclasses.replace(estimate, mass=np.nan, center_of_mass=np.full(3, np.nan), phi=np.full(10, np.nan))
+    lines = str(part).splitlines()
+    assert lines[:2] == ["mass            -", "centre of mass x -"]
+    assert lines[-1] == "determined      inertia_about_com; from 5001 samples"
+    assert repr(part) == "<Estimate by consistent, usable: inertia_about_com; 5001 samples>"
+    assert "not known" in part._repr_html_()
+
+
+def test_repr_is_one_line_of_the_figures_that_matter(estimate: Estimate) -> None:
+    assert repr(estimate) == (
+        "<Estimate by consistent, good: mass 2.0005 ± 0.0014 kg, centre of mass 0.03489 -0.02797 99.98 mm; "
+        "5001 samples>"
+    )
+
+
+def test_the_figure_has_the_ten_parameters_and_their_intervals(estimate: Estimate) -> None:
+    found = [axes.containers[0].lines[0].get_ydata() for axes in estimate.plot().axes]
+    inertia = estimate.inertia_about_com[np.triu_indices(3)]
+    for shown, values in zip(found, ([estimate.mass], 1e3 * estimate.center_of_mass, 1e3 * inertia), strict=True):
+        np.testing.assert_array_equal(shown, values)
+    bar = estimate.plot().axes[0].containers[0].lines[2][0].get_segments()[0][:, 1]
+    half = NORMAL_95 * estimate.standard_deviation.mass
+    np.testing.assert_allclose(bar, [estimate.mass - half, estimate.mass + half], rtol=1e-15)
+
+
+def test_a_refuted_result_says_so_first_everywhere(estimate: Estimate) -> None:
+    cause = Cause("wrench-sign", "The wrench <b>turned</b>.", 5.0, 1.0)
+    refuted = dataclasses.replace(estimate, refutation=Refutation("The residuals are large.", (cause,)))
+    assert str(refuted).startswith("REFUTED         by its own data")
+    assert "refuted" in repr(refuted)
+    shown = refuted._repr_html_()
+    assert "Estimate by consistent: refuted: do not use it" in shown
+    assert "The wrench &lt;b&gt;turned&lt;/b&gt;." in shown
+    blue, warning = (e.plot().axes[0].containers[0].lines[0].get_color() for e in (estimate, refuted))
+    assert blue != warning
+
+
+def test_a_hostile_result_file_orders_nothing(estimate: Estimate) -> None:
+    hostile = dataclasses.replace(estimate, method="<script>\x1b[2J", warnings=("<img src=x>",))
+    assert "\x1b" not in f"{hostile}{hostile!r}{hostile._repr_html_()}"
+    assert "<script>" not in hostile._repr_html_()
+    assert "&lt;img src=x&gt;" in hostile._repr_html_()
+
+
+def test_without_matplotlib_a_notebook_has_the_table(estimate: Estimate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr("iparam.plotting.matplotlib_backend._figure_class", lambda: pytest.fail("it was drawn"))
+    shown = estimate._repr_html_()
+    assert "2.0005 +- 0.0014 kg" in shown
+    assert "<svg" not in shown
+    with pytest.raises(MissingExtraError, match=r"matplotlib.*iparam\[plot\]"):
+        estimate.plot()
