@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 class Verify(CorrectedRunOptions):
     r"""Predict the wrench of a motion that was not used, and compare.
 
-    The exit code is 0 if every axis is within --threshold times what a right
-    load leaves, and --known-mass agrees; else 1.
+    The exit code is 0 if every axis is within --threshold and --known-mass agrees.
 
     Example:
       iparam verify result.json heldout.parquet
