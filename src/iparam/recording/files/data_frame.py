@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from iparam.errors import FileFormatError, InputError, MissingExtraError
 from iparam.files.json import json_line
-from iparam.recording.files.parquet_table import KEY, arrow_of_recording, recording_document
+from iparam.recording.files.parquet_table import KEY, arrow_of_recording, load_pyarrow, recording_document
 from iparam.recording.files.table import check_names
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ def frame_of_recording(recording: Recording) -> Any:
 
 def arrow_of_frame(frame: Any) -> Any:
     """A ``pandas.DataFrame`` as a ``pyarrow.Table``, with what its ``attrs`` say about it. NaN becomes null."""
-    import pyarrow
-
-    pandas = require_pandas()
+    pandas, pyarrow = require_pandas(), load_pyarrow()
     if not isinstance(frame, pandas.DataFrame):
         raise InputError(f"a recording is made from a pandas.DataFrame, got {type(frame).__name__}")
     if "time" not in frame.columns and frame.index.name is not None:

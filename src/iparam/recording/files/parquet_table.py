@@ -127,6 +127,13 @@ _FORMER_TOOL = "tool0"
 _BUFFER = 1 << 20  # bytes of a column that are read at once, instead of all of them
 
 
+def load_pyarrow() -> Any:
+    """The module `pyarrow`, which takes a moment to load: when it is first used, and not before."""
+    import pyarrow.parquet
+
+    return pyarrow
+
+
 def recording_document(recording: Recording) -> dict[str, Any]:
     """What a table of a recording does not hold in its columns: robot, units and frames, metadata and warnings."""
     return {
@@ -144,8 +151,7 @@ def recording_document(recording: Recording) -> dict[str, Any]:
 
 def arrow_of_recording(recording: Recording) -> Any:
     """The recording as a ``pyarrow.Table``. A column has nulls where its signal has no sample."""
-    import pyarrow
-
+    pyarrow = load_pyarrow()
     if not recording.signals:
         raise InputError("a table has a row for each sample, and this recording has no signals")
     times, columns = table_columns(recording.signals)
@@ -157,8 +163,7 @@ def arrow_of_recording(recording: Recording) -> Any:
 
 def parquet_of_recording(recording: Recording) -> bytes:
     """The recording as a Parquet file."""
-    import pyarrow.parquet
-
+    pyarrow = load_pyarrow()
     table = arrow_of_recording(recording)
     stream = io.BytesIO()
     pyarrow.parquet.write_table(
@@ -231,8 +236,7 @@ def _read(
 @contextlib.contextmanager
 def open_parquet(stream: BinaryIO, source: str) -> Iterator[Any]:
     """A ``pyarrow.parquet.ParquetFile``; what is no Parquet is refused."""
-    import pyarrow.parquet
-
+    pyarrow = load_pyarrow()
     stream.seek(-min(len(MAGIC), stream.seek(0, os.SEEK_END)), os.SEEK_END)
     if stream.read(len(MAGIC)) != MAGIC:  # a device may have no end
         raise FileFormatError(
@@ -270,8 +274,7 @@ def number_batches(file: Any, names: Sequence[str], source: str) -> Iterator[tup
 
 
 def _numbers(array: Any, name: str, source: str) -> Numbers:
-    import pyarrow
-
+    pyarrow = load_pyarrow()
     if not _holds_numbers(array.type):
         raise FileFormatError(f"{source}: column {name} holds {array.type}, not numbers")
     if pyarrow.types.is_dictionary(array.type):
@@ -283,8 +286,7 @@ def _numbers(array: Any, name: str, source: str) -> Numbers:
 
 
 def _holds_numbers(kind: Any) -> bool:
-    import pyarrow.types as types
-
+    types = load_pyarrow().types
     kind = kind.value_type if types.is_dictionary(kind) else kind
     return bool(types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind))
 
