@@ -188,14 +188,14 @@ class MujocoScene:
     def run(self, trajectory: Trajectory, progress: Progress | None = None) -> SimulationResult:
         """Let the arm follow ``trajectory`` and record it, see `Scene.run`."""
         settings, rate = self.simulator, self.simulator.physics_rate
-        check_followable(self.robot, trajectory)
-        self._check_clear(trajectory)
         last = int(np.floor(trajectory.duration * rate * (1.0 + TIME_SLACK)))
         if last >= MAX_STEPS:
             raise InputError(
                 f"{trajectory.duration:g} s are {last + 1} steps of the physics at {rate:g} Hz, more than {MAX_STEPS}: "
                 "shorten the motion, or lower the rate"
             )
+        check_followable(self.robot, trajectory)
+        self._check_clear(trajectory)
         groups = settings.rates.steps(rate, last)
         logged = np.unique(np.concatenate(list(groups.values())))
         wanted = np.zeros(last + 1, dtype=bool)
