@@ -58,6 +58,7 @@ UNITS = {
 }
 """Units of what has one."""
 
+_SPREAD = "wrench_scale_covariance"  # of what was corrected, and no correction itself
 _NUMBERS = {"sensor_rotation": 3, "sensor_offset": 3, "wrench_scale": 6, "gravity": 3, "external_force": 3}
 
 
@@ -74,6 +75,8 @@ class Correction:
         sensor_offset: (3,) origin of the sensor in the tool frame [m]: t_tool = R t + p x R f.
         wrench_axes: (3,) which axis of the sensor each axis of the tool is, e.g. ("y", "x", "z") or ("-x", "y", "z").
         wrench_scale: (6,) factors of fx, fy, fz, tx, ty, tz; or (6, 6) rows of a matrix that also undoes crosstalk.
+        wrench_scale_covariance: (36, 36) of the inverse of such a matrix, row by row, as a calibration found it; no
+            option, but counted in the intervals of a load.
         wrench_frame: "base" for a wrench at the tool's origin in base axes, "tool" or None for tool axes.
         measures: "reaction" for a sensor that reports what the load exerts on it.
         gravity: (3,) in base axes [m/s^2], whatever the recording states.
@@ -93,6 +96,7 @@ class Correction:
     sensor_offset: tuple[float, ...] | Estimated | None = None
     wrench_axes: tuple[str, ...] | None = None
     wrench_scale: tuple[float, ...] | tuple[tuple[float, ...], ...] | Estimated | None = None
+    wrench_scale_covariance: tuple[tuple[float, ...], ...] | None = None
     wrench_frame: Literal["tool", "base"] | None = None
     measures: Literal["action", "reaction"] | None = None
     gravity: tuple[float, ...] | Estimated | None = None
@@ -117,6 +121,9 @@ class Correction:
             if isinstance(value, float) and value <= 0.0:
                 raise InputError(f"{name}= must be above 0, got {value:g}")
         self._set("wrench_axes", _axes(self.wrench_axes))
+        if self.wrench_scale_covariance is not None:
+            spread = as_float_array(self.wrench_scale_covariance, "wrench_scale_covariance", (36, 36))
+            self._set("wrench_scale_covariance", tuple(tuple(row) for row in spread.tolist()))
         if self.wrench_frame not in (None, "tool", "base"):
             raise UnknownNameError("frame of the wrench", str(self.wrench_frame), ("tool", "base"))
         if self.measures not in (None, "action", "reaction"):
@@ -144,7 +151,7 @@ class Correction:
     @property
     def options(self) -> str:
         """What a user types for it, e.g. ``--sensor-rotation 0 0 90.1``."""
-        return " ".join(_option(name, value) for name, value in self._given())
+        return " ".join(_option(name, value) for name, value in self._given() if name != _SPREAD)
 
     @staticmethod
     def unit(name: str) -> str:
@@ -157,7 +164,7 @@ class Correction:
 
     def to_document(self) -> dict[str, Any]:
         """What is corrected, as plain values by name; nothing of what is not."""
-        return {name: _plain(value) for name, value in self._given()}
+        return {name: _plain(value) for name, value in self._given() if name != _SPREAD}
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Correction:

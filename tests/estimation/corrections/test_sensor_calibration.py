@@ -11,7 +11,7 @@ import pytest
 import iparam
 from iparam.errors import FileFormatError, InputError
 from iparam.estimation import IdentificationError, calibrate_sensor, load_sensor_correction
-from iparam.estimation.corrections.sensor_calibration import sensor_figures
+from iparam.estimation.corrections.sensor_calibration import calibration_covariance, sensor_figures
 from iparam.recording import Recording
 from iparam.sensing import Correction
 from iparam.sensing.correction import wrench_transform
@@ -66,6 +66,27 @@ def test_two_known_loads_tell_the_sensor_and_a_third_one_comes_out_right(runs, u
     estimate = iparam.identify_payload(runs[2], ur5e, correction=correction)
     assert estimate.mass == pytest.approx(1.5, rel=0.01)
     assert estimate.refutation is None
+    alone = iparam.identify_payload(runs[2], ur5e, correction=Correction(wrench_scale=correction.wrench_scale))
+    assert estimate.standard_deviation.mass > 1.1 * alone.standard_deviation.mass, "the calibration has its errors, too"
+
+
+def test_a_load_follows_the_errors_of_the_calibration(runs, ur5e) -> None:
+    """To first order, whatever the method: here of weighted least squares, one error at a time."""
+    true, step = mixing(0.02), 5e-3 * np.random.default_rng(2).standard_normal(36)
+    estimator, loads = iparam.estimation.make_estimator("wls"), []
+    for sign in (0.5, -0.5):
+        matrix = np.linalg.inv(true + sign * step.reshape(6, 6))
+        correction = Correction(wrench_scale=matrix, wrench_scale_covariance=np.outer(step, step))
+        problem = iparam.estimation.problem_from_recording(runs[2], ur5e, correction=correction)
+        found = estimator.fit(problem)
+        loads.append(found.phi)
+    moved, spread = loads[0] - loads[1], calibration_covariance(problem, correction)
+    assert spread is not None
+    deviation = found.standard_deviation.phi  # weights follow from the residuals, and move the load a little, too
+    counted, moved = np.sqrt(np.diag(spread)) / deviation, np.abs(moved) / deviation
+    assert moved.max() > 5.0
+    np.testing.assert_allclose(counted, moved, rtol=0.1, atol=0.05 * moved.max())
+    assert calibration_covariance(problem, Correction()) is None
 
 
 def test_the_figures_of_a_matrix() -> None:

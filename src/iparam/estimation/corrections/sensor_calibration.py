@@ -20,8 +20,9 @@ from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError, IparamError
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
-from iparam.estimation.payload.problem import PayloadProblem
+from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.problem_from_recording import problem_from_recording
+from iparam.estimation.payload.weighted_fit import residual_weights
 from iparam.files.json import read_json, write_json
 from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
@@ -61,6 +62,7 @@ class SensorCalibration:
 
     Attributes:
         matrix: (6, 6) that the recorded [force, torque] is multiplied with.
+        covariance: (36, 36) of its inverse, what the sensor makes of a wrench, row by row.
         figures: the same in words of the field.
         standard_deviation: of the figures.
         residual_rms: (6,) of what the known loads leave [N, N m].
@@ -71,6 +73,7 @@ class SensorCalibration:
     """
 
     matrix: FloatArray
+    covariance: FloatArray
     figures: SensorFigures
     standard_deviation: SensorFigures
     residual_rms: FloatArray
@@ -83,13 +86,14 @@ class SensorCalibration:
     @property
     def correction(self) -> Correction:
         """The correction that applies it to a recording."""
-        return Correction(wrench_scale=tuple(tuple(row) for row in self.matrix.tolist()))
+        return _correction(self.matrix, self.covariance)
 
     def to_document(self) -> dict[str, Any]:
         """What `save` writes, as plain dictionaries and lists."""
         return {
             "format": FORMAT,
             "matrix": self.matrix.tolist(),
+            "covariance": self.covariance.tolist(),
             **_document(self.figures),
             "standard_deviation": _document(self.standard_deviation),
             "residual_rms": {"force": self.residual_rms[:3].tolist(), "torque": self.residual_rms[3:].tolist()},
@@ -114,11 +118,39 @@ def load_sensor_correction(path: str | os.PathLike[str]) -> tuple[Correction, st
     matrix = document.array("matrix", 2)
     if matrix.shape != (6, 6):
         raise document.error("matrix", f"must be 6 x 6, got {matrix.shape}")
+    covariance = document.array("covariance", 2) if document.has("covariance") else np.zeros((36, 36))
+    if covariance.shape != (36, 36) or not np.allclose(covariance, covariance.T) or (np.diag(covariance) < 0.0).any():
+        raise document.error("covariance", f"must be symmetric, 36 x 36, got {covariance.shape}")
     try:
-        correction = Correction(wrench_scale=tuple(tuple(row) for row in matrix.tolist()))
+        correction = _correction(matrix, covariance)
     except IparamError as error:
         raise document.error("matrix", f"cannot be used: {error}") from None
     return correction, document.text("frame") if document.has("frame") else ""
+
+
+def _correction(matrix: FloatArray, covariance: FloatArray) -> Correction:
+    rows, spread = (tuple(tuple(row) for row in values.tolist()) for values in (matrix, covariance))
+    return Correction(wrench_scale=rows, wrench_scale_covariance=spread if covariance.any() else None)
+
+
+def calibration_covariance(problem: PayloadProblem, correction: Correction) -> FloatArray | None:
+    """(10, 10) of a load that comes from the errors of a calibration; None without one.
+
+    A sensor that makes C w of a wrench w, with errors dC, shows C^-1 dC w too much, which load and bias follow as they
+    follow any other wrench.
+    """
+    if correction.wrench_scale_covariance is None:
+        return None
+    frame = correction.frame_matrix()
+    undo, shown = frame @ correction.wrench_matrix(), problem.y @ np.linalg.inv(frame).T
+    design, count = problem.design, problem.num_samples
+    fit = np.asarray(np.linalg.lstsq(design.reshape(6 * count, -1), problem.y.ravel(), rcond=None)[0], dtype=np.float64)
+    whiten = residual_weights(problem, problem.y - design @ fit, fit[:NUM_PARAMETERS]).whiten
+    weighted = np.swapaxes(whiten, -1, -2) @ (whiten @ design)
+    information = np.einsum("ncp,ncq->pq", weighted, design, optimize=True)
+    right = np.einsum("ncp,ci,nj->pij", weighted, undo, shown, optimize=True).reshape(-1, 36)
+    follows = np.linalg.lstsq(information, right, rcond=None)[0][:NUM_PARAMETERS]
+    return np.asarray(follows @ np.asarray(correction.wrench_scale_covariance) @ follows.T)
 
 
 def calibrate_sensor(
@@ -163,6 +195,7 @@ def calibrate_sensor(
             warnings.append(f"These runs hardly tell the gain of {channel}: its standard deviation is {spread:.2g}.")
     return SensorCalibration(
         matrix=frozen(np.linalg.inv(mixing)),
+        covariance=frozen(0.5 * (covariance + covariance.T)),
         figures=figures,
         standard_deviation=deviation,
         residual_rms=frozen(np.sqrt(np.mean(residual**2, axis=0))),

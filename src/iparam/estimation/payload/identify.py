@@ -16,6 +16,7 @@ from iparam.estimation.assessment.residual_structure import ResidualStructure, r
 from iparam.estimation.causes.hypothesis import Explanation
 from iparam.estimation.causes.judgement import judged
 from iparam.estimation.corrections.joint_fit import fit_corrections
+from iparam.estimation.corrections.sensor_calibration import calibration_covariance
 from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import SENSOR_FRAME, Cause, Estimate, Wrench
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, Estimator, make_estimator
@@ -181,9 +182,12 @@ class _Job:
             **self.problem,
         )
         problem, drift = run.problem, None
+        spread = calibration_covariance(problem, given)
         if fit is not None:
-            warnings = (*problem.warnings, *fit.warnings)
-            problem = dataclasses.replace(problem, correction_covariance=fit.phi_covariance, warnings=warnings)
+            problem = dataclasses.replace(problem, warnings=(*problem.warnings, *fit.warnings))
+            spread = fit.phi_covariance if spread is None else spread + fit.phi_covariance
+        if spread is not None:
+            problem = dataclasses.replace(problem, correction_covariance=spread)
         try:
             if bias == "drifting":
                 estimate, drift = _fit_drifting(self.estimator, problem)
