@@ -33,6 +33,9 @@ sensor's channels among themselves may move it before it is refuted."""
 MOST_LEFT = 0.1
 """Force that nothing explains, as a share of the load's weight, before the load is refuted."""
 
+LITTLE = 0.8
+"""Residual of the force, in that without a hypothesis, from which on the best one does not explain it."""
+
 HARDLY_KNOWN = 0.5
 """Half width of a 95 % interval, as a share of the parameter's scale, from which on it is hardly known."""
 
@@ -103,7 +106,7 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
             reason = _reason(causes, share)
         elif left.share(estimate.mass) > MOST_LEFT:
             reason = _left_reason(left, estimate)
-        first = 0 if left.share(estimate.mass) > MOST_LEFT else 1
+        first = 0 if causes.best.force_rms > LITTLE * causes.base.force_rms else 1
         told = (*told[:first], *_swinging(left, estimate, causes), *told[first:])
     return Judgement(_with(estimate, reason, told), causes.found[0][1] if causes.found else None)
 
@@ -195,7 +198,8 @@ def _left_reason(left: LeftOver, estimate: Estimate) -> str:
 
 def _swinging(left: LeftOver, estimate: Estimate, causes: Causes) -> tuple[Cause, ...]:
     """The cause of forces that go on by themselves, where no hypothesis explains them."""
-    if left.hertz == 0.0 or left.share(estimate.mass) < MATERIAL or "loose-load" in [one.cause for one in causes.alike]:
+    told = [one.cause for one in causes.told()]
+    if left.hertz == 0.0 or left.share(estimate.mass) < MATERIAL or "loose-load" in told:
         return ()
     said = (
         f"{significant(left.force, 2)} N of the force, mostly at about {left.hertz:.2g} Hz, follow no rigid load: a "

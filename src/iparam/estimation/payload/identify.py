@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import frozen
-from iparam.errors import InputError, UnknownNameError
+from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.estimation.assessment.motion_path import motion_path
 from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
 from iparam.estimation.causes.hypothesis import Explanation
@@ -158,7 +158,10 @@ class _Job:
                 break
             before.append(tried)
             given, bias, delay = remedy
-            tried = self.done(given, bias, delay)
+            try:
+                tried = self.done(given, bias, delay)
+            except IparamError:  # what would have explained some of the data leaves too little of them
+                break
             if tried.estimate.refutation is None and not _open(tried.estimate):
                 return dataclasses.replace(tried, estimate=_having_put_right(before, tried.estimate))
         return found

@@ -41,6 +41,12 @@ MARGIN = 0.05
 LEAST_STUCK = 50
 """Samples in a row with the same value from which on a channel is stuck."""
 
+FARTHEST_WALK = 1e4
+"""Variance of the slowest part of a walk, in that of the noise, that is looked for."""
+
+LARGEST_WALK = 0.3
+"""Share of the changes of a channel that a walk may have: more is the load's."""
+
 SLOW_TERMS = 4
 """Cosines over the run that a drift is made of."""
 
@@ -185,13 +191,13 @@ class Drift(Hypothesis):
             most = np.ptp(walked, axis=0)
             force, torque = (significant(float(most[part].max()), 2) for part in (slice(3), slice(3, 6)))
             finding = f"A bias that drifts by up to {force} N and {torque} N m"
-            if terms == 1:
-                yield Explanation(self.slug, finding, fit, 6, typed="--bias drifting")
-                continue
-            gains = _walk_gains(run, base)
-            penalty = base.squares - float(gains.sum()) - fit.squares  # its walks are probable ones, not any curves
-            channels = int(np.count_nonzero(gains > 0.0))
-            yield Explanation(self.slug, finding, fit, max(channels, 1), None, "", penalty, typed="--bias drifting")
+            yield Explanation(self.slug, finding, fit, 6 * terms, typed="--bias drifting")
+        if (walked.std(axis=0) > LARGEST_WALK * run.y.std(axis=0)).any():
+            return
+        gains = _walk_gains(run, base)
+        penalty = base.squares - float(gains.sum()) - fit.squares  # its walks are probable ones, not any curves
+        channels = int(np.count_nonzero(gains > 0.0))
+        yield Explanation(self.slug, finding, fit, max(channels, 1), None, "", penalty, typed="--bias drifting")
 
 
 def _walk_gains(run: ExaminedRun, base: Fit) -> FloatArray:
@@ -203,7 +209,7 @@ def _walk_gains(run: ExaminedRun, base: Fit) -> FloatArray:
     waves = slow_functions(run.time)[:, 1:]
     orders = np.arange(1, waves.shape[1] + 1)
     factors = (waves.T @ (base.residual / run.noise)) ** 2
-    strengths = np.geomspace(1e-1, 1e6, 50)[:, None] / orders**2  # (S, K) in the noise's variance
+    strengths = np.geomspace(1e-1, FARTHEST_WALK, 50)[:, None] / orders**2  # (S, K) in the noise's variance
     gains = (strengths / (1.0 + strengths)) @ factors - np.log1p(strengths).sum(axis=1)[:, None]
     return np.asarray(np.maximum(gains.max(axis=0), 0.0))
 
