@@ -28,18 +28,17 @@ import argparse
 import dataclasses
 import re
 import time
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 from scipy.interpolate import BSpline, make_interp_spline
-from side_by_side import print_table
+from side_by_side import in_workers, print_table
 
 import iparam
 from iparam.estimation import identify_payload
+from iparam.fleet import LocalPool
 from iparam.motion.joint_process import JointProcess, smooth_joint
 from iparam.recording import Recording
 from iparam.sensing import noise_preset
@@ -209,8 +208,8 @@ def fitted(error: AngleError, rate: float, seed: int) -> tuple[np.ndarray, np.nd
     return estimate.phi, estimate.standard_deviation.phi, seconds, estimate.warnings
 
 
-def row(name: str, error: AngleError, rate: float, run: Callable[..., list], seeds: int) -> list[str]:  # type: ignore[type-arg]
-    found = run(partial(fitted, error, rate), range(seeds))
+def row(name: str, error: AngleError, rate: float, pool: LocalPool, seeds: int) -> list[str]:
+    found = list(in_workers(partial(fitted, error, rate), range(seeds), pool))
     errors = np.array([one[0] for one in found]) - PAYLOAD.parameters.phi
     deviations = np.array([one[1] for one in found])
     least = bound(error, rate)
@@ -241,12 +240,11 @@ def main() -> None:
     options = parser.parse_args()
     truth(options.trajectory)
     rows = []
-    with ProcessPoolExecutor() as pool:
+    with LocalPool() as pool:
         for name in options.errors:
             for rate in options.rates:
-                run = lambda work, seeds: list(pool.map(work, seeds, chunksize=2))  # noqa: E731
                 error = dataclasses.replace(ERRORS[name], trajectory=options.trajectory, quiet=options.quiet)
-                rows.append(row(name, error, rate, run, options.seeds))
+                rows.append(row(name, error, rate, pool, options.seeds))
                 print(rows[-1], flush=True)
     header = ["error of the angles", "Hz", "bound / wrench alone", "RMSE / bound, ten together", "each"]
     header += ["95 % cover %", "each", "median s", "warnings"]

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,12 @@ from mistakes import log_edits as edit
 from mistakes.corpus import MISTAKES, case, cases
 from mistakes.judgement import FAR, NUM_SHOWN, TOGETHER, Outcome, judge, largest_error
 from mistakes.workbench import ARMS, PAYLOADS, Workbench
-from side_by_side import best_times, print_table
+from side_by_side import best_times, in_workers, print_table
 
 from iparam.estimation import identify_payload
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, make_estimator
 from iparam.estimation.payload.problem_from_recording import problem_from_recording
+from iparam.fleet import LocalPool
 
 OF_HARSH = {"drift", "delay", "low-pass", "re-zeroed", "outliers", "held-samples"}
 """What the preset harsh has of its own, drift, delay, rounding and lost samples, by the names that they may get."""
@@ -199,8 +199,8 @@ def spread(work: Callable[[Any], Any], jobs_of: Iterable[Any], jobs: int) -> Ite
     if jobs == 1:
         yield from map(work, jobs_of)
         return
-    with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(work, jobs_of)
+    with LocalPool(jobs) as pool:
+        yield from in_workers(work, jobs_of, pool)
 
 
 if __name__ == "__main__":

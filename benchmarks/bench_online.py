@@ -9,12 +9,11 @@ load on it, at rest in the first pose, as the mean of 50 noisy samples; noise of
 from __future__ import annotations
 
 import argparse
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-from side_by_side import print_table
+from side_by_side import in_workers, print_table
 
 import iparam
 from iparam.estimation import OnlineIdentifier, OnlineSettings
@@ -62,8 +61,7 @@ def identify(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def accuracy(seeds: int) -> None:
-    with ProcessPoolExecutor() as pool:
-        results = list(pool.map(identify, range(FIRST_SEED, FIRST_SEED + seeds), chunksize=4))
+    results = list(in_workers(identify, range(FIRST_SEED, FIRST_SEED + seeds)))
     errors, deviations = (np.array(part) for part in zip(*results, strict=True))
     mass = 100 * np.abs(errors[:, 0]) / PAYLOAD.parameters.mass
     center = 1e3 * np.linalg.norm(errors[:, 1:4], axis=1)

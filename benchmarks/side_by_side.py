@@ -1,9 +1,20 @@
-"""Times rivals side by side: the machine may be shared and noisy, so rounds alternate and the best of each counts."""
+"""Times rivals side by side: the machine may be shared and noisy, so rounds alternate and the best of each counts.
+
+Runs of many seeds go through the seam of the fleet, `iparam.fleet.run_jobs`.
+"""
 
 from __future__ import annotations
 
+import functools
+import importlib
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+from iparam.fleet import in_order, run_jobs
 
 
 def best_times(rivals: dict[str, Callable[[], object]], rounds: int = 15) -> dict[str, float]:
@@ -17,6 +28,24 @@ def best_times(rivals: dict[str, Callable[[], object]], rounds: int = 15) -> dic
             run()
             best[name] = min(best[name], time.perf_counter() - start)
     return best
+
+
+def in_workers(work: Callable[[Any], Any], jobs: Iterable[Any], executor: Executor | None = None) -> Iterator[Any]:
+    """What ``work`` returns for each job, in their order, by all cores or by ``executor``; a failure ends it."""
+    for outcome in in_order(run_jobs(_importable(work), jobs, executor)):
+        if outcome.failure is not None:
+            raise RuntimeError(f"job {outcome.index}: {outcome.failure.error}: {outcome.failure.sentence}")
+        yield outcome.value
+
+
+def _importable(work: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function of the script that runs, as one of its module: workers import it, and keep what it keeps."""
+    if isinstance(work, functools.partial):
+        return functools.partial(_importable(work.func), *work.args, **work.keywords)
+    if work.__module__ != "__main__":
+        return work
+    found: Callable[[Any], Any] = getattr(importlib.import_module(Path(sys.argv[0]).stem), work.__name__)
+    return found
 
 
 def print_table(title: str, header: list[str], rows: list[list[str]]) -> None:

@@ -85,7 +85,8 @@ class Cluster(Executor):
         if tls is not None and not address.startswith("tls:"):
             raise InputError(f"TLS files go with a scheduler at tls://, got {address}")
         distributed = _distributed()
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what happens is said here, in one sentence
+        for name in ("distributed", "distributed.client"):  # what happens is said here, in one sentence
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         security = _security(distributed, tls) if address.startswith("tls:") else None
         try:
             self._client: Any = distributed.Client(

@@ -190,8 +190,8 @@ class _Hand(Generic[Job, Result]):
             else:
                 self.suspects.extend(batch)
             return
-        except CancelledError as error:
-            raise _lost(error) from None
+        except CancelledError:
+            raise _lost(ConnectionError("it cancelled what was under way")) from None
         except Exception as error:  # not the function's: those are outcomes
             if len(batch) > 1:
                 self.suspects.extend(batch)
