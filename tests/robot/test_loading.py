@@ -10,6 +10,7 @@ import pytest
 
 from iparam.errors import FileFormatError, InputError, RobotModelError, UnknownNameError
 from iparam.robot import catalog_robot, load_robot
+from iparam.robot.loading import stated_source
 
 URDF = (
     '<robot name="pendulum"><link name="base"/><link name="bob"/><joint name="j" type="continuous">'
@@ -78,3 +79,23 @@ def test_a_folder_is_no_robot(tmp_path: Path) -> None:
 def test_other_types_are_refused(source: object) -> None:
     with pytest.raises(InputError, match=r"name or the path|path"):
         load_robot(source)  # type: ignore[arg-type]
+
+
+def test_a_path_that_a_file_states_is_found_from_where_the_file_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = tmp_path / "plans" / "t.json"
+    (tmp_path / "plans" / "arms").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert stated_source("arms/one.urdf", plan) == "arms/one.urdf"  # nowhere: said as it was stated
+    beside = tmp_path / "plans" / "one.urdf"
+    beside.write_text(URDF, encoding="utf-8")
+    assert stated_source("arms/one.urdf", plan) == str(beside)
+    below = tmp_path / "plans" / "arms" / "one.urdf"
+    below.write_text(URDF, encoding="utf-8")
+    assert stated_source("arms/one.urdf", plan) == str(below)
+    Path("one.urdf").write_text(URDF, encoding="utf-8")
+    assert stated_source("one.urdf", plan) == "one.urdf"  # here comes first
+    for robot in ("ur5e", "panda", "/nowhere/one.urdf", "", "a\0b.urdf", "../" * 3000 + "x.urdf"):
+        assert stated_source(robot, plan) == robot

@@ -88,7 +88,8 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions):
         name = self.robot or planned.robot
         if not name:
             raise InputError(f"{self.trajectory} does not say which robot it belongs to: add --robot")
-        robot = robot_of(name, self.tip, planned.arm, **self.cut())
+        named_by = "" if self.robot else str(self.trajectory)
+        robot = robot_of(name, self.tip, planned.arm, **self.cut(), named_by=named_by)
         note_other_arm(planned.robot, robot, self.robot, str(self.trajectory))
         payload = given if self.names_payload else self._planned_payload(planned, robot)
         self._note_conditions(planned, given)

@@ -136,6 +136,27 @@ def load_stated_robot(
     return load_robot(source, tip=tip, base=base, lock=lock)
 
 
+def stated_source(robot: str, file: str | os.PathLike[str]) -> str:
+    """The robot that a file names, as `load_robot` takes it from here.
+
+    A relative path that leads to nothing from the working directory is taken from the folder of the file that names
+    it, or for the name of a file beside it, if there is one: files that belong together are moved together.
+
+    Args:
+        robot: what the file states, a name or a path.
+        file: the trajectory or recording that states it.
+    """
+    stated = Path(robot)
+    if robot.lower() in robot_names() or not _looks_like_path(robot) or stated.is_absolute():
+        return robot
+    with suppress(OSError, ValueError):
+        folder = Path(file).parent
+        for path in (stated, folder / stated, folder / stated.name):
+            if path.is_file():
+                return str(path)
+    return robot
+
+
 def _installed(
     name: str, tip: str | None, base: str | None, side_branches: SideBranches, lock: Mapping[str, float] | None
 ) -> Robot:

@@ -20,7 +20,7 @@ from iparam.files.json import JsonSection, read_json, write_json
 from iparam.plotting.html import html_table
 from iparam.printable import printable
 from iparam.robot.gravity import stated_gravity
-from iparam.robot.loading import StatedArm
+from iparam.robot.loading import StatedArm, stated_source
 from iparam.trajectory.blend import BlendedTrajectory
 from iparam.trajectory.checks import positive_number
 from iparam.trajectory.conditions import PlanConditions
@@ -266,7 +266,7 @@ def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFile:
         raise FileFormatError(f"{document.file}: inner is nested too deeply") from None
     return TrajectoryFile(
         trajectory,
-        document.text("robot") if document.has("robot") else None,
+        stated_source(document.text("robot"), path) if document.has("robot") else None,
         _rate(document.section("config"), required=stated),
         document.number("condition_number") if document.has("condition_number") else None,
         document.section("validation").content if document.has("validation") else None,

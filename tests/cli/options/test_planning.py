@@ -251,3 +251,23 @@ def test_an_arm_that_cannot_turn_its_tool_over_is_planned_for_what_it_can_tell(f
     result = json.loads(Path("result.json").read_text())
     assert result["mass"] == pytest.approx(2.0, rel=0.05)
     assert "inertia_xx" not in result["determined"]
+
+
+def test_a_motion_and_its_robot_file_that_were_moved_together_still_work(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From any folder: the robot's path was that from where the motion was planned."""
+    moved = folder / "moved"
+    moved.mkdir()
+    (moved / "arm.urdf").write_text(robot_to_urdf(iparam.load_robot("ur5e")))
+    save_trajectory(moved / "t.json", motion(), robot="arm.urdf", fps=100.0, tool_frame="tool0")
+    assert main(["excite", "check", "moved/t.json"]) == 0
+    assert main(["simulate", "--trajectory", "moved/t.json", "--output", "moved/run.parquet"]) == 0
+    assert main(["identify", "payload", "moved/run.parquet"]) in (0, 1)  # nothing is carried: the arm was found
+    assert "does not exist" not in capsys.readouterr().err
+    (moved / "arm.urdf").unlink()
+    for command in (["excite", "check", "moved/t.json"], ["simulate", "--trajectory", "moved/t.json"]):
+        assert main([*command, *(["--output", "x.csv"] if command[0] == "simulate" else [])]) == 2
+        said = capsys.readouterr().err
+        assert "moved/t.json belongs to 'arm.urdf'" in said
+        assert "Say which robot that is (--robot)" in said

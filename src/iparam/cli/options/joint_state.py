@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -13,7 +14,7 @@ import iparam
 from iparam.arrays import FloatArray, as_float_array
 from iparam.cli.console.printing import AsJson, note
 from iparam.cli.options.arm import ArmOptions
-from iparam.errors import InputError
+from iparam.errors import InputError, IparamError
 from iparam.robot.loading import StatedArm, load_stated_robot
 from iparam.robot.model import JointKind, Robot
 from iparam.robot.plausibility import fast_joints
@@ -93,6 +94,7 @@ def robot_of(
     *,
     base: str | None = None,
     lock: Mapping[str, float] | None = None,
+    named_by: str = "",
 ) -> Robot:
     """The robot that an option names, with notes on its model.
 
@@ -101,8 +103,14 @@ def robot_of(
         tip: the frame that an option names as the tool; None if none does.
         stated: the arm that a file is about: taken where options say nothing, as far as the robot has it.
         base, lock: see `load_robot`.
+        named_by: the file that names the robot, if no option does.
     """
-    robot = load_stated_robot(source, stated or StatedArm(), tip, base, lock)
+    try:
+        robot = load_stated_robot(source, stated or StatedArm(), tip, base, lock)
+    except IparamError as error:
+        if not named_by or Path(source).exists():
+            raise
+        raise InputError(f"{named_by} belongs to {source!r}. {error}. Say which robot that is (--robot)") from error
     note_model(robot)
     return robot
 

@@ -81,14 +81,14 @@ class PlanningOptions(ArmOptions, MountingOptions):
     clearance: Annotated[float | None, arg(metavar="M", help_behavior_hint="(default: 0.02)")] = None
     """Least distance of arm and payload from each other and from all around them [m]."""
 
-    def robot_model(self, fallback: str | None = None, stated: StatedArm | None = None) -> Robot:
-        """The robot of --robot, else a file's; the arm of --base, --tip and --lock, else the file's."""
+    def robot_model(self, fallback: str | None = None, stated: StatedArm | None = None, named_by: str = "") -> Robot:
+        """The robot of --robot, else of the file ``named_by``; the arm of --base, --tip and --lock, else the file's."""
         name = self.robot or ("ur5e" if self.preset == "reference" else fallback)
         if not name:
             raise InputError("which robot? Add --robot, e.g. --robot ur5e ('iparam robots' lists the known ones)")
         if self.q0 and 0.0 < np.abs(self.q0).max() <= 2.0 * np.pi:
             note(f"--q0 is in degrees: {' '.join(f'{angle:g}' for angle in self.q0)} deg is all but the zero pose")
-        return robot_of(name, self.tip, stated, **self.cut())
+        return robot_of(name, self.tip, stated, **self.cut(), named_by="" if self.robot else named_by)
 
     def conditions(self, planned: PlanConditions | None = None) -> PlanConditions:
         """Payload, cell, clearance and limits: what the options say, else what a file says."""
@@ -195,7 +195,7 @@ class PlannedMotionOptions(PlanningOptions):
         planned = iparam.load_trajectory(self.trajectory)
         if not planned.robot and not self.robot and self.preset is None:
             raise InputError(f"{self.trajectory} does not say which robot it belongs to: add --robot")
-        robot = self.robot_model(planned.robot, planned.arm)
+        robot = self.robot_model(planned.robot, planned.arm, str(self.trajectory))
         if planned.trajectory.num_joints != robot.num_joints:
             raise InputError(
                 f"{self.trajectory} moves {planned.trajectory.num_joints} joints, {robot.name} has "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from iparam.cli.options.joint_state import note_model
 from iparam.cli.options.mounting import MountingOptions
 from iparam.cli.options.recording_file import RecordingFileOptions
 from iparam.errors import InputError
-from iparam.robot.loading import load_robot
+from iparam.robot.loading import load_robot, stated_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -61,6 +62,8 @@ class RecordedRunOptions(ArmOptions, RecordingFileOptions, MountingOptions):
         """The recording and its arm, which must not contradict each other, with notes on the model."""
         if not (self.robot or recording.robot):
             raise InputError(f"{path} does not say which robot it belongs to: add --robot")
+        if recording.robot and not self.robot:
+            recording = dataclasses.replace(recording, robot=stated_source(recording.robot, path))
         robot = iparam.sensing.recorded_robot(recording, self.robot, self.tip, **self.cut())
         note_model(robot)
         told = iparam.sensing.with_told_frame(recording, robot, self.tip)
