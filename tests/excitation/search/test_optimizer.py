@@ -18,7 +18,13 @@ import pytest
 import iparam
 from iparam.errors import InputError, IparamError
 from iparam.excitation.constraints.collision import sphere_collision
-from iparam.excitation.constraints.constraint import InfeasibleError, JointLimitConstraint
+from iparam.excitation.constraints.constraint import (
+    Constraint,
+    InfeasibleError,
+    JointLimitConstraint,
+    Margins,
+    MotionArrays,
+)
 from iparam.excitation.information.criteria import Criterion
 from iparam.excitation.information.information import WrenchInformation
 from iparam.excitation.search.barrier import BarrierFunction, Smoothing
@@ -130,6 +136,42 @@ def test_with_time_alone_every_other_start_is_beside_the_best() -> None:
     assert all((x == 1.0).all() for x in beside.values())
     fixed = _Search(REFERENCE, 0, 9, None, None, results=search.results, began=time.monotonic())
     assert all(task is not None and task.beside is None for task in (fixed._next_task() for _ in range(9)))
+
+
+class Gap(Constraint):
+    """Amplitudes of 1.4 to 1.8 rad are forbidden, smaller and larger ones are not."""
+
+    name, unit, scale, orders, labels = "gap", "rad", 1.0, (0,), ("arm",)
+
+    def margins(self, motion: MotionArrays) -> np.ndarray:
+        amplitude = np.abs(motion.q - motion.q[0]).max()
+        return np.full((len(motion.q), 1), abs(amplitude - 1.6) - 0.2)
+
+    def linearize(self, motion: MotionArrays) -> Margins:
+        raise NotImplementedError
+
+
+def test_a_motion_that_may_not_be_smaller_is_made_valid_towards_one_that_keeps_more_distance() -> None:
+    def swing(low: float, high: float) -> np.ndarray:
+        """(60,) the first joint swings, with its first and its fifth harmonic, and the others a little."""
+        x = np.random.default_rng(1).normal(0.0, 0.08, (6, 10))
+        x[0] = 0.0
+        x[0, 5], x[0, 9] = low, high
+        return x.ravel()
+
+    speed = next(item for item in REFERENCE.constraints if item.name == "joint velocity")
+    problem = dataclasses.replace(REFERENCE, constraints=(speed, Gap()))
+    fast, calm = swing(0.6, 1.4), swing(2.0, 0.0)
+    lost = shrink_to_valid(problem, fast)
+    kept = shrink_to_valid(problem, fast, [calm])
+    for x in (lost, kept):
+        assert all(margin.margin >= 0.0 for margin in problem.margins(x))
+    amplitudes = [
+        np.abs(problem.motion(x, problem.basis(problem.grid(1000.0))).q[:, 0] - problem.q0[0]).max()
+        for x in (lost, kept)
+    ]
+    assert amplitudes[0] <= 1.4
+    assert amplitudes[1] >= 1.8
 
 
 class Shared:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -36,6 +36,12 @@ VARIATION = (0.2, 0.8)
 FINISH_PATH = (Smoothing(1000, 1e-4), Smoothing(3000, 2e-5), Smoothing(10000, 4e-6, 1e-4))
 SEARCH_RATES = (40.0, 10.0)  # of joint limits and of distances [Hz]
 FINISH_RATES = (100.0, 100.0)
+ROUNDS = 3
+"""How often a motion is finished, if much has to be given up to make it valid."""
+
+LITTLE = 0.99
+"""Share of a motion from which on nothing else is tried to make it valid."""
+
 PROMISING = 1.01
 """A start is finished on the dense grid if its search comes within this factor of the best so far."""
 
@@ -110,13 +116,22 @@ def run_start(
             report(problem.value(current))
         return now >= deadline
 
-    x = minimize_along_path(search, x, path, stop)
+    inside = [minimize_along_path(search, x, path[:1], stop)]
+    x = inside[0] if time.monotonic() >= deadline else minimize_along_path(search, inside[0], path[1:], stop)
     bound = best() if callable(best) else best
     promising = problem.value(x) < PROMISING * bound if bound > 0 else problem.value(x) < bound + 0.1
-    if promising and time.monotonic() < deadline:
-        x = finish(problem, x, stop)
-    x = shrink_to_valid(problem, x)
-    return StartResult(index, x, initial, problem.value(x), promising, time.monotonic() - began)
+    valid = None
+    for _ in range(ROUNDS if promising else 0):
+        if time.monotonic() >= deadline:
+            break
+        x = finish(problem, x, inside, stop)
+        shrunk = shrink_to_valid(problem, x, inside)
+        valid = shrunk if valid is None else min(valid, shrunk, key=problem.value)
+        if problem.value(valid) - problem.value(x) <= (PROMISING - 1.0) * abs(problem.value(x)):
+            break
+    if valid is None:
+        valid = shrink_to_valid(problem, x, inside)
+    return StartResult(index, valid, initial, problem.value(valid), promising, time.monotonic() - began)
 
 
 class SharedMinimum(Protocol):
@@ -169,33 +184,74 @@ def strictly_feasible(problem: ExcitationProblem, function: BarrierFunction, x: 
     raise InfeasibleError("no motion from q0, however small, keeps the constraints: leave it more room")
 
 
-def finish(problem: ExcitationProblem, x: FloatArray, stop: Callable[[FloatArray], bool]) -> FloatArray:
-    """Sharpen a motion on a finer grid, keeping back what the margins lose between its samples."""
+def finish(
+    problem: ExcitationProblem, x: FloatArray, inside: list[FloatArray], stop: Callable[[FloatArray], bool]
+) -> FloatArray:
+    """Sharpen a motion on a finer grid, keeping back what the margins lose between its samples.
+
+    Args:
+        problem: what is sought.
+        x: (v,) the motion; it may violate between the samples of the grid that it was found on.
+        inside: motions (v,) on the way to it that keep more distance, the farthest first; one is added. Where a smaller
+            x violates as well, as one does that leads two links past each other, the search goes on between x and them.
+        stop: see `minimize_along_path`.
+    """
     fine = {margin.constraint: margin.margin for margin in problem.margins(x)}
     coarse = {margin.constraint: margin.margin for margin in problem.margins(x, min(FINISH_RATES))}
     reserves = {name: 1.1 * max(0.0, coarse[name] - fine[name]) for name in fine}
     function = BarrierFunction(problem, *FINISH_RATES, reserves)
-    for _ in range(60):
-        if np.isfinite(function.value(x, FINISH_PATH[0])):
-            return minimize_along_path(function, x, FINISH_PATH, stop)
-        x = 0.999 * x
+    for candidate, path in _beginnings(x, inside):
+        if np.isfinite(function.value(candidate, FINISH_PATH[0])):
+            inside.append(minimize_along_path(function, candidate, path, stop))
+            return minimize_along_path(function, inside[-1], FINISH_PATH[1:], stop)
     return x
 
 
-def shrink_to_valid(problem: ExcitationProblem, x: FloatArray) -> FloatArray:
-    """The largest motion of the same shape that keeps every constraint on the dense grid, with no tolerance."""
+def _beginnings(x: FloatArray, inside: list[FloatArray]) -> Iterator[tuple[FloatArray, tuple[Smoothing, ...]]]:
+    """Motions from which x may be finished, and the smoothings that lead from there to one close to it."""
+    smaller = x
+    for _ in range(60):
+        yield smaller, FINISH_PATH[:1]
+        smaller = 0.999 * smaller
+    for index in reversed(range(len(inside))):
+        far = SEARCH_PATH[2:] if index == 0 else ()
+        for share in (0.95, 0.9, 0.8, 0.65, 0.5, 0.3, 0.0):
+            yield inside[index] + share * (x - inside[index]), (*far, FINISH_PATH[0])
+
+
+def shrink_to_valid(problem: ExcitationProblem, x: FloatArray, inside: Sequence[FloatArray] = ()) -> FloatArray:
+    """The largest motion of the same shape that keeps every constraint on the dense grid, with no tolerance.
+
+    Args:
+        problem: what is sought.
+        x: (v,) the motion.
+        inside: motions (v,) that keep more distance. Where a smaller motion of the same shape would give up much, as it
+            leads links past each other more closely, the best between x and one of them is taken.
+    """
     basis = problem.basis(problem.grid(VALIDATION_RATE))
 
-    def valid(factor: float) -> bool:
-        motion = problem.motion(factor * x, basis)
+    def valid(candidate: FloatArray) -> bool:
+        motion = problem.motion(candidate, basis)
         return all((constraint.margins(motion) >= 0.0).all() for constraint in problem.constraints)
 
+    def largest(anchor: FloatArray) -> float:
+        return _largest_share(lambda share: valid(anchor + share * (x - anchor)))
+
+    share = largest(np.zeros_like(x))
+    found = [share * x]
+    if share < LITTLE:
+        found += [anchor + largest(anchor) * (x - anchor) for anchor in inside if valid(anchor)]
+    return min(found, key=problem.value)
+
+
+def _largest_share(valid: Callable[[float], bool]) -> float:
+    """The largest share that is found valid; none at all always is: `check_start` saw to that, or the caller."""
     bad = 1.0
     for good in (1.0, 1.0 - 1e-4, 1.0 - 1e-3, 0.99, 0.9, 0.5, 0.0):  # mostly, next to nothing has to be given up
-        if good == 0.0 or valid(good):  # no motion at all is valid: check_start saw to that
+        if good == 0.0 or valid(good):
             break
         bad = good
     while bad - good > 2e-5:
         middle = 0.5 * (good + bad)
         good, bad = (middle, bad) if valid(middle) else (good, middle)
-    return good * x
+    return good
