@@ -2,7 +2,7 @@
 
 The search starts from the models that the angles alone ask for (`process_choice`). Where these are right, as with white
 noise, no other bandwidth predicts clearly better, and they stay. Otherwise one bandwidth for all joints is looked for
-over all that an arm can have, and then one for each joint.
+over all that an arm can have, and then one for each joint, none of which takes clear motion for errors.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray, remembered
-from iparam.motion.choice.effort_prediction import EffortPrediction, prediction_errors
-from iparam.motion.choice.process_choice import adapted_processes
+from iparam.motion.choice.effort_prediction import EffortPrediction, TorquePrediction, prediction_errors
+from iparam.motion.choice.process_choice import LEAST_NOISE, adapted_processes
 from iparam.motion.choice.spectral_smoothing import SpectralSmoothing
 from iparam.motion.joint_process import JointProcess, smooth_joint
 from iparam.motion.motion import MotionEstimate
@@ -41,6 +41,10 @@ LOWEST = 0.3
 
 WIDEST = 0.45
 """The highest, as a share of the sampling rate."""
+
+MOST_TAKEN = 20.0
+"""What a bandwidth may take from the angles, in the errors that they show by themselves. Errors that last, of rounding,
+jitter or a filter, are several times those; more is motion, however well the rest of it predicts this one run."""
 
 QUICK_STEP = 4
 """Every how many of the samples are compared on by spectra."""
@@ -102,6 +106,9 @@ def choose_by_prediction(
     if comparison.rows.size < LEAST_ROWS:
         return start
     others = [comparison.scaled(start, share) for share in (0.5, 0.15, 2.0)]
+    if isinstance(prediction, TorquePrediction):  # which show joint by joint what rounding did to a bandwidth
+        common = float(np.exp(np.mean(np.log([one.bandwidth for one in start]))))
+        others.append(tuple(dataclasses.replace(one, order=4, bandwidth=common, shares=()) for one in start))
     if comparison.stays_best(start, others):
         return start
     at_first = comparison.score(start)
@@ -129,6 +136,7 @@ class _Comparison:
         self._known: dict[tuple[int, JointProcess], FloatArray] = {}
         self._scores: dict[tuple[JointProcess, ...], float] = {}
         self._highest = widest_bandwidth(time)
+        self._lowest = [LOWEST] * len(self._q)
 
     def stays_best(self, start: tuple[JointProcess, ...], others: Sequence[tuple[JointProcess, ...]]) -> bool:
         """Whether even samples are smoothed so densely that their spectra show that none of the others does better."""
@@ -165,6 +173,7 @@ class _Comparison:
 
     def search(self, start: tuple[JointProcess, ...]) -> tuple[JointProcess, ...]:
         plain = [dataclasses.replace(one, order=4, shares=()) for one in start]
+        self._lowest = [self._least_bandwidth(joint, process) for joint, process in enumerate(start)]
         count = max(2, math.ceil(math.log(self._highest / LOWEST) / math.log(STEP)) + 1)
         grid = np.geomspace(LOWEST, self._highest, count)
         best = min((self._all(plain, float(value)) for value in grid), key=self.score)
@@ -178,7 +187,26 @@ class _Comparison:
         return best
 
     def _all(self, processes: Sequence[JointProcess], bandwidth: float) -> tuple[JointProcess, ...]:
-        return tuple(dataclasses.replace(one, bandwidth=bandwidth) for one in processes)
+        return tuple(
+            dataclasses.replace(one, bandwidth=max(bandwidth, lowest))
+            for one, lowest in zip(processes, self._lowest, strict=True)
+        )
+
+    def _least_bandwidth(self, joint: int, process: JointProcess) -> float:
+        """The lowest bandwidth of a joint that leaves its motion as it is [Hz]."""
+        measured = np.interp(self._at, self._time, self._q[joint])
+
+        def taken(candidate: JointProcess) -> float:
+            angle = smooth_joint(self._time, self._q[joint], candidate, depth=1, exact=False).means[:, 0]
+            return float(np.sqrt(np.mean((np.interp(self._at, self._time, angle) - measured) ** 2)))
+
+        most, lowest = MOST_TAKEN * max(taken(process), LEAST_NOISE), process.bandwidth
+        while lowest > LOWEST:
+            lower = max(lowest / FINE_STEP, LOWEST)
+            if taken(dataclasses.replace(process, order=4, bandwidth=lower, shares=())) > most:
+                break
+            lowest = lower
+        return lowest
 
     def _along(self, processes: tuple[JointProcess, ...], joint: int, step: float) -> tuple[JointProcess, ...]:
         """Downhill in the bandwidth of one joint."""
@@ -186,7 +214,7 @@ class _Comparison:
         for factor in (step, 1.0 / step):
             while True:
                 own = best[joint]
-                bandwidth = min(max(own.bandwidth * factor, LOWEST), self._highest)
+                bandwidth = min(max(own.bandwidth * factor, self._lowest[joint]), self._highest)
                 if bandwidth == own.bandwidth:
                     break
                 other = (*best[:joint], dataclasses.replace(own, bandwidth=bandwidth), *best[joint + 1 :])
