@@ -54,6 +54,13 @@ def test_folders_globs_and_files(tree: Path) -> None:
         names("")
 
 
+def test_google_s_store_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gcsfs", None)  # as if it was not
+    for address in ("gs://bucket/2026/*.mcap", "gcs://bucket"):
+        with pytest.raises(StoreError, match=r"cannot be read: .*install gcsfs"):
+            names(address)
+
+
 def test_a_changed_file_has_another_stamp_and_checksum(tree: Path) -> None:
     (before,) = find_sources(str(tree / "a" / "1.parquet"))
     with fetched(before) as local:

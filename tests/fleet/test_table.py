@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from iparam.errors import FileFormatError, IparamError
+from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.fleet import FleetTable, table
 
 
@@ -53,4 +54,19 @@ def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
         FleetTable(tmp_path).read()
     (tmp_path / "file").write_text("")
     with pytest.raises(IparamError, match="cannot be written"), FleetTable(tmp_path / "file"):
+        pass
+
+
+@pytest.mark.skipif(os.name == "nt", reason="locks of POSIX")
+def test_two_runs_do_not_write_into_one_folder(tmp_path: Path) -> None:
+    with FleetTable(tmp_path / "t") as one:
+        one.add({"source": "a"})
+        with pytest.raises(InputError, match="another run is writing into"), FleetTable(tmp_path / "t"):
+            pass
+    with FleetTable(tmp_path / "t") as two:
+        two.add({"source": "b"})
+    assert two.read()["source"].to_pylist() == ["a", "b"]
+    assert [path.name for path in (tmp_path / "t").iterdir()] == ["recordings.parquet"]
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot be written: Not a directory"), FleetTable(tmp_path / "file" / "t"):
         pass

@@ -80,7 +80,7 @@ class Source:
     def stamp(self) -> str:
         """Another one if the store's files were changed."""
         texts = [f"{posixpath.basename(file.path)}:{file.size}:{file.stamp}" for file in self.files]
-        return hashlib.blake2b("\n".join(texts).encode(), digest_size=12).hexdigest()
+        return hashlib.blake2b("\n".join(texts).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +212,8 @@ def _grouped(found: dict[str, dict[str, Any]], root: str, system: Any, pattern: 
 
 
 def _below(path: str, root: str) -> str:
-    return posixpath.relpath(path, root) if root else path.lstrip("/")
+    name = posixpath.relpath(path, root) if root else path.lstrip("/")
+    return name.encode("utf-8", "backslashreplace").decode()  # a name that is no UTF-8 can be in no table
 
 
 def _address(system: Any, root: str, pattern: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -21,6 +22,9 @@ import pyarrow.parquet as pq
 from iparam.errors import FileFormatError, InputError
 from iparam.estimation.estimate import DERIVED_NAMES
 from iparam.files.atomic import atomic_file
+
+if sys.platform != "win32":
+    import fcntl
 
 TABLE = "recordings.parquet"
 PIECES = "pieces"
@@ -86,6 +90,7 @@ class FleetTable:
         self._written = time.monotonic()
         self._run = f"{time.time_ns():020d}-{secrets.token_hex(3)}"
         self._count = 0
+        self._held: int | None = None
 
     @property
     def exists(self) -> bool:
@@ -93,20 +98,25 @@ class FleetTable:
         return (self.folder / TABLE).exists() or any(self._pieces())
 
     def __enter__(self) -> Self:
-        """Make the folder."""
+        """Make the folder, and keep others from writing into it meanwhile."""
         try:
             (self.folder / PIECES).mkdir(parents=True, exist_ok=True)
+            self._held = _hold(self.folder)
         except OSError as error:
-            raise InputError(f"output={str(self.folder)!r} cannot be written: {error.strerror or error}") from None
+            raise InputError(f"{self.folder} cannot be written: {error.strerror or error}") from None
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Write what is left, also when an exception is on its way; join the pieces if none is."""
-        self.flush()
-        if kind is None:
-            self.join()
+        try:
+            self.flush()
+            if kind is None:
+                self.join()
+        finally:
+            if self._held is not None:
+                os.close(self._held)
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Add a row; it is on disk after `SECONDS_A_PIECE` at the latest, if rows go on coming."""
@@ -158,6 +168,22 @@ class FleetTable:
     def _pieces(self) -> Iterator[Path]:
         """From the oldest to the newest."""
         yield from sorted((self.folder / PIECES).glob("*.parquet"))
+
+
+def _hold(folder: Path) -> int | None:
+    """A descriptor that locks the folder until it is closed, or its process ends; None where there is no such lock."""
+    if sys.platform == "win32":
+        return None
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(held)
+        raise InputError(f"another run is writing into {folder}: wait for its end, or choose another folder") from None
+    except OSError:  # some network file systems have none
+        os.close(held)
+        return None
+    return held
 
 
 def _write(path: Path, rows: pa.Table) -> None:

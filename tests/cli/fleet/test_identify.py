@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import iparam
+from iparam.bridges.bag import write_bag
 from iparam.cli.main import main
 from iparam.fleet import FleetTable
 from iparam.recording import Recording
@@ -36,10 +38,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_bags_of_both_kinds(folder: Path, dask_scheduler: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Folders and single files, MCAP and .db3, on a cluster."""
+    recording, robot = Recording.load("runs/arm1/saw.parquet", robot="ur5e"), iparam.load_robot("ur5e")
+    Path("bags").mkdir()
+    for storage in ("mcap", "sqlite3"):
+        write_bag(recording, Path("bags") / storage, storage=storage, robot=robot)
+    shutil.copyfile(next(Path("bags/mcap").glob("*.mcap")), "bags/one.mcap")
+    shutil.copyfile(next(Path("bags/sqlite3").glob("*.db3")), "bags/one.db3")
+    line = ["fleet", "identify", "bags", "--robot", "ur5e", "--measures", "reaction", "--output", "bagged"]
+    assert main([*line, "--scheduler", dask_scheduler]) == 0
+    rows = {row["source"]: row for row in FleetTable("bagged").read().to_pylist()}
+    assert sorted(rows) == ["mcap", "one.db3", "one.mcap", "sqlite3"]
+    assert [row["error"] for row in rows.values()] == [None] * 4
+    assert [row["mass"] for row in rows.values()] == pytest.approx([2.0] * 4, abs=0.02)
+
+
 LINE = ["fleet", "identify", "runs", "--robot", "ur5e", "--output", "fleet", "--workers", "1"]
 
 
-def test_events_then_a_table_and_causes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_events_then_a_table_and_causes(folder: Path, dask_scheduler: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*LINE, "--layout", "{arm}/{tool}.parquet", "--json"]) == 0
     out, err = capsys.readouterr()
     events = [json.loads(line) for line in out.splitlines()]
@@ -57,7 +75,8 @@ def test_events_then_a_table_and_causes(folder: Path, capsys: pytest.CaptureFixt
     assert row["causes"] == [cause["cause"] for cause in iparam.identify_payload(told, "ur5e").assessment["causes"]]
     assert "wrench-sign" in row["causes"]
     assert "reaction" in row["cause_sentences"][row["causes"].index("wrench-sign")]
-    assert main([*LINE, "--resume", "--layout", "{arm}/{tool}.parquet", "--measures", "reaction"]) == 0
+    line = [*LINE[:-2], "--scheduler", dask_scheduler]
+    assert main([*line, "--resume", "--layout", "{arm}/{tool}.parquet", "--measures", "reaction"]) == 0
     out, _ = capsys.readouterr()
     assert "ur5e arm1 saw" in " ".join(out.split())
     (row,) = [row for row in FleetTable("fleet").read().to_pylist() if row["error"] is None]
@@ -84,10 +103,13 @@ def test_what_cannot_be_is_refused(
     assert not (folder / "fleet").exists()
 
 
-def test_nothing_to_identify_and_nothing_identified(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["fleet", "identify", "nowhere", "--output", "fleet", "--workers", "1"]) == 1
+def test_nothing_to_identify_and_nothing_identified(
+    folder: Path, dask_scheduler: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ["--scheduler", dask_scheduler]
+    assert main(["fleet", "identify", "nowhere", "--output", "fleet", *where]) == 1
     assert "nowhere: it is not there" in capsys.readouterr().err
-    assert main(["fleet", "identify", "runs/*.csv", "--robot", "ur5e", "--output", "fleet", "--workers", "1"]) == 1
+    assert main(["fleet", "identify", "runs/*.csv", "--robot", "ur5e", "--output", "fleet", *where]) == 1
     assert "none of the 1 recordings could be identified" in capsys.readouterr().err
-    assert main(["fleet", "identify", "runs/*.csv", "--robot", "ur5e", "--output", "fleet", "--workers", "1"]) == 2
+    assert main(["fleet", "identify", "runs/*.csv", "--robot", "ur5e", "--output", "fleet", *where]) == 2
     assert "--resume" in capsys.readouterr().err

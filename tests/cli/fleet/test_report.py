@@ -17,7 +17,7 @@ Q0 = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])
 
 
 def test_a_page_and_a_full_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dask_scheduler: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     robot = iparam.load_robot("ur5e")
@@ -28,7 +28,9 @@ def test_a_page_and_a_full_report(
     wrench = iparam.wrench_regressor(robot, motion.q, motion.dq, motion.ddq) @ load
     Path("runs").mkdir()
     noise_preset("ur5e").apply(exact.with_signal("wrench", time=motion.time, values=wrench), 1).save("runs/a.parquet")
-    assert main(["fleet", "identify", "runs", "--robot", "ur5e", "--output", "fleet", "--workers", "1"]) == 0
+    assert (
+        main(["fleet", "identify", "runs", "--robot", "ur5e", "--output", "fleet", "--scheduler", dask_scheduler]) == 0
+    )
     capsys.readouterr()
     assert main(["fleet", "report", "fleet"]) == 0
     assert capsys.readouterr().out.split() == ["report", "fleet/report.html"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 import iparam
+from iparam.cli.main import main
 from iparam.errors import InputError, IparamError
 from iparam.excitation.constraints.collision import sphere_collision
 from iparam.excitation.constraints.constraint import (
@@ -30,9 +32,9 @@ from iparam.excitation.information.information import WrenchInformation
 from iparam.excitation.search.barrier import BarrierFunction, Smoothing
 from iparam.excitation.search.optimizer import Progress, _Search, optimize_excitation
 from iparam.excitation.search.problem import ExcitationProblem
-from iparam.excitation.search.start import StartResult, random_start, run_start, shrink_to_valid
+from iparam.excitation.search.start import StartResult, StartTask, random_start, run_start, run_task, shrink_to_valid
 from iparam.excitation.setup import reference_problem
-from iparam.fleet import LocalPool
+from iparam.fleet import Cluster, LocalPool
 
 REFERENCE = reference_problem()
 
@@ -195,14 +197,25 @@ class Sharing(ThreadPoolExecutor):
         return self.shared
 
 
+def test_a_cluster_searches_and_shares_the_best_so_far(
+    planned, dask_scheduler: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["excite", "optimize", "--preset", "reference", "--starts", "1", "--scheduler", dask_scheduler, "--json"]
+    assert main([*line, "--output", str(tmp_path / "t.json")]) == 0
+    (start,) = json.loads(capsys.readouterr().out)["starts"]
+    assert start["final"] == pytest.approx(planned.starts[0].final, rel=1e-9)  # as many threads as there are
+    with Cluster(dask_scheduler) as cluster:
+        shared = cluster.shared_minimum()
+        shared.set(1.0)  # another start has found something better than this one can
+        cut = cluster.submit(run_task, REFERENCE, 0, StartTask(0, np.inf, 1e9), shared).result()
+    assert not cut.finished
+    assert cut.final > start["final"]
+
+
 def test_an_executor_runs_the_same_starts(planned) -> None:
     """Whose workers know of the best so far only where a start may depend on the others."""
     executor = Sharing(1)
     executor.shared = Shared(1.0)  # better than any start
-    again = optimize_excitation(REFERENCE, seed=0, starts=1, executor=executor)
-    assert executor.shared.asked == 0
-    assert again.starts[0].final == pytest.approx(planned.starts[0].final, rel=1e-9)  # as many threads as there are
-    assert again.starts[0].finished
     with LocalPool(1) as pool:  # one thread: bit for bit
         again = optimize_excitation(REFERENCE, seed=0, starts=1, executor=pool)
     np.testing.assert_array_equal(again.starts[0].x, planned.starts[0].x)

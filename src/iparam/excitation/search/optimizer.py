@@ -22,7 +22,7 @@ from iparam.errors import InputError, IparamError
 from iparam.excitation.constraints.constraint import WorstMargin
 from iparam.excitation.information.criteria import Criterion, criterion_value, eigenvalues
 from iparam.excitation.search.problem import ExcitationProblem
-from iparam.excitation.search.start import StartResult, StartTask, run_task
+from iparam.excitation.search.start import StartResult, StartTask, run_task, warm_up
 from iparam.excitation.search.worker import start_worker
 from iparam.plotting.html import html_table
 from iparam.robot.batching import get_num_threads
@@ -197,10 +197,11 @@ class _Search:
         # As in `_next_task`: with a fixed number of starts, what another start found must not matter.
         shared = getattr(executor, "shared_minimum", lambda: None)() if self.starts is None else None
         under_way: dict[Future[StartResult], int] = {}
-        self.began = time.monotonic()
         try:
+            wait_for_futures([executor.submit(warm_up, self.problem) for _ in range(_room(executor))])
+            self.began = time.monotonic()
             while True:
-                room = getattr(executor, "num_workers", None) or getattr(executor, "_max_workers", None) or 1
+                room = _room(executor)
                 while len(under_way) < room and (task := self._next_task()) is not None:
                     under_way[executor.submit(run_task, self.problem, self.seed, task, shared)] = task.index
                 if not under_way:
@@ -314,6 +315,11 @@ class _Search:
             time.monotonic() - self.began,
             self.interrupted,
         )
+
+
+def _room(executor: Executor) -> int:
+    """How many starts an executor runs at a time, as far as it says."""
+    return getattr(executor, "num_workers", None) or getattr(executor, "_max_workers", None) or 1
 
 
 def condition_number(problem: ExcitationProblem, x: FloatArray) -> float:
