@@ -59,7 +59,7 @@ def _correction_lines(estimate: Estimate) -> Iterator[str]:
     for name, value in estimate.correction.to_document().items():
         deviations, unit = estimate.correction_deviations.get(name), estimate.correction.unit(name)
         if deviations is None:
-            yield f"{estimate.correction.option(name)}{f' {unit}' if unit else ''} as given"
+            yield f"{estimate.correction.option(name)}{f' {unit}' if unit else ''}"
             continue
         pairs = zip(np.ravel(value), deviations, strict=True)
         each = ", ".join(_interval(float(one), NORMAL_95 * spread) for one, spread in pairs)

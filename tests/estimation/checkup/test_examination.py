@@ -56,7 +56,7 @@ def spiky(values: np.ndarray) -> np.ndarray:
         (lambda values: 1e3 * values, "units", "red"),
         (lambda values: values * [1, 1, 1, 1e3, 1e3, 1e3], "units", "red"),
         (dead, "channels", "red"),
-        (lambda values: np.clip(values, -12.0, 12.0), "channels", "red"),
+        (lambda values: np.clip(values, -12.0, 12.0), "channels", "amber"),
         (spiky, "outliers", "amber"),
         (lambda values: -values, "load", "red"),
     ],

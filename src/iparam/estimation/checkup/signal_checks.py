@@ -15,6 +15,7 @@ from iparam.recording.screening import GAP
 from iparam.recording.signal import Signal
 from iparam.recording.units import LARGEST_FORCE
 from iparam.sensing.correction import WRENCH_CHANNELS
+from iparam.sensing.saturation import clipped_samples
 
 SLOW_RATE = 50.0
 """Samples a second below which accelerations are poorly known [Hz]."""
@@ -30,9 +31,6 @@ LOST = 0.1
 
 NOISY = 0.3
 """Noise of a channel, as a share of what changes in it, from which it is told."""
-
-SATURATED = 0.01
-"""Share of the samples at the very end of what a channel shows from which it is cut off there."""
 
 OUTLYING = 10.0
 """Second differences, in units of the noise, that no noise makes."""
@@ -124,13 +122,11 @@ def _channels(wrench: Signal) -> Check:
     dead = [name for name, column in zip(WRENCH_CHANNELS, wrench.values.T, strict=True) if np.ptp(column) == 0.0]
     if dead:
         return Check("channels", "red", f"{', '.join(dead)} never changed: leave out with --without {' '.join(dead)}")
-    cut = []
-    for name, column in zip(WRENCH_CHANNELS, wrench.values.T, strict=True):
-        ends = [float(np.mean(column == column.max())), float(np.mean(column == column.min()))]
-        if max(ends) > SATURATED and wrench.num_samples > 1.0 / SATURATED:
-            cut.append(f"{name} ({100 * max(ends):.2g} % of the samples)")
+    shares = clipped_samples(np.asarray(wrench.values)).mean(axis=0).tolist()
+    cut = [f"{name} ({100 * share:.2g} %)" for name, share in zip(WRENCH_CHANNELS, shares, strict=True) if share > 0.0]
     if cut:
-        return Check("channels", "red", f"cut off at one value: {', '.join(cut)}; the sensor's range is too small")
+        text = f"at a limit of the sensor, where they are left out: {', '.join(cut)}; its range is too small"
+        return Check("channels", "amber", text)
     return Check("channels", "green", "all six change, none is cut off")
 
 
