@@ -167,7 +167,7 @@ def prepare_run(
     if not are_poses(recording):  # which are no neighbours of each other
         measured, repeats = without_repeats(measured, whole)
         measured, spikes = without_spikes(measured, whole, robot, checked.gravity)
-    saturated, cut = _saturated(original, measured, clock)
+    saturated, cut = _saturated(original, getattr(sensor, "signal", ""), measured, clock)
     if correction.low_pass is not None:
         measured = dataclasses.replace(measured, time=measured.time - (delay or 0.0))
         aligned = AlignedMotion(whole, 1.0 / (2.0 * np.pi * float(correction.low_pass)), filtered=True)
@@ -275,17 +275,20 @@ def _corrected(
     return correction.applied(recording, robot), source, late if delay is None else delay
 
 
-def _saturated(original: Recording, measured: Signal, clock: float) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+def _saturated(
+    original: Recording, name: str, measured: Signal, clock: float
+) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
     """(T, 6) which entries of a wrench, as it is used, are of channels at their limit, and a sentence about them.
 
     Args:
         original: the recording as it was made: no other shows the limits of its channels.
+        name: of its wrench; "" for one that no sensor measured.
         measured: what became of its wrench; where channels were mixed, a sample with one at its limit is lost.
         clock: true seconds in one of the original's.
     """
-    if not original.has("wrench"):
+    if not name or not original.has(name):
         return np.zeros(measured.values.shape, dtype=bool), ()
-    raw = original.signal("wrench")
+    raw = original.signal(name)
     rows = np.searchsorted(0.5 * clock * (raw.time[1:] + raw.time[:-1]), measured.time)
     shown = dataclasses.replace(raw, time=measured.time, values=raw.values[rows])
     found, said = saturated_entries(shown)
