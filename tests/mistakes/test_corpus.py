@@ -15,7 +15,7 @@ from mistakes.workbench import Workbench
 NAMED = (
     "sensor-rotation/middling@panda-compact",
     "sensor-offset/small@ur5e-slender",
-    "joint-order/small@panda-compact",
+    "joint-order/small@panda-slender",
     "clock-rate/middling@ur5e-extreme",
 )
 """Told apart on these arms and loads, and put right by what is proposed."""
