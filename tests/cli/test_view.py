@@ -89,6 +89,12 @@ def test_files_of_any_kind_in_one_page(
         ("plan.json --host 203.0.113.9", "cannot listen on 203.0.113.9"),
         ("nothing.json", "nothing.json"),
         ("plan.json --output view.pdf", "a path that ends in .html"),
+        ("run.parquet --live --output view.html", "a live page is served and not written"),
+        ("plan.json --live", "--live replays one recording"),
+        ("run.parquet run.parquet --live", "--live replays one recording"),
+        ("run.parquet --ur 127.0.0.1", "--ur follows an arm"),
+        ("--ur 127.0.0.1 --ur-port 0", "--ur-port must be 1 to 65535, got 0"),
+        ("--ur 127.0.0.1 --ur-port 9", "127.0.0.1:9"),
     ],
 )
 def test_refusals(folder: Path, capsys: pytest.CaptureFixture[str], given: str, sentence: str) -> None:
@@ -96,8 +102,8 @@ def test_refusals(folder: Path, capsys: pytest.CaptureFixture[str], given: str, 
     assert sentence in capsys.readouterr().err
 
 
-def test_a_page_is_served_until_ctrl_c(folder: Path) -> None:
-    command = [sys.executable, "-m", "iparam", "view", "plan.json", "result.json"]
+def served_until_ctrl_c(folder: Path, *given: str) -> None:
+    command = [sys.executable, "-m", "iparam", "view", *given]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -109,6 +115,19 @@ def test_a_page_is_served_until_ctrl_c(folder: Path) -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0
         assert process.stdout.read() == ""  # nothing of viser's own
+
+
+@pytest.mark.parametrize("given", ["plan.json result.json", "run.parquet cell.json --live"])
+def test_a_page_is_served_until_ctrl_c(folder: Path, given: str) -> None:
+    served_until_ctrl_c(folder, *given.split())
+
+
+def test_a_ur_arm_is_followed_until_ctrl_c(folder: Path) -> None:
+    address = f"127.{os.getpid() // 250 % 250 + 1}.{os.getpid() % 250 + 1}.199"
+    load = iparam.simulation.Payload.box(mass=2.0, size=(0.1, 0.15, 0.2))
+    ports = iparam.bridges.ur.TwinPorts()
+    with iparam.bridges.ur.UrTwin(iparam.load_robot("ur5e"), load, host=address, ports=ports):
+        served_until_ctrl_c(folder, "--ur", address)
 
 
 def test_without_viser_the_extra_is_named(

@@ -1,3 +1,4 @@
 from . import bag as bag
+from . import live as live
 from . import ros2 as ros2
 from . import ur as ur

@@ -19,6 +19,8 @@ from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind, kind_of
 
 if TYPE_CHECKING:
+    from iparam.bridges.live.source import LiveSource
+    from iparam.robot.cell import WorkCell
     from iparam.robot.model import Robot
     from iparam.viewer.view import View as ViewContent
     from iparam.viewer.viser_backend import ViewServer
@@ -30,6 +32,8 @@ class View(RecordedRunOptions):
 
     A page on this machine until Ctrl-C; with --output one file, to be sent.
 
+    Live, the load is identified while the arm moves. Nothing moves the arm.
+
     Two motions are an arm and its ghost, two results are two loads.
 
     A work cell and the truth of a simulation are files like the others.
@@ -39,12 +43,20 @@ class View(RecordedRunOptions):
       iparam view run.parquet result.json truth.json
       iparam view plan.json other_plan.json --output view.html
       iparam view result.json --robot panda
+      iparam view run.parquet --live
+      iparam view --ur 192.168.0.10
     """
 
     files: Positional[Annotated[tuple[Path, ...], arg(metavar="FILE ..", help_behavior_hint="")]] = ()
     """Plans, recordings, results, a work cell, a simulation's truth."""
     capsules: Annotated[bool, arg(help_behavior_hint="")] = False
     """Draw the arm as the capsules of its collision tests, not with its meshes."""
+    live: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Replay the recording as if the arm moved now, and identify the load on the way."""
+    ur: Annotated[str | None, arg(metavar="HOST", help_behavior_hint="")] = None
+    """Follow the UR arm at this address, live. It only listens."""
+    ur_port: Annotated[int, arg(metavar="PORT")] = 30004
+    """Port of RTDE, with --ur."""
     output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint=""), Writes(FileKind.VIEW)] = None
     """Write one file instead of serving a page: .html."""
     overwrite: Overwrite = False
@@ -58,6 +70,9 @@ class View(RecordedRunOptions):
         iparam.viewer.require_viser()
         if self.port is not None and not 0 < self.port < 65536:
             raise InputError(f"--port must be 1 to 65535, got {self.port}")
+        if self.live or self.ur is not None:
+            self._follow()
+            return
         view = self._view()
         if self.output is not None:
             iparam.viewer.write_view(self.output, view.complete())
@@ -75,6 +90,65 @@ class View(RecordedRunOptions):
                 stop.wait()
             finally:
                 server.close()
+
+    def _follow(self) -> None:
+        """Show an arm as it moves, until Ctrl-C."""
+        if self.output is not None:
+            raise InputError("a live page is served and not written: leave --output out")
+        source, title, cell = self._source()
+        feed = iparam.bridges.live.LiveFeed(source)
+        try:
+            with interruption() as stop:
+                view = iparam.viewer.live_view(source.robot, feed.state, title, cell=cell, capsules=self.capsules)
+                feed.start()
+                while not feed.state.changed.wait(0.05) and not feed.ended.is_set() and not stop.is_set():
+                    pass  # the page is arranged around the first pose
+                server = iparam.viewer.LiveServer(view, feed.state, self.host, self.port)
+                try:
+                    for sentence in server.drawing.notes:
+                        note(sentence)
+                    print_line(f"page      {server.link}")
+                    say("Ctrl-C ends it")
+                    told = 0
+                    while not stop.wait(0.1):
+                        said = feed.notes[told:]
+                        told += len(said)
+                        for sentence in said:
+                            note(sentence)
+                        if feed.failure is not None:
+                            raise feed.failure
+                finally:
+                    server.close()
+        finally:
+            feed.stop()
+
+    def _source(self) -> tuple[LiveSource, str, WorkCell | None]:
+        """Where samples come from, what the page is called, and the surroundings."""
+        kinds = {path: kind_of(path) for path in self.files}
+        cells = [path for path, kind in kinds.items() if kind is FileKind.CELL]
+        others = [path for path in self.files if path not in cells]
+        cell = iparam.robot.load_cell(cells[0]) if cells else None
+        if self.ur is not None:
+            if self.live or others or len(cells) > 1:
+                raise InputError("--ur follows an arm: beside it only one work cell can be given")
+            if not 0 < self.ur_port < 65536:
+                raise InputError(f"--ur-port must be 1 to 65535, got {self.ur_port}")
+            name = self.robot or self._asked_model(self.ur)
+            robot = robot_of(name, self.tip, iparam.robot.StatedArm(), **self.cut())
+            source = iparam.bridges.live.UrSource(self.ur, robot, self.ur_port, gravity=self.given_gravity())
+            return source, f"{name} at {self.ur}", cell
+        no_run = (FileKind.TRAJECTORY, FileKind.RESULT, FileKind.TRUTH)
+        if len(others) != 1 or len(cells) > 1 or kinds[others[0]] in no_run:
+            raise InputError("--live replays one recording; beside it only one work cell can be given")
+        recording, robot = self.load_run(others[0])
+        return iparam.bridges.live.ReplaySource(recording, robot), others[0].name, cell
+
+    def _asked_model(self, host: str) -> str:
+        with iparam.bridges.ur.RtdeStream.open(host, ("timestamp",), port=self.ur_port) as stream:
+            name = iparam.bridges.ur.robot_name_of(host, stream.version.major)
+        if name is None:
+            raise InputError(f"{host} does not say which arm it is: add --robot, e.g. --robot ur5e")
+        return name
 
     def _view(self) -> ViewContent:
         kinds = {path: kind_of(path) for path in self.files}

@@ -1,4 +1,6 @@
 from .link_meshes import arm_meshes as arm_meshes
+from .live.page import live_view as live_view
+from .live.state import LiveState as LiveState
 from .load_shapes import LoadShapes as LoadShapes
 from .load_shapes import estimated_load as estimated_load
 from .margins import nearest_pair as nearest_pair
@@ -9,6 +11,7 @@ from .track import Track as Track
 from .view import View as View
 from .view import ViewInput as ViewInput
 from .view import view_of as view_of
+from .viser_backend import LiveServer as LiveServer
 from .viser_backend import ViewServer as ViewServer
 from .viser_backend import require_viser as require_viser
 from .wrench import ShownWrench as ShownWrench

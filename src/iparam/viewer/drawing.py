@@ -36,6 +36,9 @@ TRUTH: Color = (60, 60, 60)
 REGION: Color = (213, 94, 0)
 PATH: Color = (213, 94, 0)
 
+LIVE_LOAD = "load: load"
+"""The group of the load of a live page."""
+
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
 
@@ -176,6 +179,14 @@ class Drawing:
             track = self.view.tracks[0]
             for name, ends in wrench.arrows(time, track.poses(time)[track.robot.tool_frame]).items():
                 self._show_arrow(name, ends)
+
+    def show_load(self, load: LoadShapes | None) -> None:
+        """Put a load on the tool in place of the one that was there, as a live page does over and over."""
+        for node in self.groups.get(LIVE_LOAD, []):
+            node.remove()
+        self.groups[LIVE_LOAD] = []
+        if load is not None:
+            self._add_load(load, 0, f"{self.arms[0].tool}/live_load")
 
     def _show_arrow(self, name: str, ends: FloatArray) -> None:
         points = ends[None].astype(np.float32)

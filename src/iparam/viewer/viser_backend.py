@@ -17,6 +17,8 @@ from iparam.errors import IparamError, MissingExtraError
 from iparam.viewer.access import LOOPBACK, Access, free_port
 from iparam.viewer.drawing import Drawing
 from iparam.viewer.link_meshes import MOST_TRIANGLES
+from iparam.viewer.live.page import LivePanel
+from iparam.viewer.live.state import LiveState
 from iparam.viewer.panel import Panel
 from iparam.viewer.view import View
 
@@ -68,6 +70,37 @@ class ViewServer:
     def close(self) -> None:
         """End the server."""
         self.panel.close()
+        _stop(self._server)
+
+
+class LiveServer:
+    """A page that follows a `LiveState`, served until it is closed.
+
+    Attributes:
+        link: its address.
+        panel: what it shows.
+    """
+
+    def __init__(self, view: View, state: LiveState, host: str = LOOPBACK, port: int | None = None) -> None:
+        access = Access.to(host)
+        self._server = _start(access, free_port(host, port))
+        try:
+            self.link = access.link(int(self._server.get_port()))
+            _arrange(self._server, view)
+            self.drawing = Drawing(self._server.scene, view, MOST_TRIANGLES)
+            _aim(self._server, self.drawing)
+            self.panel = LivePanel(self._server, self.drawing, state)
+        except BaseException:
+            _stop(self._server)
+            raise
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self.panel.run, args=(self._stopped,), daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the server."""
+        self._stopped.set()
+        self._thread.join(2.0)
         _stop(self._server)
 
 

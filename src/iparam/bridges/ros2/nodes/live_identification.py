@@ -206,9 +206,10 @@ class LiveIdentification:
 
     def process(self) -> list[Processed]:
         """Use the samples that have become complete."""
-        return [done for sample in self.matcher.take() if (done := self._process(sample)) is not None]
+        return [done for sample in self.matcher.take() if (done := self.use(sample)) is not None]
 
-    def _process(self, sample: MatchedSample) -> Processed | None:
+    def use(self, sample: MatchedSample) -> Processed | None:
+        """Use a sample; None while the rate is not known, or stopped."""
         latest = self._latest
         if not self.running:
             self.idle += 1

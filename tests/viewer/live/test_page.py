@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import urllib.request
+
+import numpy as np
+import pytest
+
+from iparam.robot.catalog import catalog_robot
+from iparam.robot.kinematics import forward_kinematics
+from iparam.viewer.live.page import chart_rows, live_view, load_line, with_uprights
+from iparam.viewer.live.state import LiveEvent, LiveState
+from iparam.viewer.viser_backend import LiveServer
+
+pytest.importorskip("viser", reason="the extra viewer is not installed")
+
+
+def test_uprights_stand_where_something_happened_and_change_no_curve() -> None:
+    time, curve = np.array([0.0, 1.0, 2.0, 3.0]), np.array([5.0, 6.0, 7.0, 8.0])
+    times, shown, events = with_uprights(time, (curve,), [1.5, 9.0])
+    assert (np.diff(times) >= 0.0).all()
+    assert times[~np.isnan(shown)].tolist() == time.tolist()
+    assert shown[~np.isnan(shown)].tolist() == curve.tolist()
+    assert times[~np.isnan(events)].tolist() == [1.5, 1.5]
+    assert events[~np.isnan(events)].tolist() == [5.0, 8.0]
+
+
+def test_curves_before_anything_is_known() -> None:
+    state = LiveState(6)
+    state.put(0.0, np.zeros(6), np.zeros(6), None)
+    now = state.snapshot()
+    assert now is not None
+    mass, center = chart_rows(now)
+    assert len(mass) == 5
+    assert len(center) == 11
+    assert len({len(row) for row in (*mass, *center)}) == 1
+    assert "not known yet" in load_line(now)
+
+
+def test_the_arm_of_the_page_stands_where_the_newest_sample_says() -> None:
+    robot, state = catalog_robot("ur5e"), LiveState(6)
+    view = live_view(robot, state, "test")
+    q = np.array([0.3, -1.4, 1.3, -1.2, -1.5, 0.2])
+    state.put(0.0, q, np.array([0.0, 0.0, 20.0, 0.0, 0.0, 0.5]), None)
+    server = LiveServer(view, state)
+    try:
+        with urllib.request.urlopen(server.link) as page:
+            assert page.status == 200
+        for k in range(1, 40):
+            q = q + 0.01
+            state.put(0.1 * k, q, np.array([0.0, 0.0, 20.0, 0.0, 0.0, 0.5]), None)
+            state.put_event(LiveEvent(0.1 * k, "grasp", "grasped"))
+        now = state.snapshot()
+        assert now is not None
+        server.panel.show(now, 1e9)
+        tool = server.drawing.arms[0].nodes[robot.tool_frame]
+        np.testing.assert_allclose(tool.position, forward_kinematics(robot, q)[:3, 3], atol=1e-6)
+        tail, tip = server.drawing._arrows["measured force"].points[0]
+        np.testing.assert_allclose(tail, forward_kinematics(robot, q)[:3, 3], atol=1e-6)
+        assert np.linalg.norm(tip - tail) > 0.1
+    finally:
+        server.close()
