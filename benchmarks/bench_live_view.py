@@ -8,6 +8,7 @@ The delay is from the time that a sample is there to the end of its identificati
 from __future__ import annotations
 
 import argparse
+import sys
 
 import numpy as np
 from bench_viewer import recorded
@@ -46,6 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0)
     seconds = parser.parse_args().seconds
+    sys.setswitchinterval(5e-4)  # as the command does
     recording = recorded(seconds, 500.0)
     rows = {name: followed(recording, page) for name, page in (("without a page", False), ("with a page", True))}
     base = np.median(rows["without a page"][0])

@@ -94,7 +94,7 @@ def test_files_of_any_kind_in_one_page(
         ("run.parquet run.parquet --live", "--live replays one recording"),
         ("run.parquet --ur 127.0.0.1", "--ur follows an arm"),
         ("--ur 127.0.0.1 --ur-port 0", "--ur-port must be 1 to 65535, got 0"),
-        ("--ur 127.0.0.1 --ur-port 9", "127.0.0.1:9"),
+        ("--ur 127.0.0.1 --ur-port 9", "127.0.0.1 refuses connections to port 9"),
     ],
 )
 def test_refusals(folder: Path, capsys: pytest.CaptureFixture[str], given: str, sentence: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from iparam.robot.model import Robot
     from iparam.viewer.view import View as ViewContent
     from iparam.viewer.viser_backend import ViewServer
+
+
+_TURN = 5e-4  # that the drawing of a page may keep the counting of samples waiting; Python's own is 5e-3 [s]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +100,7 @@ class View(RecordedRunOptions):
         if self.output is not None:
             raise InputError("a live page is served and not written: leave --output out")
         source, title, cell = self._source()
+        sys.setswitchinterval(_TURN)
         feed = iparam.bridges.live.LiveFeed(source)
         try:
             with interruption() as stop:

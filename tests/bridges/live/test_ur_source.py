@@ -49,3 +49,28 @@ def test_angles_and_weight_of_an_arm_that_stands() -> None:
 def test_nobody_there() -> None:
     with pytest.raises(ArmConnectionError, match="RTDE"):
         UrSource(address(2), catalog_robot("ur5e"))
+
+
+def test_a_lost_connection_is_made_again_and_time_goes_on() -> None:
+    robot = catalog_robot("ur5e")
+    source: UrSource | None = None
+    last, notes, counts = -1.0, [], []
+    try:
+        for _ in range(2):
+            with UrTwin(robot, None, host=address(3), ports=TwinPorts(), q=TILTED) as twin:
+                source = source or UrSource(twin.host, robot)
+                count, deadline = 0, time.monotonic() + 60.0
+                while count < 100 and time.monotonic() < deadline:
+                    samples = source.read(0.1)
+                    assert samples is not None
+                    if len(samples.time):
+                        assert samples.time[0] > last
+                        last, count = float(samples.time[-1]), count + len(samples.time)
+                counts.append(count)
+            notes += source.notes()
+        assert min(counts) >= 100
+        assert any("was lost" in note for note in notes)
+        assert any("was made again" in note for note in notes)
+    finally:
+        if source is not None:
+            source.close()

@@ -7,7 +7,7 @@ import pytest
 
 from iparam.robot.catalog import catalog_robot
 from iparam.robot.kinematics import forward_kinematics
-from iparam.viewer.live.page import chart_rows, live_view, load_line, with_uprights
+from iparam.viewer.live.page import bounds_of, chart_rows, live_view, load_line, with_uprights
 from iparam.viewer.live.state import LiveEvent, LiveState
 from iparam.viewer.viser_backend import LiveServer
 
@@ -20,8 +20,17 @@ def test_uprights_stand_where_something_happened_and_change_no_curve() -> None:
     assert (np.diff(times) >= 0.0).all()
     assert times[~np.isnan(shown)].tolist() == time.tolist()
     assert shown[~np.isnan(shown)].tolist() == curve.tolist()
-    assert times[~np.isnan(events)].tolist() == [1.5, 1.5]
-    assert events[~np.isnan(events)].tolist() == [5.0, 8.0]
+    assert events.tolist() == [5.0, 5.0, 5.0, 8.0, 5.0, 5.0, 5.0]
+    assert times[np.argmax(events)] == 1.5
+
+
+def test_the_range_of_an_axis_holds_all_that_is_known_and_little_more() -> None:
+    assert bounds_of([np.full(3, np.nan)]) == (0.0, 1.0)
+    low, high = bounds_of([np.array([np.nan, 0.99, 2.5]), np.array([1.0, 2.61, np.nan])])
+    assert 0.0 < low < 0.99
+    assert 2.61 < high < 3.5
+    low, high = bounds_of([np.full(4, 2.0)])
+    assert low < 2.0 < high
 
 
 def test_curves_before_anything_is_known() -> None:

@@ -77,9 +77,10 @@ def chart_rows(now: LiveSnapshot) -> tuple[tuple[FloatArray, ...], tuple[FloatAr
 
 
 def with_uprights(time: FloatArray, curves: Sequence[FloatArray], moments: Sequence[float]) -> tuple[FloatArray, ...]:
-    """Times, curves, and one more that stands upright from the least to the largest value at each moment.
+    """Times, curves, and one more at the least of their values, which goes up to the largest at each moment.
 
-    Each moment is put among the times three times, the last without a value, so that the uprights are not connected.
+    Each moment is put among the times three times, where the curves have no value. The last curve has one everywhere,
+    because the chart connects what is to either side of a NaN.
     """
     values = np.concatenate(curves)
     known = values[np.isfinite(values)]
@@ -88,7 +89,21 @@ def with_uprights(time: FloatArray, curves: Sequence[FloatArray], moments: Seque
     places = np.repeat(np.searchsorted(time, inside), 3)
     rows = [np.insert(time, places, np.repeat(inside, 3))]
     rows += [np.insert(curve, places, np.nan) for curve in curves]
-    return (*rows, np.insert(np.full(len(time), np.nan), places, np.tile([low, high, np.nan], len(inside))))
+    return (*rows, np.insert(np.full(len(time), low), places, np.tile([low, high, low], len(inside))))
+
+
+def bounds_of(curves: Sequence[FloatArray]) -> tuple[float, float]:
+    """Least and largest value of the vertical axis, in steps of a tenth of the range so that they seldom change.
+
+    They are given to the chart, which cannot find them itself where there are NaN.
+    """
+    values = np.concatenate(curves)
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return 0.0, 1.0
+    low, high = float(known.min()), float(known.max())
+    step = 10.0 ** np.floor(np.log10(max(high - low, 1e-3 * max(abs(high), 1e-6)))) / 2.0
+    return float(step * (np.floor(low / step) - 0.5)), float(step * (np.ceil(high / step) + 0.5))
 
 
 class LivePanel:
@@ -130,7 +145,11 @@ class LivePanel:
             self._reading.content = self._text(now)
             if moment - self._charted >= 1.0 / CHARTS_PER_SECOND:
                 self._charted = moment
-                self._mass.data, self._center.data = chart_rows(now)
+                for chart, rows in zip((self._mass, self._center), chart_rows(now), strict=True):
+                    scales = {"x": {"time": False}, "y": {"range": bounds_of(rows[1:])}}
+                    if chart.scales != scales:
+                        chart.scales = scales
+                    chart.data = rows
                 self._load.content = load_line(now)
                 self._events.content = event_lines(now.events)
             if moment - self._drawn >= 1.0 / LOADS_PER_SECOND and now.estimate is not self._shown:
@@ -170,7 +189,7 @@ class LivePanel:
             (empty, *(np.full(2, np.nan) for _ in series[1:])),
             tuple(series),
             title=title,
-            scales={"x": {"time": False}},
+            scales={"x": {"time": False}, "y": {"range": (0.0, 1.0)}},
             legend={"show": False},
             height=220,
         )
