@@ -219,17 +219,22 @@ def test_numpy_does_not_complain_to_the_user(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGINT and a named pipe")
 def test_an_interrupt_ends_quietly(tmp_path: Path) -> None:
-    waiting = tmp_path / "never.csv"
-    os.mkfifo(waiting)
-    command = ["kinematics", "batch", "--input", str(waiting), "--output", str(tmp_path / "o.csv"), "--robot", "ur5e"]
+    names = ["time", *(f"{kind}{joint}" for kind in ("q", "dq", "ddq") for joint in range(6))]
+    rows = "".join(f"{k}{',0' * 18}\n" for k in range(200_000))  # which take seconds to read and write
+    (tmp_path / "long.csv").write_text(f"{','.join(names)}\n{rows}")
+    command = ["kinematics", "batch", "--input", "long.csv", "--output", "o.csv", "--robot", "ur5e"]
     with subprocess.Popen(
-        [sys.executable, "-m", "iparam", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "iparam", *command],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         deadline = time.monotonic() + 60.0
         while not list(tmp_path.glob("o.csv.*.tmp")) and time.monotonic() < deadline:
-            time.sleep(0.05)  # until it has begun to write, and waits for its input
+            time.sleep(0.02)  # until it has begun to write
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert (out, err) == ("", "")
-    assert [path.name for path in tmp_path.iterdir()] == ["never.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["long.csv"]

@@ -14,7 +14,7 @@ import pytest
 
 import iparam
 from iparam.estimation import Estimate
-from iparam.recording import Recording
+from iparam.recording import Recording, Signal
 from iparam.spatial.transforms import rotation_from_rpy
 
 Run = Callable[..., Recording]
@@ -132,6 +132,20 @@ def test_a_sensor_that_is_a_little_further_out_is_told_from_its_load(
     assert off_by(found, load) < 4.0
     assert off_by(dataclasses.replace(found, standard_deviation=sound.standard_deviation), load) > 10.0
     assert found.assessment["verdict"] != "good"
+
+
+def test_a_part_of_a_load_is_not_trusted_either(robot: iparam.Robot, load: iparam.InertialParameters) -> None:
+    """So slow that only the weight shows, with a sensor that is turned."""
+    a = np.zeros((6, 1))
+    a[3:, 0] = 0.9, 0.8, 1.2
+    q0 = np.radians([20.0, -80.0, 90.0, -100.0, -70.0, 10.0])
+    motion = iparam.WindowedFourierTrajectory(q0, a, 0.5 * a, base_freq=0.002, duration=500.0).sample(2.0)
+    wrench = iparam.wrench_regressor(robot, motion.q, motion.dq, motion.ddq) @ load.phi @ TURNED
+    exact = Recording("ur5e", {"q": Signal(motion.time, motion.q), "wrench": Signal(motion.time, wrench)})
+    found = iparam.identify_payload(iparam.noise_preset("ur5e").apply(exact, seed=1), robot)
+    assert not found.complete
+    assert found.refutation is not None
+    assert found.refutation.causes[0].cause == "sensor-rotation"
 
 
 def test_an_angle_that_stands_still_is_told_by_the_wrench(sound_run: Run, robot: iparam.Robot) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iparam.arrays import FloatArray
+from iparam.arrays import FloatArray, frozen
 from iparam.estimation.assessment.derived_values import NAMES, derived_of, derived_values, parameter_scales
 from iparam.estimation.assessment.refutation import shows_no_body, too_little_explained, unexplained
 from iparam.estimation.causes.examined_run import ExaminedRun, examine
@@ -19,7 +19,7 @@ from iparam.estimation.causes.left_over import FASTEST, SLOWEST, LeftOver, left_
 from iparam.estimation.causes.plausible_load import over_rated
 from iparam.estimation.causes.screening import screened
 from iparam.estimation.causes.search import Causes, find_causes
-from iparam.estimation.estimate import Cause, Estimate, Refutation
+from iparam.estimation.estimate import Cause, Estimate, Refutation, StandardDeviations
 from iparam.estimation.payload.bias_drift import BiasDrift
 from iparam.estimation.payload.estimate_assembly import FOLLOWS, LASTS, widened
 from iparam.estimation.payload.problem_from_recording import PreparedRun
@@ -53,6 +53,12 @@ FAR = 4.0
 
 NOISE = 2.5
 """Standard deviations by which noise alone moves the load where a channel is left out."""
+
+SHORTEST = 0.02
+"""Distance that the centre of mass of a load is at least taken to have, where its moves are compared with it [m]."""
+
+WITHIN = 1.96
+"""Standard deviations of a 95 % interval."""
 
 SURE = 5.0
 """Standard deviations from which on a mass is believed to be negative."""
@@ -108,6 +114,9 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
             reason = _left_reason(left, estimate)
         first = 0 if causes.best.force_rms > LITTLE * causes.base.force_rms else 1
         told = (*told[:first], *_swinging(left, estimate, causes), *told[first:])
+    elif causes.found and not reason:
+        estimate, share = _part_counting(estimate, _moves(examined, causes))
+        reason = _reason(causes, share) if share > MATERIAL else ""
     return Judgement(_with(estimate, reason, told), causes.found[0][1] if causes.found else None)
 
 
@@ -223,6 +232,31 @@ def _moves(run: ExaminedRun, causes: Causes) -> FloatArray:
         move = fit.phi - base.phi
         moves.append(share * np.sign(move) * np.maximum(np.abs(move) - by_chance, 0.0))
     return np.array(moves)
+
+
+def _part_counting(estimate: Estimate, moves: FloatArray) -> tuple[Estimate, float]:
+    """An estimate that lacks parameters, with wider intervals of mass and centre of mass for the ``moves`` (K, 10) of
+    phi; and the largest of these, as a share of the mass or of the centre's distance, that was not covered.
+    """
+    known, old = np.array([estimate.mass, *estimate.center_of_mass]), estimate.standard_deviation
+    moved = estimate.phi[:4] + moves[:, :4]
+    moved[:, 1:] /= moved[:, :1]
+    changes = moved - known  # nan where the data do not tell
+    widths = np.array([old.mass, *old.center_of_mass])
+    scales = np.array([abs(known[0]), *[max(float(np.linalg.norm(known[1:])), SHORTEST)] * 3])
+    scales[np.isnan(scales)] = SHORTEST
+    shares = np.where(np.abs(changes) > WITHIN * widths, np.abs(changes) / scales, 0.0)
+    wider = np.sqrt(widths**2 + np.sum(changes**2, axis=0))
+    total = np.asarray(estimate.covariance_phi + moves.T @ moves)
+    deviation = StandardDeviations(
+        float(wider[0]),
+        frozen(wider[1:]),
+        old.inertia_about_com,
+        frozen(np.where(np.isnan(old.phi), np.nan, np.sqrt(np.maximum(np.diag(total), 0.0)))),
+    )
+    found = dataclasses.replace(estimate, covariance_phi=frozen(total), standard_deviation=deviation)
+    share = float("inf") if (moved[:, 0] <= 0.0).any() else float(shares.max())
+    return _counting(found), share
 
 
 def _covariance(fit: Fit) -> FloatArray:
