@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -61,9 +63,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
-@pytest.fixture(scope="session")
-def dask_scheduler() -> Iterator[str]:
-    """Address of a Dask scheduler with two workers: all real but that they are threads, which start at once."""
+@pytest.fixture(scope="module")
+def tidy_sockets() -> Iterator[None]:
+    """At the end, the sockets that Dask leaves to the garbage collector are gone, and with them their warnings."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+@pytest.fixture(scope="module")
+def dask_scheduler(tidy_sockets: None) -> Iterator[str]:
+    """Address of a Dask scheduler with two workers: all real but that they are threads, which start at once.
+
+    It ends with the tests of a file: its threads draw random numbers, which Hypothesis does not forgive to others.
+    """
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
         n_workers=2,

@@ -37,6 +37,7 @@ from iparam.robot.batching import get_num_threads
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
+pytestmark = pytest.mark.usefixtures("tidy_sockets")
 SETTINGS = FleetSettings(robot="ur5e")
 
 
