@@ -2,7 +2,8 @@
 
 The search starts from the models that the angles alone ask for (`process_choice`). Where these are right, as with white
 noise, no other bandwidth predicts clearly better, and they stay. Otherwise one bandwidth for all joints is looked for
-over all that an arm can have, and then one for each joint, none of which takes clear motion for errors.
+over all that an arm can have, and then one for each joint; none takes clear motion for errors where friction, fitted
+along with the torques, could stand in for it.
 """
 
 from __future__ import annotations
@@ -173,7 +174,8 @@ class _Comparison:
 
     def search(self, start: tuple[JointProcess, ...]) -> tuple[JointProcess, ...]:
         plain = [dataclasses.replace(one, order=4, shares=()) for one in start]
-        self._lowest = [self._least_bandwidth(joint, process) for joint, process in enumerate(start)]
+        if isinstance(self._prediction, TorquePrediction):  # a wrench has no term that could stand in for lost motion
+            self._lowest = [self._least_bandwidth(joint, process) for joint, process in enumerate(start)]
         count = max(2, math.ceil(math.log(self._highest / LOWEST) / math.log(STEP)) + 1)
         grid = np.geomspace(LOWEST, self._highest, count)
         best = min((self._all(plain, float(value)) for value in grid), key=self.score)
