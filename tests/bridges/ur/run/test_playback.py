@@ -104,14 +104,16 @@ def test_a_run_that_is_killed_stops_the_arm_and_leaves_its_rows(
 ) -> None:
     output = tmp_path / "run.parquet"
     process = start_command(*command(ready_twin, output))
+    spilled = tmp_path / "run.parquet.partial.csv"
     wait_until(lambda: in_motion(ready_twin) or process.poll() is not None, "the motion")
+    wait_until(lambda: spilled.stat().st_size > 0 or process.poll() is not None, "its first rows on disk")
     process.send_signal(signal.SIGKILL)
     assert process.wait(60.0) == -signal.SIGKILL
     wait_until(lambda: any("has ended" in notice for notice in ready_twin.notices), "the end of the program")
     wait_until(lambda: standing(ready_twin), "the arm at rest")
     end = load_trajectory(CALM).trajectory.evaluate(4.0).q[0]
     assert float(np.abs(ready_twin.sample.q - end).max()) > 0.02  # it did not play on to the end
-    rescued = iparam.Recording.load(tmp_path / "run.parquet.partial.csv", robot="ur5e")
+    rescued = iparam.Recording.load(spilled, robot="ur5e")
     assert rescued.signal("wrench").num_samples > 300
 
 
