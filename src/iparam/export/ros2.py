@@ -26,7 +26,7 @@ def to_ros2_yaml(load: IdentifiedLoad) -> str:
 
 def to_ros2_yaml_static(load: StaticLoad) -> str:
     """The same of a load that was identified at rest, which is all that these consumers use."""
-    return _parameters(load, "Identified at rest, without inertia, which neither of them uses.", ())
+    return _parameters(load, "Identified without all of the inertia, which neither of them uses.", ())
 
 
 def _parameters(load: IdentifiedLoad | StaticLoad, about_inertia: str, inertia: Sequence[str]) -> str:

@@ -37,7 +37,7 @@ def to_urscript_static(load: StaticLoad) -> str:
         load,
         f"{load.frame} must be the controller's flange frame ({TOOL_FRAME} in ROS); the load is all that hangs on it.",
         "m [kg]; cog [m]: the centre of gravity from the middle of the flange, in the flange's axes.",
-        "Identified at rest, without inertia: set_target_payload wants one from a motion.",
+        "Identified without all of the inertia: set_target_payload wants it, from a motion that shows it.",
         "Setting the payload also zeroes the force/torque sensor of an e-Series.",
     )
     mass, center = plain_decimal(load.mass), plain_decimals(load.center_of_mass)
