@@ -4,10 +4,8 @@ STL files.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
@@ -18,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray, as_bounded_array, as_float_array, frozen
-from iparam.errors import FileFormatError, InputError, IparamError, MissingExtraError
+from iparam.errors import FileFormatError, InputError, MissingExtraError
+from iparam.files.trimesh_errors import trimesh_errors
 from iparam.spatial.transforms import is_transform
 from iparam.trajectory.checks import positive_number
 
@@ -134,7 +133,7 @@ def load_solid_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> SolidMe
         InputError: the surface is open or encloses nothing, or its size says that it is not in metres.
     """
     file, scale = Path(path), positive_number(scale, "scale")
-    with _trimesh_errors(file):
+    with trimesh_errors(file):
         return _solid(file, _read(file), scale)
 
 
@@ -171,18 +170,6 @@ def _solid(file: Path, mesh: Any, scale: float) -> SolidMesh:
         center_of_mass=np.array(integrals["center_mass"], dtype=np.float64) + scale * middle,
         second_moments=np.array(integrals["inertia"], dtype=np.float64),
     )
-
-
-@contextlib.contextmanager
-def _trimesh_errors(file: Path) -> Iterator[None]:
-    """Around all work with trimesh: it lets whatever its parsers and lazy sums meet in a damaged file escape."""
-    try:
-        with np.errstate(all="ignore"):
-            yield
-    except (IparamError, MemoryError):
-        raise
-    except Exception as error:
-        raise FileFormatError(f"{file}: cannot be read as a mesh: {error}") from error
 
 
 def _signed_volume(mesh: Any) -> float:

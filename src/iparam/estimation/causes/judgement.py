@@ -240,11 +240,13 @@ def _part_counting(estimate: Estimate, moves: FloatArray) -> tuple[Estimate, flo
     """
     known, old = np.array([estimate.mass, *estimate.center_of_mass]), estimate.standard_deviation
     moved = estimate.phi[:4] + moves[:, :4]
+    if (moved[:, 0] <= 0.0).any():  # a cause that leaves no load
+        return estimate, float("inf")
     moved[:, 1:] /= moved[:, :1]
     changes = moved - known  # nan where the data do not tell
     widths = np.array([old.mass, *old.center_of_mass])
-    scales = np.array([abs(known[0]), *[max(float(np.linalg.norm(known[1:])), SHORTEST)] * 3])
-    scales[np.isnan(scales)] = SHORTEST
+    distance = max(float(np.linalg.norm(np.nan_to_num(known[1:]))), SHORTEST)
+    scales = np.array([abs(known[0]), distance, distance, distance])
     shares = np.where(np.abs(changes) > WITHIN * widths, np.abs(changes) / scales, 0.0)
     wider = np.sqrt(widths**2 + np.sum(changes**2, axis=0))
     total = np.asarray(estimate.covariance_phi + moves.T @ moves)
@@ -255,8 +257,7 @@ def _part_counting(estimate: Estimate, moves: FloatArray) -> tuple[Estimate, flo
         frozen(np.where(np.isnan(old.phi), np.nan, np.sqrt(np.maximum(np.diag(total), 0.0)))),
     )
     found = dataclasses.replace(estimate, covariance_phi=frozen(total), standard_deviation=deviation)
-    share = float("inf") if (moved[:, 0] <= 0.0).any() else float(shares.max())
-    return _counting(found), share
+    return _counting(found), float(shares.max())
 
 
 def _covariance(fit: Fit) -> FloatArray:

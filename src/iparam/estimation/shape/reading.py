@@ -6,7 +6,6 @@ around it. Where a mesh has one body only, `segments` divides it by where its po
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import logging
@@ -21,10 +20,11 @@ import numpy as np
 from scipy.cluster.vq import kmeans2
 
 from iparam.arrays import FloatArray
-from iparam.errors import FileFormatError, InputError, IparamError, MissingExtraError
+from iparam.errors import FileFormatError, InputError, MissingExtraError
 from iparam.estimation.shape.mesh_points import closed_volume, mesh_points
 from iparam.estimation.shape.shape import DEFAULT_TOLERANCE, Part, Shape
 from iparam.files.reading_limit import read_bounded
+from iparam.files.trimesh_errors import trimesh_errors
 
 MESHES = (".stl", ".obj", ".ply", ".glb")
 POINTS = (".csv", ".npz")
@@ -146,7 +146,7 @@ def _npz(file: Path, content: bytes) -> tuple[FloatArray, FloatArray, list[Any] 
 
 
 def _mesh_parts(file: Path, content: bytes, scale: float) -> list[Part]:
-    with _trimesh_errors(file):
+    with trimesh_errors(file):
         bodies = _bodies(file, content)
         if len(bodies) > MOST_PARTS:
             raise InputError(f"{file}: has {len(bodies)} separate bodies, more than {MOST_PARTS}: leave out small ones")
@@ -236,15 +236,3 @@ def _segmented(part: Part, count: int) -> list[Part]:
         Part(f"{part.name}-{number}", part.points[label == index], part.volumes[label == index])
         for number, index in enumerate(order, start=1)
     ]
-
-
-@contextlib.contextmanager
-def _trimesh_errors(file: Path) -> Iterator[None]:
-    """Around all work with trimesh: it lets whatever its parsers and lazy sums meet in a damaged file escape."""
-    try:
-        with np.errstate(all="ignore"):
-            yield
-    except (IparamError, MemoryError):
-        raise
-    except Exception as error:
-        raise FileFormatError(f"{file}: cannot be read as a mesh: {error}") from error
