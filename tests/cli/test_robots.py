@@ -55,7 +55,6 @@ def test_one_arm_is_cut_out_with_the_rest_locked(two_arms: Path, capsys: pytest.
         (["=1"], "--lock takes JOINT=Q"),
         (["torso=nan"], "--lock takes JOINT=Q"),
         (["torso=1", "torso=2"], "--lock names torso twice"),
-        (["r1=1"], "joint 'r1' moves the arm"),
         (["elbow=1"], "unknown joint to lock 'elbow'"),
     ],
 )

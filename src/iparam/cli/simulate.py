@@ -17,7 +17,7 @@ from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, note_other_arm, note_shape, robot_of
 from iparam.cli.options.mounting import MountingOptions, note_unstored
 from iparam.cli.options.payload import PayloadOptions
-from iparam.cli.options.planning import note_shapes_beyond_preset, require_planned_frame
+from iparam.cli.options.planning import note_missing_limits, note_shapes_beyond_preset, require_planned_frame
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
@@ -113,6 +113,7 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions):
         )
         note_shape(robot)
         conditions = planned.conditions or iparam.trajectory.PlanConditions.unstated()
+        note_missing_limits(robot, conditions)
         clearance = conditions.limits.clearance if self.clearance is None else self.clearance
         boxes = payload.boxes if payload is not None else ()
         shapes = None

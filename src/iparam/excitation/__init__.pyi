@@ -1,4 +1,5 @@
 from .constraints.collision import DistanceConstraint as DistanceConstraint
+from .constraints.usable_limits import usable_limits as usable_limits
 from .constraints.validation import motion_arrays as motion_arrays
 from .constraints.validation import validate as validate
 from .duration import shortest_duration as shortest_duration

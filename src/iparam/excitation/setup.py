@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import FloatArray, as_bounded_array, as_float_array
+from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import ContradictionError, InputError
 from iparam.excitation.constraints.collision import ToolDisplacementConstraint, capsule_collision, sphere_collision
-from iparam.excitation.constraints.constraint import FALLBACK_ACCELERATION, Constraint, JointLimitConstraint
+from iparam.excitation.constraints.constraint import Constraint, JointLimitConstraint
 from iparam.excitation.constraints.torque_limit import TorqueLimitConstraint
+from iparam.excitation.constraints.usable_limits import usable_limits
 from iparam.excitation.information.criteria import Criterion
 from iparam.excitation.information.information import Information, WrenchInformation
 from iparam.excitation.search.problem import ExcitationProblem
@@ -22,7 +23,7 @@ from iparam.robot.cell import WorkCell
 from iparam.robot.collision.scene import CollisionScene
 from iparam.robot.collision.shapes import PayloadBox
 from iparam.robot.collision.spheres import sphere_scene
-from iparam.robot.model import JointLimits, Robot
+from iparam.robot.model import Robot
 from iparam.robot.plausibility import FAR
 from iparam.spatial.parameters import InertialParameters
 from iparam.trajectory.conditions import REFERENCE, PlanConditions, PlannedPayload
@@ -33,8 +34,6 @@ REFERENCE_RADII = (0.06, 0.05, 0.045, 0.035, 0.035, 0.03)
 
 REFERENCE_GROUND = 0.01
 """Height that nothing reaches below in it [m]."""
-
-_MOST = {1: ("speed", "rad/s", 3.0), 2: ("acceleration", "rad/s^2", 10.0)}  # in units of the arm's own limit
 
 
 def planning_problem(
@@ -121,21 +120,13 @@ def joint_limit_constraints(
 ) -> tuple[Constraint, ...]:
     """Position, velocity, acceleration, jerk and torque limits, as far as there are any."""
     names, own = robot.joint_names, robot.limits
+    usable = usable_limits(robot, limits)
     constraints: list[Constraint] = [JointLimitConstraint(0, own.lower, own.upper, names)]
-    acceleration = np.where(np.isfinite(own.acceleration), own.acceleration, FALLBACK_ACCELERATION)
-    chosen = (
-        (1, limits.velocity, own.velocity),
-        (2, limits.acceleration, acceleration),
-        (3, limits.jerk, np.full(robot.num_joints, np.inf)),
-    )
-    for order, given, default in chosen:
-        _check_degrees(robot, order, given, own)
-        bound = limits.fraction * _per_joint(robot, given, default)
-        if np.isfinite(bound).any():
-            constraints.append(JointLimitConstraint.symmetric(order, bound, names))
-    torque = limits.fraction * _per_joint(robot, limits.torque, own.torque)
-    if np.isfinite(torque).any():
+    for order, bound in enumerate((usable.velocity, usable.acceleration, usable.jerk), start=1):
+        constraints.append(JointLimitConstraint.symmetric(order, limits.fraction * bound, names))
+    if np.isfinite(usable.torque).any():
         loaded = robot if payload_parameters is None else robot.with_payload(payload_parameters)
+        torque = limits.fraction * usable.torque
         constraints.append(TorqueLimitConstraint(loaded, torque, gravity=gravity_vector(gravity)))
     return tuple(constraint for constraint in constraints if constraint.labels)
 
@@ -150,30 +141,6 @@ def displacement_constraints(robot: Robot, q0: FloatArray, limits: PlanningLimit
             f"reaches {robot.reach:.3g} m. Is it in millimetres? It is given in metres"
         )
     return (ToolDisplacementConstraint.from_start(robot, q0, limits.displacement),)
-
-
-def _check_degrees(robot: Robot, order: int, given: ArrayLike | None, own: JointLimits) -> None:
-    """Refuse a limit on speed or acceleration that is so far above the arm's own that it must be in degrees."""
-    if given is None or order not in _MOST:
-        return
-    kind, unit, factor = _MOST[order]
-    limit = own.velocity if order == 1 else own.acceleration
-    beyond = (_per_joint(robot, given, limit) > factor * limit) & ~robot.chain.prismatic
-    if beyond.any():
-        joint = int(np.argmax(beyond))
-        raise ContradictionError(
-            f"a limit of {_per_joint(robot, given, limit)[joint]:.4g} {unit} on the {kind}, more than {factor:g} times "
-            f"the {limit[joint]:.4g} of {robot.joint_names[joint]} of {robot.name}: is it in degrees? Limits are in rad"
-        )
-
-
-def _per_joint(robot: Robot, given: ArrayLike | None, default: FloatArray) -> FloatArray:
-    if given is None:
-        return default
-    values = as_bounded_array(given, "limit")
-    if values.shape not in ((), (robot.num_joints,)) or (values <= 0).any():
-        raise InputError(f"a limit must be one positive number or {robot.num_joints}, got {values.tolist()}")
-    return np.broadcast_to(values, (robot.num_joints,))
 
 
 def reference_conditions() -> PlanConditions:

@@ -83,7 +83,8 @@ def load_robot(
             given; for a description the tool flange, if that can be told: see `cut_arm`.
         base: link that poses are given in. Catalogue robots have ``base`` only.
         side_branches: whether moving joints of a description off the arm are locked or cut off: "lock" or "cut".
-        lock: positions to lock those joints at, by name [rad or m]; zero for the others.
+        lock: positions to lock joints at, by name [rad or m]: those off the arm, which are at zero else, and those of
+            the arm that are not to move.
     """
     if not isinstance(source, str | os.PathLike):
         raise InputError(f"a robot is given by its name or the path of a description, got {type(source).__name__}")

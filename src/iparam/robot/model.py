@@ -135,11 +135,13 @@ class Robot:
         limits: of the moving joints.
         tool_frame: the link whose frame is the tool; ROS's ``tool0`` for the catalogue robots.
         armature: (n,) rotor inertia seen at the joint, motor inertia x gear ratio^2 [kg m^2 or kg].
-        locked_joints: moving joints of the description off the chain; the arm carries their links.
+        locked_joints: moving joints of the description that do not move the arm: those off the chain, whose links it
+            carries, and those on it that were to be held.
         omitted_links: links of the description that were cut off: their mass is not part of the model.
         notes: where the description departs from its format, and how it was read; one sentence each.
         locked_at: positions of ``locked_joints`` [rad or m]; zeros if not given.
         root_frame: the link of the description that all others stand on; the base if not given.
+        source: the description's file, for messages; "" without one.
     """
 
     name: str
@@ -153,6 +155,7 @@ class Robot:
     notes: tuple[str, ...] = ()
     locked_at: tuple[float, ...] = ()
     root_frame: str = ""
+    source: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))
@@ -208,8 +211,14 @@ class Robot:
 
     @property
     def lock(self) -> dict[str, float]:
-        """The locked joints that do not stand at zero, and where they stand [rad or m], as `load_robot` takes them."""
-        return {name: at for name, at in zip(self.locked_joints, self.locked_at, strict=True) if at != 0.0}
+        """Where joints are locked, as `load_robot` takes them [rad or m]; those at zero off the arm are so anyway."""
+        above = {joint.child: joint for joint in self.joints}
+        on_arm, link = set(), self.tool_frame
+        while link != self.base_frame and link in above:
+            on_arm.add(above[link].name)
+            link = above[link].parent
+        stand = zip(self.locked_joints, self.locked_at, strict=True)
+        return {name: at for name, at in stand if at != 0.0 or name in on_arm}
 
     @property
     def frames(self) -> tuple[str, ...]:

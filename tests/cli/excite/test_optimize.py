@@ -188,3 +188,37 @@ def test_a_robot_of_absurd_size_is_refused_without_a_bug(
     err = capsys.readouterr().err
     assert "must be within +-1e+09 in SI units" in err
     assert len(err.splitlines()) == 1
+
+
+def test_limits_that_the_file_does_not_give_are_said_wherever_they_would_count(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A zero in a URDF means "not given": a speed is assumed, a torque is not tested, and no command is silent."""
+    pytest.importorskip("mujoco")
+    text = robot_to_urdf(iparam.load_robot("ur5e"))
+    first, rest = text.split('velocity="', 1)
+    speed, rest = rest.split('"', 1)
+    Path("arm.urdf").write_text(f'{first}velocity="0"{rest}', encoding="utf-8")
+    assert float(speed) > 1.0
+    words = "note: no speed limit is known for shoulder_pan_joint: 1 rad/s assumed"
+    arm = ["--robot", "arm.urdf"]
+    for command in (
+        ["excite", "random", *arm, "--duration", "4", "--output", "r.json"],
+        ["excite", "check", "t.json", *arm],
+        ["simulate", "--trajectory", "t.json", *arm, "--output", "run.parquet"],
+    ):
+        assert main(command) == 0
+        out, err = capsys.readouterr()
+        assert err.count(words) == 1, command
+        if command[1] == "check":
+            assert "all limits kept; the speed limits of 1 of 6 joints are assumed" in out
+    assert main(["excite", "check", "t.json", *arm, "--max-velocity", "3", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert "speed" not in err
+    assert json.loads(out)["limits_not_given"]["assumed"]["velocity"] == {}
+    fast = windowed(0.5)
+    save_trajectory(folder / "fast.json", fast, robot="arm.urdf", fps=100.0)
+    peaks = np.abs(fast.sample(1000.0).dq).max(axis=0)
+    assert 1.0 < peaks[0] < float(speed)
+    assert main(["excite", "check", "fast.json"]) == 1
+    assert "joint velocity: -" in capsys.readouterr().err

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.errors import InputError, UnknownNameError
+from iparam.errors import InputError, RobotModelError, UnknownNameError
 from iparam.robot import load_robot
 from iparam.spatial import exp_so3
 
@@ -83,8 +83,9 @@ def test_what_a_cut_base_stands_on_is_left_out(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert load_robot(path, base="mount", tip="a", side_branches="cut").frames == ("mount", "a")
-    with pytest.raises(InputError, match=r"joint 'j' moves the arm.*base= and tip="):
-        load_robot(path, lock={"j": 0.0})
+    assert load_robot(path, lock={"j": 0.0}).joint_names == ("m",)
+    with pytest.raises(RobotModelError, match=r"with m, j locked; lock fewer, or choose another base= or tip="):
+        load_robot(path, lock={"m": 0.0, "j": 0.0})
     with pytest.raises(UnknownNameError, match="known: m, j"):
         load_robot(path, lock={"torso": 0.0})
     with pytest.raises(InputError, match="no joints off the arm"):

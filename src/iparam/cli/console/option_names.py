@@ -17,13 +17,17 @@ ARGUMENTS = {
     **{name: name for name in ("low_pass", "clock", "joint_offset", "joint_order", "joint_sign", "external_force")},
     **{name: name for name in ("exclude", "without", "rezeroed", "known_mass", "mass_tolerance")},
     **{name: name for name in ("payload_size", "payload_center", "payload_mass")},
+    **{name: name for name in ("max_velocity", "max_acceleration", "max_torque")},
     **{name: name for name in ("layout", "scheduler", "resume", "overwrite", "workers")},
     "scale": "mesh_scale",
 }
 """Arguments of the library that its messages name, and the options that they are. Only these: what looks alike may be
 part of a value, as mass=0.5% is of a list of targets."""
 
-_ELSEWHERE = dict.fromkeys(("motion", "delay"), "iparam identify payload")
+_ELSEWHERE = {
+    **dict.fromkeys(("motion", "delay"), "iparam identify payload"),
+    **dict.fromkeys(("max_velocity", "max_acceleration", "max_torque"), "iparam excite optimize"),
+}
 """Options that a command which lacks them can only refer to, and the command that has them."""
 
 _ARGUMENT = re.compile(r"(?<![^\s(])([a-z][a-z_]*)=('[^']*'|\"[^\"]*\"|\.\.\.|[\w.+-]*\w)?")

@@ -44,6 +44,7 @@ class Check(PlannedMotionOptions):
         result = iparam.excitation.validate(
             planned.trajectory, constraints, self.rate, require_rest=not self.moving_ends
         )
+        usable = iparam.excitation.usable_limits(robot, conditions.limits)
         if conditions.preset:
             box = conditions.payload
             boxes = () if box is None else (iparam.PayloadBox.from_size(box.size, box.center),)
@@ -57,11 +58,12 @@ class Check(PlannedMotionOptions):
                     "duration": planned.trajectory.duration,
                     "conditions": conditions.to_config(),
                     **result.as_json(),
+                    "limits_not_given": usable.as_json(),
                     "untested_pairs": [list(pair) for pair in untested],
                 }
             )
         else:
-            _print(result)
+            _print(result, "" if conditions.preset else usable.reservation)
             if untested:
                 pairs = ", ".join(f"{one} - {other}" for one, other in untested)
                 print_line(f"{'untested':<8} always touching, or never: {pairs}; nor links that share a joint")
@@ -69,7 +71,7 @@ class Check(PlannedMotionOptions):
             raise IparamError(f"{self.trajectory} is not valid: {'; '.join(result.violations)}")
 
 
-def _print(result: Validation) -> None:
+def _print(result: Validation, reservation: str) -> None:
     rows = [
         [m.constraint, number(m.margin, 4), m.unit, number(m.time, 3), m.label, "ok" if m.margin >= 0.0 else "VIOLATED"]
         for m in result.margins
@@ -80,4 +82,5 @@ def _print(result: Validation) -> None:
     for name, end in (("start", result.start), ("end", result.end)):
         rest = "at rest" if end.at_rest else f"{end.velocity:.4g} rad/s, {end.acceleration:.4g} rad/s^2"
         print_line(f"{name:<8}{rest}")
-    print_line(f"{'result':<8}{'all limits kept' if result.satisfied else 'NOT valid'}")
+    kept = f"all limits kept{'; ' if reservation else ''}{reservation}"
+    print_line(f"{'result':<8}{kept if result.satisfied else 'NOT valid'}")

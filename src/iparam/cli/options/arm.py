@@ -19,8 +19,8 @@ class ArmOptions:
         str | None, arg(metavar="FRAME", help_behavior_hint="(default: the root, or what the only arm stands on)")
     ] = None
     """The link that the arm begins at and poses are given in; the rest of the robot stands still."""
-    lock: Annotated[tuple[str, ...], arg(metavar="JOINT=Q ..", help_behavior_hint="(default: at zero)")] = ()
-    """Where joints that are not the arm's stand [rad or m], e.g. torso_lift_joint=0.2."""
+    lock: Annotated[tuple[str, ...], arg(metavar="JOINT=Q ..", help_behavior_hint="(default: others at zero)")] = ()
+    """Joints that do not move, and where they stand [rad or m], e.g. torso_lift_joint=0.2."""
 
     def cut(self) -> dict[str, Any]:
         """Base and locked joints, as `load_robot` takes them."""

@@ -68,14 +68,18 @@ class PlanningOptions(ArmOptions, MountingOptions):
     """Work cell: .json with boxes, walls and the ground."""
     max_displacement: Annotated[float | None, arg(metavar="M", help_behavior_hint="(default: no limit)")] = None
     """Largest distance of the tool from its start [m]."""
-    max_velocity: Annotated[float | None, arg(metavar="RAD/S", help_behavior_hint="(default: the robot's)")] = None
-    """Limit on every joint's speed."""
+    max_velocity: Annotated[
+        tuple[float, ...], arg(metavar="RAD/S ..", help_behavior_hint="(default: the robot's, or 1; m/s: 0.25)")
+    ] = ()
+    """Limit on the joints' speed, one number or one a joint; the robot's own hold beside it."""
     max_acceleration: Annotated[
-        float | None, arg(metavar="RAD/S2", help_behavior_hint="(default: the robot's, or 8)")
-    ] = None
-    """Limit on every joint's acceleration."""
-    max_jerk: Annotated[float | None, arg(metavar="RAD/S3", help_behavior_hint="(default: no limit)")] = None
-    """Limit on every joint's jerk."""
+        tuple[float, ...], arg(metavar="RAD/S2 ..", help_behavior_hint="(default: the robot's, or 8; m/s2: 2)")
+    ] = ()
+    """Limit on the joints' acceleration, as above."""
+    max_jerk: Annotated[tuple[float, ...], arg(metavar="RAD/S3 ..", help_behavior_hint="(default: no limit)")] = ()
+    """Limit on the joints' jerk, as above."""
+    max_torque: Annotated[tuple[float, ...], arg(metavar="NM ..", help_behavior_hint="(default: the robot's)")] = ()
+    """Limit on the joints' torque [N m; N for prismatic joints], as above."""
     limit_fraction: Annotated[float | None, arg(metavar="SHARE", help_behavior_hint="(default: 0.95)")] = None
     """Share of the limits on speed, acceleration, jerk and torque to use, e.g. 0.5."""
     clearance: Annotated[float | None, arg(metavar="M", help_behavior_hint="(default: 0.02)")] = None
@@ -109,33 +113,39 @@ class PlanningOptions(ArmOptions, MountingOptions):
             "payload_center": self.payload_center or None,
             "payload_mass": self.payload_mass,
             "cell": self.cell,
-            "velocity": self.max_velocity,
-            "acceleration": self.max_acceleration,
-            "jerk": self.max_jerk,
+            "velocity": _one_or_each(self.max_velocity),
+            "acceleration": _one_or_each(self.max_acceleration),
+            "jerk": _one_or_each(self.max_jerk),
+            "torque": _one_or_each(self.max_torque),
             "displacement": self.max_displacement,
             "fraction": self.limit_fraction,
             "clearance": self.clearance,
         }
         return {name: value for name, value in given.items() if value is not None}
 
-    def problem(
-        self, robot: Robot, gravity: FloatArray | None = None, conditions: PlanConditions | None = None
-    ) -> ExcitationProblem:
-        """The problem that the options describe.
+    def problem(self, robot: Robot, gravity: FloatArray | None = None) -> ExcitationProblem:
+        """The problem that the options describe, with notes on what the robot's file leaves open.
 
         Args:
             robot: the arm.
             gravity: (3,) in base axes [m/s^2]; None for 9.81 downwards.
-            conditions: payload, cell, clearance and limits; None for those of the options.
         """
+        conditions = self.conditions()
         note_shape(robot)
+        note_missing_limits(robot, conditions)
+        return self.problem_under(conditions, robot, gravity)
+
+    def problem_under(
+        self, conditions: PlanConditions, robot: Robot, gravity: FloatArray | None = None
+    ) -> ExcitationProblem:
+        """The problem under payload, cell, clearance and limits that are not only those of the options."""
         unit = pose_units(robot)
         meaning = "one a joint [deg, or m for prismatic joints]"
         start = exact_count(self.q0, "--q0", meaning, robot.num_joints) * unit if self.q0 else None
         problem = iparam.planning_problem(
             robot,
             q0=start,
-            conditions=self.conditions() if conditions is None else conditions,
+            conditions=conditions,
             duration=self.duration,
             num_harmonics=self.harmonics,
             base_freq=self.base_freq,
@@ -204,6 +214,8 @@ class PlannedMotionOptions(PlanningOptions):
         check_angles(planned.trajectory.evaluate(0.0).q[0], robot, str(self.trajectory))
         note_other_arm(planned.robot, robot, self.robot, str(self.trajectory))
         self._note_conditions(planned)
+        note_shape(robot)
+        note_missing_limits(robot, self.conditions(planned.conditions))
         if not self.payload_size:
             require_planned_frame(planned, robot, str(self.trajectory))
         return planned, robot
@@ -221,7 +233,7 @@ class PlannedMotionOptions(PlanningOptions):
     ) -> tuple[Constraint, ...]:
         """What the motion must keep under gravity (3,); displacements count from its own start."""
         start = tuple((trajectory.evaluate(0.0).q[0] / pose_units(robot)).tolist())
-        return dataclasses.replace(self, q0=start).problem(robot, gravity, conditions).constraints
+        return dataclasses.replace(self, q0=start).problem_under(conditions, robot, gravity).constraints
 
     def _note_conditions(self, planned: TrajectoryFile) -> None:
         """What the file says it was planned with, and which options are taken instead."""
@@ -242,10 +254,23 @@ class PlannedMotionOptions(PlanningOptions):
 
 
 _OPTIONS = {
-    **{name: f"max_{name}" for name in ("velocity", "acceleration", "jerk", "displacement")},
+    **{name: f"max_{name}" for name in ("velocity", "acceleration", "jerk", "torque", "displacement")},
     "fraction": "limit_fraction",
 }
 """Entries of a trajectory file whose options have other names."""
+
+
+def _one_or_each(numbers: tuple[float, ...]) -> float | list[float] | None:
+    """One number for all joints, or one a joint; None if the option is not given."""
+    return numbers[0] if len(numbers) == 1 else list(numbers) or None
+
+
+def note_missing_limits(robot: Robot, conditions: PlanConditions) -> None:
+    """Notes on the limits that neither the robot's file nor an option gives, and what is done without them."""
+    if conditions.preset:  # which has its own
+        return
+    for kind, remark in iparam.excitation.usable_limits(robot, conditions.limits).remarks.items():
+        note(f"{remark} (max_{kind}= states it)")
 
 
 def pose_units(robot: Robot) -> FloatArray:

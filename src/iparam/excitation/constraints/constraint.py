@@ -14,9 +14,6 @@ from iparam.errors import InputError, IparamError
 
 ORDERS = ("position", "velocity", "acceleration", "jerk")
 
-FALLBACK_ACCELERATION = 8.0
-"""Acceleration limit for joints whose maker states none [rad/s^2 or m/s^2]."""
-
 
 class InfeasibleError(IparamError):
     """No motion can satisfy the request; the message names the constraint that excludes it."""

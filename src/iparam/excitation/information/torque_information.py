@@ -9,13 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
-from iparam.excitation.constraints.constraint import FALLBACK_ACCELERATION, MotionArrays
+from iparam.excitation.constraints.constraint import MotionArrays
+from iparam.excitation.constraints.usable_limits import usable_limits
 from iparam.excitation.information.information import STEP, Information
 from iparam.excitation.kernels import torque_information as kernels
 from iparam.regressor.identifiability import base_parameters
 from iparam.regressor.joint_torque import joint_torque_regressor
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
 from iparam.robot.model import Robot
+from iparam.trajectory.conditions import PlanningLimits
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +125,8 @@ def arm_scales(information: TorqueInformation, samples: int = 500, seed: int = 0
     limits = robot.limits
     rng = np.random.default_rng(seed)
     lower, upper = np.maximum(limits.lower, -np.pi), np.minimum(limits.upper, np.pi)
-    speed = np.where(np.isfinite(limits.velocity), limits.velocity, 1.0)
-    acceleration = np.where(np.isfinite(limits.acceleration), limits.acceleration, FALLBACK_ACCELERATION)
+    usable = usable_limits(robot, PlanningLimits())
     q = rng.uniform(lower, upper, (samples, robot.num_joints))
-    dq, ddq = (rng.uniform(-bound, bound, q.shape) for bound in (speed, acceleration))
+    dq, ddq = (rng.uniform(-bound, bound, q.shape) for bound in (usable.velocity, usable.acceleration))
     matrix = joint_torque_regressor(robot, q, dq, ddq)[..., information.independent]
     return np.asarray(1.0 / np.sqrt(np.mean(matrix**2, axis=(0, 1))), dtype=np.float64)

@@ -41,7 +41,8 @@ def cut_arm(
         base: link that poses are given in; the root link, or the one that the only arm stands on, if not given.
         side_branches: what to do with moving joints off the chain: "lock" them and list them in ``locked_joints``, or
             "cut" them off with all they carry and list those links in ``omitted_links``.
-        lock: positions to lock moving joints off the chain at, by name [rad or m]; zero for the others.
+        lock: positions to lock joints at, by name [rad or m]: those off the chain, which are at zero else, and those of
+            the chain that are not to move.
     """
     if side_branches not in get_args(SideBranches):
         raise UnknownNameError("way to treat side branches", side_branches, get_args(SideBranches))
@@ -53,14 +54,17 @@ def cut_arm(
     else:
         start, end = tree.root if start is None else start, tree.known(tip)
     path = tree.path(start, end)
-    moving = [joint for joint in path if not joint.is_fixed]
+    held = _positions(tree, {} if lock is None else lock)
+    moving = [joint for joint in path if not joint.is_fixed and joint.name not in held]
     if not moving:
         raise RobotModelError(
-            f"{tree.file}: no joint moves between {start!r} and {end!r}; choose another base= or tip="
+            f"{tree.file}: no joint moves between {start!r} and {end!r}"
+            + (f" with {', '.join(held)} locked; lock fewer, or" if held else ";")
+            + " choose another base= or tip="
         )
-    held = _positions(tree, path, {} if lock is None else lock)
-    joints = tuple(joint.read() for joint in path)
+    joints = tuple(joint.locked(held[joint.name]) if joint.name in held else joint.read() for joint in path)
     rest = _rest(tree, start, path, side_branches == "lock", held)
+    stopped = [*(joint.name for joint in path if joint.name in held), *rest.locked]
     bounds = [joint.read_bounds() for joint in moving]
     kept = (*joints, *rest.joints)
     robot = Robot(
@@ -76,10 +80,11 @@ def cut_arm(
         ),
         tool_frame=end,
         armature=np.array([joint.armature for joint in moving]),
-        locked_joints=tuple(rest.locked),
+        locked_joints=tuple(stopped),
         omitted_links=tuple(rest.omitted),
-        locked_at=tuple(held.get(name, 0.0) for name in rest.locked),
+        locked_at=tuple(held.get(name, 0.0) for name in stopped),
         root_frame=rest.top,
+        source=tree.file,
     )
     check_description(robot, tree.file)
     massless = [joint.child for joint, mass in zip(moving, robot.body_parameters[:, 0], strict=True) if mass == 0.0]
@@ -137,19 +142,13 @@ def _rest(tree: DescriptionTree, start: str, path: list[TreeJoint], lock: bool, 
     return rest
 
 
-def _positions(tree: DescriptionTree, path: list[TreeJoint], lock: Mapping[str, float]) -> dict[str, float]:
+def _positions(tree: DescriptionTree, lock: Mapping[str, float]) -> dict[str, float]:
     """The positions to lock joints at, checked."""
     movable = {joint.name: joint for joint in tree.above.values() if not joint.is_fixed and not joint.refusal}
-    on_path = {joint.name for joint in path}
     held: dict[str, float] = {}
     for name, value in lock.items():
         if name not in movable:
             raise UnknownNameError("joint to lock", name, movable, hint=f"(in {tree.file})")
-        if name in on_path:
-            raise InputError(
-                f"{tree.file}: joint {name!r} moves the arm, so it cannot be locked; choose base= and tip= so that it "
-                "is not between them"
-            )
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             raise InputError(f"lock: joint {name!r} must be held at a finite number [rad or m], got {value!r}")
         joint, bounds = movable[name].read(), movable[name].read_bounds()

@@ -89,9 +89,9 @@ def joint_of(joint: UrdfJoint) -> Joint:
 def limit_of(joint: UrdfJoint) -> JointBounds:
     """The limits of a moving joint.
 
-    A velocity or effort of zero means "not specified" in practice, and is read as infinite like a missing one. So is
-    any limit beyond `LARGEST`, such as the 1e16 that Gazebo writes. A joint without lower= and upper= turns or slides
-    without end: URDF's default, 0, would lock it.
+    A velocity or effort of zero means "not specified" in practice, and is unknown (infinite) like a missing one. So is
+    any limit beyond `LARGEST`, such as the 1e16 that Gazebo writes; the planner says what it does without. A joint
+    without lower= and upper= turns or slides without end: URDF's default, 0, would lock it.
     """
     place = joint.place.inside("limit")
     element = child(joint.element, "limit", joint.place)
@@ -161,8 +161,6 @@ def _tensor(element: Element | None, place: Place) -> FloatArray:
 
 
 def _bound(element: Element | None, name: str, place: Place) -> float:
-    if element is not None and element.get(name) is None and name != "acceleration":
-        place.note(f"has no {name}, and was read as unlimited in it")
     value = 0.0 if element is None else number(element, name, place, default=0.0, infinite=True)
     if value < 0:
         raise place.error(f"attribute {name!r} must not be negative, got {value:g}")
