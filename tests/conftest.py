@@ -58,9 +58,29 @@ EXAMPLE_ROBOTS = {
 }
 
 
+REAL_TIME = (
+    "bridges",
+    "fleet",
+    "viewer",
+    "attack",
+    "report/test_page_browser.py",
+    "cli/ur",
+    "cli/fleet",
+    "cli/test_view.py",
+)
+"""Under tests/: where processes, sockets and browsers keep pace with the wall clock of a machine that others use."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The slow ones first: a process that began one at the end would go on alone while the others have nothing left."""
+    """The slow ones first: a process that began one at the end would go on alone while the others have nothing left.
+
+    In real time a second chance, which the summary lists as RERUN: a machine that stands still for a minute is not a
+    fault of the code, and what fails twice is.
+    """
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    for item in items:
+        if item.path.relative_to(REPOSITORY / "tests").as_posix().startswith(REAL_TIME):
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.fixture(scope="module")
