@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.signal import lfilter
+from scipy.signal import lfilter, welch
 
-from iparam.recording.noise_level import noise_beside, white_noise_level
+from iparam.recording.noise_level import noise_beside, power_spectrum, white_noise_level
 
 TIME = np.arange(5000) / 500.0
 SIGNAL = np.column_stack([20.0 * np.sin(4.0 * TIME), 3.0 * np.cos(8.0 * TIME)])
@@ -46,3 +46,10 @@ def test_what_is_left_of_the_signal_is_no_noise() -> None:
 
 def test_a_short_run_has_no_spectrum() -> None:
     assert noise_beside(filtered(30.0)[:100], SIGNAL[:100]) is None
+
+
+@pytest.mark.parametrize(("count", "detrend"), [(64, "linear"), (77, "linear"), (50, "constant")])
+def test_spectra_are_those_of_scipy(count: int, detrend: str) -> None:
+    values = np.cumsum(np.random.default_rng(3).standard_normal((1000, 6)), axis=0)
+    expected = welch(values, nperseg=count, detrend=detrend, axis=0)[1] / count
+    np.testing.assert_allclose(power_spectrum(values, count, detrend == "linear"), expected, rtol=1e-9)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from iparam.errors import IparamError, UnknownNameError
+from iparam.estimation.causes.search import searched_once
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.estimator import METHODS, make_estimator
 from iparam.estimation.payload.identify import PayloadBias, identify_payload
@@ -73,25 +74,30 @@ def compare_methods(
         moved = known_motion(recording, robot, source)
     estimates: dict[str, Estimate] = {}
     failures: dict[str, str] = {}
-    for name in wanted:
-        try:
-            moves = source if make_estimator(name).needs_instruments else moved
-            found = identify_payload(
-                recording,
-                robot,
-                name,
-                motion=moves,
-                wrench=wrench,
-                bias=bias,
-                delay=delay,
-                partial=False,
-                correction=given,
-            )
-            if not given.estimated:
-                found = dataclasses.replace(found, correction=_with_what_was_found(whole, found.correction))
-            estimates[name] = found
-        except IparamError as error:
-            failures[name] = str(error)
+
+    def one(name: str) -> Estimate:
+        moves = source if make_estimator(name).needs_instruments else moved
+        found = identify_payload(
+            recording,
+            robot,
+            name,
+            motion=moves,
+            wrench=wrench,
+            bias=bias,
+            delay=delay,
+            partial=False,
+            correction=given,
+        )
+        if given.estimated:
+            return found
+        return dataclasses.replace(found, correction=_with_what_was_found(whole, found.correction))
+
+    with searched_once():
+        for name in wanted:
+            try:
+                estimates[name] = one(name)
+            except IparamError as error:
+                failures[name] = str(error)
     return MethodComparison(estimates, failures)
 
 

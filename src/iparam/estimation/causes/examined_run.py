@@ -99,6 +99,12 @@ class ExaminedRun:
         return self.run.gravity
 
     @property
+    def content(self) -> tuple[bytes, ...]:
+        """The same for runs of the same arm that hypotheses cannot tell apart."""
+        arrays = (self.time, self.A, self.y, self.noise, self.gravity, self.slow, self.used)
+        return (b"bias" * self.bias, *(b"" if array is None else array.tobytes() for array in arrays))
+
+    @property
     def bias(self) -> bool:
         """Whether the sensor has a constant bias that is estimated."""
         return self.run.problem.bias and self.slow is None

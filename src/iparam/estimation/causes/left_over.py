@@ -9,6 +9,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.causes.examined_run import ExaminedRun
 from iparam.estimation.causes.fit import Fit
+from iparam.recording.noise_level import power_spectrum
 from iparam.spatial.parameters import InertialParameters
 
 SEGMENT = 2.0
@@ -54,14 +55,13 @@ class LeftOver:
 
 def left_over(run: ExaminedRun, fit: Fit) -> LeftOver:
     """What a fit leaves. The density of the noise is that of the frequencies above the band."""
-    from scipy.signal import welch
-
     rate = 1.0 / float(np.median(np.diff(run.time)))
     count = int(SEGMENT * rate)
     if count < 16 or len(run.time) < 2 * count:
         return LeftOver()
     residual = np.where(fit.weights > 0.0, fit.residual, 0.0)
-    hertz, density = welch(residual, rate, nperseg=count, axis=0)
+    hertz = rate * np.arange(count // 2 + 1) / count
+    density = power_spectrum(residual, count, without_trend=False) * count / rate
     band, above = (hertz >= SLOWEST) & (hertz <= FASTEST), hertz > FASTEST
     if np.count_nonzero(above) < 3:
         return LeftOver()

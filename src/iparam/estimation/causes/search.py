@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,6 +127,19 @@ class Causes:
         return tuple(causes[:MOST_TOLD])
 
 
+_searched: ContextVar[dict[tuple[bytes, ...], Causes] | None] = ContextVar("searched", default=None)
+
+
+@contextmanager
+def searched_once() -> Iterator[None]:
+    """Within it, a run is searched once, however many methods identify from it: no hypothesis depends on the method."""
+    token = _searched.set({})
+    try:
+        yield
+    finally:
+        _searched.reset(token)
+
+
 def find_causes(run: ExaminedRun) -> Causes:
     """Fit all hypotheses to a run and compare them.
 
@@ -131,6 +147,16 @@ def find_causes(run: ExaminedRun) -> Causes:
     samples for each of its parameters. As errors of a smoothed motion last, and as no model is perfect, the squares are
     counted in units of what the best hypothesis leaves, and samples in those that are independent of each other.
     """
+    known = _searched.get()
+    if known is None:
+        return _compared(run)
+    key = run.content
+    if key not in known:
+        known[key] = _compared(run)
+    return known[key]
+
+
+def _compared(run: ExaminedRun) -> Causes:
     base = linear_fit(run)
     explanations: list[Explanation] = []
     for hypothesis in HYPOTHESES:

@@ -19,7 +19,14 @@ from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import FileFormatError, InputError
 from iparam.files.kept import kept
 from iparam.robot.catalog import catalog_arm, robot_names
-from iparam.robot.collision.fitting import MOST_CAPSULES, FittedCapsule, Hull, enclosing_capsules, hull_points
+from iparam.robot.collision.fitting import (
+    MOST_CAPSULES,
+    FittedCapsule,
+    Hull,
+    enclosing_capsules,
+    hull_points,
+    hull_reaches,
+)
 from iparam.robot.collision.geometry import LinkGeometry
 from iparam.robot.model import Robot
 
@@ -206,8 +213,10 @@ def _fit(pieces: tuple[_Piece, ...], most: int) -> _Fit:
     if not parts:
         return _Fit((), np.empty((0, 3)), 0.0, tuple(failures), tuple(incomplete))
     triangles = np.concatenate(parts)
-    corners = hull_points(triangles.reshape(-1, 3))
     points = triangles.reshape(-1, 3)
+    corners = kept(
+        "hull-1", (points,), lambda: hull_points(points), lambda known: known.ndim == 2 and hull_reaches(known, points)
+    )
 
     def fitted() -> FloatArray:
         found = enclosing_capsules(triangles, most, corners)
@@ -215,9 +224,13 @@ def _fit(pieces: tuple[_Piece, ...], most: int) -> _Fit:
 
     rows = kept(FIT_METHOD, (triangles, np.array([float(most)])), fitted, lambda known: _encloses(known, points, most))
     capsules = tuple(FittedCapsule(row[:3], row[3:6], float(row[6])) for row in rows)
-    hull = Hull.of(corners, 2000)
-    overhang = max(hull.overhang(capsule) for capsule in capsules)
-    return _Fit(capsules, frozen(corners), overhang, tuple(failures), tuple(incomplete))
+
+    def measured() -> FloatArray:
+        hull = Hull.of(corners, 2000)
+        return np.array([max(hull.overhang(capsule) for capsule in capsules)])
+
+    (overhang,) = kept("overhang-1", (corners, rows), measured, lambda known: known.shape == (1,))
+    return _Fit(capsules, frozen(corners), float(overhang), tuple(failures), tuple(incomplete))
 
 
 def _encloses(rows: FloatArray, points: FloatArray, most: int) -> bool:

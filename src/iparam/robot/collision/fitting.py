@@ -277,6 +277,14 @@ def hull_points(points: FloatArray) -> FloatArray:
         return np.unique(points, axis=0)
 
 
+def hull_reaches(corners: FloatArray, points: FloatArray) -> bool:
+    """Whether corners (V, 3) reach as far as points (P, 3), in directions all around."""
+    if corners.shape[1:] != (3,) or not len(corners) or not np.isfinite(corners).all():
+        return False
+    reach, needed = ((one @ _OUTWARD.T).max(axis=0) for one in (corners, points))
+    return bool(np.allclose(reach, needed, rtol=0.0, atol=1e-12 * max(1.0, float(np.abs(needed).max()))))
+
+
 def _principal_axes(points: FloatArray) -> FloatArray:
     """(3, 3) by rows."""
     centered = points - points.mean(axis=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import permutations
 
 import numpy as np
@@ -67,12 +68,18 @@ def _others(robot: Robot, well_explained: bool) -> Iterator[tuple[str, Robot]]:
     if not well_explained:  # they take a while to read
         names += [name for name, arm in INSTALLED_ARMS.items() if arm.joints == robot.num_joints and not arm.base]
     for name in names:
-        try:
-            other = load_robot(name)
-        except IparamError:  # the package is not installed
-            continue
-        if other.num_joints == robot.num_joints and not _same_kinematics(other, robot):
+        other = _known_arm(name)
+        if other is not None and other.num_joints == robot.num_joints and not _same_kinematics(other, robot):
             yield name, other
+
+
+@cache
+def _known_arm(name: str) -> Robot | None:
+    """The arm of a name; None where the package that describes it is not installed."""
+    try:
+        return load_robot(name)
+    except IparamError:
+        return None
 
 
 def _same_kinematics(one: Robot, other: Robot) -> bool:
