@@ -166,6 +166,26 @@ def test_every_format_states_frame_units_and_warnings(name: str, load: Identifie
 
 
 @pytest.mark.parametrize("name", FORMATS)
+def test_a_frame_may_have_any_name_that_a_link_may_have(name: str, load: IdentifiedLoad) -> None:
+    """Blanks, quotes, hyphens, marks of XML and YAML: a robot's file may call its tool so."""
+    frame = 'Werkzeug "Flansch" --> & #1: ß'
+    text, plain = export_load(replace(load, frame=frame), name), export_load(load, name)
+    assert "in the frame 'Werkzeug" in text
+    if name in ("urdf", "mjcf", "sdf"):
+        assert [element.tag for element in fromstring(text).iter()] == [e.tag for e in fromstring(plain).iter()]
+    elif name == "ros2":
+        read = pytest.importorskip("yaml").safe_load(text)["/**"]["ros__parameters"]
+        assert read["payload"]["frame"] == read["gravity_compensation"]["frame"]["id"] == frame
+    elif name == "json":
+        assert json.loads(text)["frame"] == frame
+    elif name == "franka":
+        assert json.loads(text)["setLoad"] == json.loads(plain)["setLoad"]
+    else:
+        marker = {"urscript": "#", "kuka": ";"}[name]
+        assert code_of(text, marker) == code_of(plain, marker)
+
+
+@pytest.mark.parametrize("name", FORMATS)
 def test_what_no_body_can_be_like_is_refused_unless_forced(name: str, bad_load: IdentifiedLoad) -> None:
     with pytest.raises(InconsistentLoadError, match="triangle inequality"):
         export_load(bad_load, name)

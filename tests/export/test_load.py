@@ -62,8 +62,9 @@ def test_what_is_not_needed_may_be_missing(write_result: Callable[..., Path]) ->
         ({"phi": ..., "mass": 2.5}, "inertia_about_origin does not agree"),
         ({"warnings": "none"}, "warnings must be a list of strings"),
         ({"physically_consistent": "yes"}, "physically_consistent must be true or false"),
-        ({"frame": "two words"}, "a name without blanks"),
-        ({"frame": "a\nb"}, "a name without blanks"),
+        ({"frame": "  "}, "a printable name on one line"),
+        ({"frame": "a\x1b[1m"}, "a printable name on one line"),
+        ({"frame": "a\nb"}, "a printable name on one line"),
     ],
 )
 def test_a_bad_result_is_refused_with_the_reason(

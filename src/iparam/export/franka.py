@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iparam.export.load import IdentifiedLoad
-from iparam.export.remarks import remarks
+from iparam.export.remarks import frame_of, remarks
 from iparam.files.json import json_text
 
 
@@ -13,7 +13,7 @@ def to_franka(load: IdentifiedLoad) -> str:
     document = {
         "comment": remarks(
             load,
-            f"{load.frame} must be Franka's flange frame F (link8 of the URDF).",
+            f"{frame_of(load)} must be Franka's flange frame F (link8 of the URDF).",
             "Mass [kg]; centre of mass in F [m]; inertia [kg m^2] about the centre of mass, in the axes of F.",
             "Inertia: 3x3, column by column (the matrix is symmetric, so row by row is the same).",
             "Use one of the two: setLoad adds to the end effector that is configured in Desk.",

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from iparam.export.load import IdentifiedLoad
-from iparam.export.remarks import line_comment, plain_decimal, remarks
+from iparam.export.remarks import frame_of, line_comment, plain_decimal, remarks
 from iparam.spatial.inertia import principal_axes
 from iparam.spatial.transforms import rpy_from_rotation
 
@@ -18,7 +18,7 @@ def to_kuka(load: IdentifiedLoad) -> str:
     c, b, a = np.degrees(rpy_from_rotation(rotation))
     comment = remarks(
         load,
-        f"{load.frame} must be the controller's FLANGE frame; the load is all that hangs on it.",
+        f"{frame_of(load)} must be the controller's FLANGE frame; the load is all that hangs on it.",
         "M [kg]; X Y Z [mm]: the centre of mass in FLANGE;",
         "A B C [deg]: the principal axes in FLANGE, turned about Z, then the new Y, then the new X;",
         "J [kg m^2]: the principal moments about the centre of mass (JX, JY, JZ in the tool's menu).",

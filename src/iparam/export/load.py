@@ -67,8 +67,9 @@ class IdentifiedLoad:
         for name, array, shape in (("center_of_mass", center, (3,)), ("inertia_about_com", inertia, (3, 3))):
             if array.shape != shape:
                 raise InputError(f"{name} must have shape {shape}, got {array.shape}")
-        if not self.frame or not self.frame.isprintable() or " " in self.frame:
-            raise InputError(f"frame must be a name without blanks, got {self.frame!r}")
+        words = self.frame.split()
+        if not all(word.isprintable() for word in words) or not words or len(self.frame.splitlines()) > 1:
+            raise InputError(f"frame must be a printable name on one line, got {self.frame!r}")
         object.__setattr__(self, "mass", float(as_float_array(self.mass, "mass").reshape(())))
         object.__setattr__(self, "center_of_mass", frozen(center + 0.0))  # + 0.0: no -0.0 in the files
         object.__setattr__(self, "inertia_about_com", frozen(symmetric_array(inertia, "inertia_about_com", 3) + 0.0))

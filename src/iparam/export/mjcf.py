@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iparam.export.load import IdentifiedLoad
-from iparam.export.remarks import decimal, decimals, remarks, xml_comment
+from iparam.export.remarks import decimal, decimals, frame_of, remarks, xml_comment
 
 
 def to_mjcf(load: IdentifiedLoad) -> str:
@@ -11,7 +11,8 @@ def to_mjcf(load: IdentifiedLoad) -> str:
     xx, xy, xz, _, yy, yz, _, _, zz = load.inertia_about_com.ravel()
     comment = remarks(
         load,
-        f'Put <include file="..."/> of this file, or a copy of the body, into the body whose frame is {load.frame}.',
+        'Put <include file="..."/> of this file, or a copy of the body, into the body whose frame is '
+        f"{frame_of(load)}.",
         "pos: the centre of mass in the body's frame [m]; mass [kg].",
         "fullinertia: xx yy zz xy xz yz [kg m^2] about the centre of mass, in the body's axes.",
     )

@@ -45,13 +45,18 @@ MAX_LENGTH = 300
 def remarks(load: IdentifiedLoad | StaticLoad, *lines: str) -> list[str]:
     """The lines of a file's comment: ``lines`` of the exporter, then the load's warnings, each one line."""
     every = [
-        f"Load identified by iparam, in the frame {load.frame}.",
+        f"Load identified by iparam, in the frame {frame_of(load)}.",
         *lines,
         *(f"Warning: {text}" for text in load.warnings),
         *([f"REFUTED BY ITS DATA, exported on demand: {load.refuted}"] if load.refuted else []),
         *(f"NOT PHYSICALLY CONSISTENT, exported on demand: {text}" for text in load.violations),
     ]
     return [one_line(text) for text in every]
+
+
+def frame_of(load: IdentifiedLoad | StaticLoad) -> str:
+    """The name of the load's frame as part of a sentence: in quotes where it holds blanks."""
+    return f"'{load.frame}'" if " " in load.frame else load.frame
 
 
 def one_line(text: str) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from iparam.export.load import IdentifiedLoad, StaticLoad
-from iparam.export.remarks import decimal, decimals, line_comment, remarks
+from iparam.export.remarks import decimal, decimals, frame_of, line_comment, remarks
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.spatial.parameters import inertia_entries
 
@@ -34,7 +34,7 @@ def _parameters(load: IdentifiedLoad | StaticLoad, about_inertia: str, inertia: 
     center = f"[{decimals(load.center_of_mass, ', ')}]"
     comment = remarks(
         load,
-        f"{load.frame} must be the sensor's frame. mass [kg]; CoG and pos: the centre of mass in it [m].",
+        f"{frame_of(load)} must be the sensor's frame. mass [kg]; CoG and pos: the centre of mass in it [m].",
         f"{WORLD_FRAME} is a fixed frame with z up: change the name to yours.",
         "Both consumers expect the wrench that the load exerts on the sensor: the weight reads downward.",
         about_inertia,

@@ -17,7 +17,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError, RobotModelError, UnknownNameError
 from iparam.export.load import IdentifiedLoad
-from iparam.export.remarks import decimal, decimals, remarks, xml_comment
+from iparam.export.remarks import decimal, decimals, frame_of, remarks, xml_comment
 from iparam.export.urdf import STATEMENT, inertial_element
 from iparam.robot.description.tree import DescriptionTree
 from iparam.robot.urdf.elements import read_tree
@@ -198,7 +198,7 @@ def _with_new_link(
     if robot is None:
         raise RobotModelError(f"{tree.file}: <robot> cannot be found in the text")
     xyz, rpy = T_target_frame[:3, 3], rpy_from_rotation(T_target_frame[:3, :3])
-    comment = remarks(load, f"Its link has the axes of {load.frame}.", *STATEMENT)
+    comment = remarks(load, f"Its link has the axes of {frame_of(load)}.", *STATEMENT)
     new = "\n".join(
         (
             xml_comment(comment, "  "),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from iparam.errors import ContradictionError
 from iparam.estimation.estimate import SENSOR_FRAME
 from iparam.export.load import IdentifiedLoad, StaticLoad
-from iparam.export.remarks import line_comment, plain_decimal, plain_decimals, remarks
+from iparam.export.remarks import frame_of, line_comment, plain_decimal, plain_decimals, remarks
 from iparam.robot.catalog.ur_robot import TOOL_FRAME
 
 ROS_FLANGE = "flange"
@@ -19,7 +19,8 @@ def to_urscript(load: IdentifiedLoad) -> str:
     mass, center = plain_decimal(load.mass), plain_decimals(load.center_of_mass)
     comment = remarks(
         load,
-        f"{load.frame} must be the controller's flange frame ({TOOL_FRAME} in ROS); the load is all that hangs on it.",
+        f"{frame_of(load)} must be the controller's flange frame ({TOOL_FRAME} in ROS); the load is all that hangs on "
+        "it.",
         "m [kg]; cog [m]: the centre of gravity from the middle of the flange, in the flange's axes;",
         "inertia [kg m^2]: [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] about the centre of gravity, in the flange's axes.",
         "Setting the payload also zeroes the force/torque sensor of an e-Series.",
@@ -35,7 +36,8 @@ def to_urscript_static(load: StaticLoad) -> str:
     _require_controllers_axes(load)
     comment = remarks(
         load,
-        f"{load.frame} must be the controller's flange frame ({TOOL_FRAME} in ROS); the load is all that hangs on it.",
+        f"{frame_of(load)} must be the controller's flange frame ({TOOL_FRAME} in ROS); the load is all that hangs on "
+        "it.",
         "m [kg]; cog [m]: the centre of gravity from the middle of the flange, in the flange's axes.",
         "Identified without all of the inertia: set_target_payload wants it, from a motion that shows it.",
         "Setting the payload also zeroes the force/torque sensor of an e-Series.",

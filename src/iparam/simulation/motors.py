@@ -1,4 +1,6 @@
-"""What stands between the currents of an arm and the torques of its links: `Motors` and `JointFriction`."""
+"""What stands between the currents of an arm and the torques of its links: `Motors` and `JointFriction`, and rotors for
+links without inertia.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,8 @@ from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError, UnknownNameError
 from iparam.recording import Recording
 from iparam.robot.catalog import catalog_arm, robot_names
+from iparam.robot.dynamics import mass_matrix
+from iparam.robot.model import Robot
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,3 +112,49 @@ def with_motor_currents(
     return recording.without_signal("tau").with_signal(
         "current", time=torque.time, values=torque.values / gains + deviation * random
     )
+
+
+LEAST_INERTIA = 1e-9
+"""Share of the arm's inertia below which what a joint moves by itself counts as nothing."""
+
+ROTOR_SHARE = 1e-3
+"""Rotor inertia that a joint gets in place of that, as a share of the largest inertia at a joint of its kind."""
+
+LEAST_ROTOR = 1e-3
+"""The same of an arm without any inertia [kg m^2 or kg]."""
+
+
+def assumed_rotors(robot: Robot) -> FloatArray:
+    """(n,) rotor inertia for the joints whose links have none about them, zero for all others [kg m^2 or kg].
+
+    Many descriptions give no inertia to some links, or to none. There are poses then in which a motor has nothing to
+    accelerate, and no acceleration follows from its torque. Every real joint turns a rotor at least. If each joint
+    moves some inertia with what hangs between it and the next, the mass matrix is regular in every pose.
+
+    Args:
+        robot: the arm with what it carries.
+    """
+    chain, sliding = robot.chain, robot.chain.prismatic
+    own = np.where(sliding, chain.phi[:, 0], chain.phi[:, 9]) + robot.armature  # mass; moment about the axis, z
+    whole = np.diag(mass_matrix(robot, np.zeros(robot.num_joints)))
+    rotors = np.zeros(robot.num_joints)
+    for kind in (sliding, ~sliding):
+        largest = float(np.max(np.maximum(whole, own)[kind], initial=0.0))
+        nothing = kind & (own <= LEAST_INERTIA * largest)
+        rotors[nothing] = max(ROTOR_SHARE * largest, LEAST_ROTOR if largest == 0.0 else 0.0)
+    return rotors
+
+
+def rotor_warnings(robot: Robot, rotors: FloatArray) -> list[str]:
+    """What a recording should say about `assumed_rotors`."""
+    joints = np.flatnonzero(rotors)
+    if not joints.size:
+        return []
+    names = ", ".join(f"{robot.joint_names[i]} ({robot.moving_joints[i].child})" for i in joints)
+    units = np.where(robot.chain.prismatic, "kg", "kg m^2")
+    sizes = ", ".join(dict.fromkeys(f"{rotors[i]:.2g} {units[i]}" for i in joints))
+    sentence = (
+        f"the description gives the links of {names} no inertia about their joints, so that rotors of {sizes} were "
+        "simulated there: the joint torques are not this arm's, the wrench at the tool is"
+    )
+    return [sentence]

@@ -14,6 +14,7 @@ import pytest
 import iparam
 from iparam.cli.console.option_names import ARGUMENTS as TABLE
 from iparam.cli.console.option_names import in_options, speak_for
+from iparam.cli.export import Export
 from iparam.cli.identify.payload import IdentifyPayload
 from iparam.cli.main import main
 from iparam.cli.simulate import Simulate
@@ -59,6 +60,10 @@ def test_an_option_may_have_another_name() -> None:
 def test_a_command_without_the_option_says_which_has_it() -> None:
     expected = "--motion butterworth of 'iparam identify payload' smooths more"
     assert told(Simulate, "motion='butterworth' smooths more") == expected
+    # A result's warnings are repeated by commands that read no recording.
+    expected = "reach 7 rad: if they are degrees, say --angles degrees of 'iparam identify payload'"
+    assert told(Export, "reach 7 rad: if they are degrees, say angles='degrees'") == expected
+    assert told(Simulate, "(max_velocity= states it)") == "(--max-velocity of 'iparam excite optimize' states it)"
 
 
 def test_a_value_that_looks_like_an_argument_is_left_alone() -> None:

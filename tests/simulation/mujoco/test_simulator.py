@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from iparam.simulation import (
     SimulationError,
     SimulationResult,
 )
+from iparam.simulation.motors import assumed_rotors
 from iparam.trajectory import FourierTrajectory, WindowedFourierTrajectory
 
 PANDA_HOME = (0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785)
@@ -265,13 +266,6 @@ class TestRefusals:
         with pytest.raises(iparam.InputError):
             MujocoSimulator(**settings)  # type: ignore[arg-type]
 
-    def test_an_arm_without_inertia(self) -> None:
-        joint = iparam.Joint("j", iparam.JointKind.REVOLUTE, "base", "link", np.eye(4))
-        links = (iparam.Link("base"), iparam.Link("link"))
-        robot = iparam.Robot("ghost", (joint,), links, iparam.JointLimits.unlimited(1), "link")
-        with pytest.raises(iparam.InputError, match="moves no inertia"):
-            MujocoSimulator().load(robot)
-
     def test_a_base_called_world_is_no_problem(self, ur5e, box, at_rest) -> None:
         joints = tuple(dataclasses.replace(j, parent="world") if j.parent == "base" else j for j in ur5e.joints)
         robot = dataclasses.replace(ur5e, joints=joints, links=(iparam.Link("world"), *ur5e.links[1:]))
@@ -280,15 +274,46 @@ class TestRefusals:
             result.recording.signals["wrench"].values, true_wrench(robot, box, result), rtol=0, atol=1e-8
         )
 
-    def test_massless_links_inside_the_arm_are_no_problem(self, ur5e, box, at_rest) -> None:
-        links = tuple(
-            dataclasses.replace(link, inertial=None) if link.name == "wrist_1_link" else link for link in ur5e.links
-        )
-        robot = dataclasses.replace(ur5e, links=links)
-        result = MujocoSimulator().load(robot, box).run(at_rest())
+
+def without_inertia(robot: iparam.Robot, links: Sequence[str], keep_mass: bool) -> iparam.Robot:
+    """The arm with links that are massless, or points on their joints' axes."""
+    changed = []
+    for link in robot.links:
+        if link.name in links:
+            body = iparam.InertialParameters(1.0, np.zeros(3), np.zeros((3, 3))) if keep_mass else None
+            link = dataclasses.replace(link, inertial=body)
+        changed.append(link)
+    return dataclasses.replace(robot, links=tuple(changed))
+
+
+@pytest.mark.parametrize("keep_mass", [False, True])
+@pytest.mark.parametrize("number", [2, 6])
+@pytest.mark.parametrize("loaded", [True, False])
+def test_an_arm_whose_links_have_no_inertia_is_simulated_with_rotors(
+    number: int, keep_mass: bool, loaded: bool, ur5e, box
+) -> None:
+    """Descriptions without inertia are common, and a plan for them passes `excite check`: the wrench needs none."""
+    joints = ur5e.moving_joints[-number:]
+    robot = without_inertia(ur5e, [*(joint.child for joint in joints), "tool0"], keep_mass)
+    bent = np.radians([90.0, -90.0, 90.0, -90.0, 0.0, 90.0])  # two axes of the wrist are parallel
+    coefficients = np.full((6, 1), 0.05)
+    motion = WindowedFourierTrajectory(bent, coefficients, coefficients, base_freq=1.0, duration=1.0)
+    payload = box if loaded else None
+    result = MujocoSimulator().load(robot, payload, WorkCell(ground_height=None)).run(motion)
+    (told,) = [text for text in result.recording.warnings if "rotors of" in text]
+    lacking = joints if not loaded else joints[:-1]  # the last joint turns the payload
+    assert all(joint.name in told and joint.child in told for joint in lacking)
+    assert ("wrist_3_joint" in told) is not loaded
+    assert np.abs(result.true_motion.q - motion.evaluate(result.true_motion.time).q).max() < 2e-3
+    if loaded:
         np.testing.assert_allclose(
-            result.recording.signals["wrench"].values, true_wrench(robot, box, result), rtol=0, atol=1e-8
+            result.recording.signals["wrench"].values, true_wrench(robot, box, result), rtol=0, atol=1e-6
         )
+
+
+def test_an_arm_with_inertia_gets_no_rotors(ur5e) -> None:
+    assert not assumed_rotors(ur5e).any()
+    assert assumed_rotors(without_inertia(ur5e, ["wrist_3_link", "tool0"], False))[-1] > 0.0
 
 
 def test_mujoco_is_not_imported_before_it_is_needed() -> None:
@@ -322,12 +347,18 @@ def test_a_motion_of_weeks_is_refused_before_memory_is_asked_for(ur5e, at_rest) 
         scene.run(at_rest(duration=1e6))
 
 
-def test_links_without_mass_that_line_up_are_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("inertia", ["0", "1e-8"])
+def test_links_next_to_without_mass_that_line_up_are_named(inertia: str, tmp_path: Path) -> None:
     """A shoulder of three joints in one point, two of its links massless: with the middle joint at 90 deg, the outer
-    two turn about one axis, and nothing has inertia against the one turning back as the other turns.
+    two turn about one axis, and nothing has inertia against the one turning back as the other turns. Without any, they
+    get rotors; what the file says is kept, however little it is.
     """
+    light = (
+        f'<inertial><mass value="{inertia}"/><inertia ixx="{inertia}" ixy="0" ixz="0" iyy="{inertia}" iyz="0" '
+        f'izz="{inertia}"/></inertial>'
+    )
     axes = {"yaw": "0 0 1", "roll": "1 0 0", "pitch": "0 1 0"}
-    links = "".join(f'<link name="{name}"/>' for name in ("base", "l_yaw", "l_roll"))
+    links = "".join(f'<link name="{name}">{light}</link>' for name in ("base", "l_yaw", "l_roll"))
     body = (
         '<link name="l_pitch"><inertial><origin xyz="0.02 0.01 -0.2"/><mass value="2"/>'
         '<inertia ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.002"/></inertial></link>'
@@ -346,6 +377,13 @@ def test_links_without_mass_that_line_up_are_named(tmp_path: Path) -> None:
     through = WindowedFourierTrajectory(np.array([0.0, 1.57, 0.2]), a, 0 * a, base_freq=0.5, duration=2.0)
     payload = Payload.box(mass=1.0, size=(0.05, 0.05, 0.05), offset=(0.05, 0.0, -0.4))
     scene = MujocoSimulator().load(robot, payload, WorkCell(ground_height=None))
+    if inertia == "0":
+        result = scene.run(through)
+        assert "yaw (l_yaw), roll (l_roll)" in result.recording.warnings[0]
+        np.testing.assert_allclose(
+            result.recording.signals["wrench"].values, true_wrench(robot, payload, result), rtol=0, atol=1e-6
+        )
+        return
     with pytest.raises(SimulationError, match=r"yaw and pitch|pitch and yaw") as caught:
         scene.run(through)
     assert "links between them have no mass" in str(caught.value)

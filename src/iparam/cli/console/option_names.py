@@ -9,15 +9,17 @@ import re
 import shlex
 from contextvars import ContextVar
 
+_OF_RECORDINGS = (
+    *("recording", "columns", "map", "time_unit", "angles", "rows", "time_range", "motion", "delay", "measures"),
+    *("sensor_rotation", "sensor_offset", "wrench_axes", "wrench_scale", "wrench_frame", "low_pass", "clock"),
+    *("joint_offset", "joint_order", "joint_sign", "external_force", "exclude", "without", "rezeroed"),
+    *("known_mass", "mass_tolerance"),
+)
+_OF_PLANS = ("max_velocity", "max_acceleration", "max_torque", "payload_size", "payload_center", "payload_mass")
+
 ARGUMENTS = {
-    **{name: name for name in ("robot", "tip", "recording", "columns", "map", "time_unit", "angles", "rows")},
-    **{name: name for name in ("time_range", "drive_gains", "gravity", "link", "base", "lock", "motion", "delay")},
-    **{name: name for name in ("measures", "cell", "clearance")},
-    **{name: name for name in ("sensor_rotation", "sensor_offset", "wrench_axes", "wrench_scale", "wrench_frame")},
-    **{name: name for name in ("low_pass", "clock", "joint_offset", "joint_order", "joint_sign", "external_force")},
-    **{name: name for name in ("exclude", "without", "rezeroed", "known_mass", "mass_tolerance")},
-    **{name: name for name in ("payload_size", "payload_center", "payload_mass")},
-    **{name: name for name in ("max_velocity", "max_acceleration", "max_torque")},
+    **{name: name for name in (*_OF_RECORDINGS, *_OF_PLANS)},
+    **{name: name for name in ("robot", "tip", "base", "lock", "gravity", "link", "drive_gains", "cell", "clearance")},
     **{name: name for name in ("layout", "scheduler", "resume", "overwrite", "workers")},
     "scale": "mesh_scale",
 }
@@ -25,10 +27,11 @@ ARGUMENTS = {
 part of a value, as mass=0.5% is of a list of targets."""
 
 _ELSEWHERE = {
-    **dict.fromkeys(("motion", "delay"), "iparam identify payload"),
-    **dict.fromkeys(("max_velocity", "max_acceleration", "max_torque"), "iparam excite optimize"),
+    **dict.fromkeys(_OF_RECORDINGS, "iparam identify payload"),
+    **dict.fromkeys(_OF_PLANS, "iparam excite optimize"),
 }
-"""Options that a command which lacks them can only refer to, and the command that has them."""
+"""Options that a command which lacks them can only refer to, such as one that repeats the warnings of a result, and the
+command that has them."""
 
 _ARGUMENT = re.compile(r"(?<![^\s(])([a-z][a-z_]*)=('[^']*'|\"[^\"]*\"|\.\.\.|[\w.+-]*\w)?")
 

@@ -22,9 +22,9 @@ _HAND = re.compile(r"hand|grip|palm|finger", re.IGNORECASE)
 _OTHER_LIMBS = re.compile(r"head|neck|leg|hip|knee|ankle|foot|thigh|calf|wheel|caster", re.IGNORECASE)
 _FLANGES = tuple(
     re.compile(pattern, re.IGNORECASE)
-    for pattern in (r"(^|[_/:-])tool_?0$", r"flange", r"attachment", r"(^|[_/:-])mounting_(plate|frame)")
+    for pattern in (r"(^|[_/:\s-])tool_?0$", r"flange", r"attach", r"(^|[_/:\s-])mounting_(plate|frame)")
 )
-_TOOLS = re.compile(r"(^|[_/:-])(eef?|tcp|tool|end_?effector)([_/:-]|\d|$)", re.IGNORECASE)
+_TOOLS = re.compile(r"(^|[_/:\s-])(eef?|tcp|tool|end[_\s]?effector)([_/:\s-]|\d|$)", re.IGNORECASE)
 _MOST_NAMED = 12
 
 
@@ -134,11 +134,14 @@ def _candidate(
     if tip is None:
         return ArmCandidate(base, body.link, tuple(stem), sure=False)
     remark = ""
+    marks = [repr(link) for link in body.links if link in tree.frames and link != tip]
     if grasping:
         names = ", ".join(joint.name for joint in grasping[:4]) + (", ..." if len(grasping) > 4 else "")
         remark = f"the arm ends before what looks like a gripper ({names}), at {tip!r}; tip= takes another link"
-    elif chosen or (len(_leaves(tree, body)) > 1 and not _FLANGES[0].search(tip)):
+    elif chosen or marks or tip in tree.frames or (len(_leaves(tree, body)) > 1 and not _FLANGES[0].search(tip)):
         remark = f"{tip!r} was taken for the tool; tip= takes another link"
+    if marks:
+        remark += f", or a frame on it: {', '.join(marks[:_MOST_NAMED])}"
     return ArmCandidate(base, tip, tuple(stem), remark=remark)
 
 
@@ -193,7 +196,8 @@ def _tip(tree: DescriptionTree, body: _Body, num_joints: int, grasping: list[Tre
             if pattern.search(link) and (alone is None or link in tree.frames or link == alone):
                 return link
     if alone is not None:
-        return alone
+        marks = [link for link in body.links if link in tree.frames and _TOOLS.search(link)]
+        return marks[0] if marks else alone
     numbered = re.compile(rf"link_?{num_joints + 1}$")
     for link in real if grasping else leaves:
         if link == _next_name(body.link) or numbered.search(link):

@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from iparam.arrays import FloatArray, as_float_array
+from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.motion.motion import MotionEstimate
 from iparam.recording import Recording, Signal
 from iparam.robot.cell import WorkCell
 from iparam.robot.collision.scene import CollisionScene, collision_scene
 from iparam.robot.description.mujoco_backend import require_mujoco
-from iparam.robot.dynamics import mass_matrix
 from iparam.robot.loading import StatedArm
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_angles
-from iparam.simulation.motors import JointFriction
+from iparam.simulation.motors import JointFriction, assumed_rotors, rotor_warnings
 from iparam.simulation.mujoco.model import build_model, payload_name
 from iparam.simulation.mujoco.run import ComputedTorque, MujocoRun
 from iparam.simulation.payload import Payload
@@ -30,9 +29,6 @@ from iparam.trajectory.checks import MAX_SAMPLES, TIME_SLACK, VALIDATION_RATE, p
 from iparam.trajectory.trajectory import Trajectory, TrajectorySamples
 
 SAMPLES = 2000
-SMALLEST_INERTIA = 1e-12
-"""Share of the arm's largest inertia below which a joint counts as moving none."""
-
 REST = 1e-6
 """Speed below which a joint counts as at rest [rad/s]."""
 
@@ -46,16 +42,6 @@ own, not the plan's. With a clearance, the error has all of that besides."""
 BLOCK = 1000  # steps planned at a time: bounds memory, and how often progress is told
 MAX_STEPS = 50_000_000
 """Of the physics in one run: seven hours at 2 kHz."""
-
-
-def check_movable(robot: Robot) -> None:
-    """Refuse an arm, given with what it carries, that has a joint without inertia."""
-    moments = np.linalg.eigvalsh(mass_matrix(robot, np.zeros(robot.num_joints)))
-    if moments[0] <= SMALLEST_INERTIA * moments[-1]:
-        raise InputError(
-            f"{robot.name} has a joint that moves no inertia (smallest eigenvalue of the mass matrix "
-            f"{moments[0]:.2g}), so its acceleration is not defined: give its links mass, or the robot an armature"
-        )
 
 
 def check_followable(robot: Robot, trajectory: Trajectory) -> None:
@@ -138,8 +124,12 @@ class MujocoSimulator:
             raise InputError(f"clearance must not be negative, got {clearance}")
         if self.friction is not None and self.friction.viscous.shape != (robot.num_joints,):
             raise InputError(f"friction is that of {self.friction.viscous.size} joints, {robot.name} has others")
-        scene = MujocoScene(self, robot, payload, cell if cell is not None else WorkCell(), clearance, shapes)
-        check_movable(scene.loaded)
+        around = cell if cell is not None else WorkCell()
+        scene = MujocoScene(self, robot, payload, around, clearance, shapes)
+        rotors = assumed_rotors(scene.loaded)
+        if rotors.any():
+            driven = robot.with_armature(robot.armature + rotors)
+            scene = MujocoScene(self, driven, payload, around, clearance, shapes, rotors)
         scene.model, scene.collision  # noqa: B018  built here, so that what cannot be built is refused at once
         return scene
 
@@ -155,6 +145,7 @@ class MujocoScene:
         cell: its surroundings.
         clearance: least distance that a trajectory must keep [m].
         shapes: what may not touch what, if it is not to be that of `collision_scene`.
+        rotors: (n,) rotor inertia that the robot has for the simulation only, see `assumed_rotors`; empty for none.
     """
 
     simulator: MujocoSimulator
@@ -163,6 +154,7 @@ class MujocoScene:
     cell: WorkCell
     clearance: float = 0.0
     shapes: CollisionScene | None = None
+    rotors: FloatArray = field(default_factory=lambda: frozen([]))
 
     @cached_property
     def model(self) -> Any:
@@ -217,7 +209,7 @@ class MujocoScene:
             time=logged / rate,
             targets=np.concatenate(targets, axis=1),
             rows={name: np.searchsorted(logged, steps) for name, steps in groups.items()},
-            warnings=trajectory_warnings(self.robot, trajectory),
+            warnings=[*trajectory_warnings(self.robot, trajectory), *rotor_warnings(self.robot, self.rotors)],
         )
 
     def _check_clear(self, trajectory: Trajectory) -> None:
