@@ -25,6 +25,9 @@ SEGMENT = 20_000
 
 EFFORTS = ("tau", "current")
 
+LAGS = 3
+"""Changes of the errors of the angles that a controller's torque may follow."""
+
 
 @dataclass(frozen=True, eq=False)
 class JointData:
@@ -92,7 +95,7 @@ class JointDataSource:
         source = chosen if motion is None else motion
         moved = source.motion(recording, robot)
         self.motion = dataclasses.replace(moved, warnings=(*restamped, *moved.warnings)) if restamped else moved
-        self._drives = drives
+        self._angles, self._drives = angles, drives
         times = self.motion.time
         known = np.flatnonzero((times >= drives.time[0]) & (times <= drives.time[-1]))
         self._rows = slice(int(known[0]), int(known[-1]) + 1)
@@ -115,6 +118,21 @@ class JointDataSource:
             own = slice(start, min(start + SEGMENT, self._rows.stop))
             time = motion.time[own]
             yield JointData(time, motion.q[own], motion.dq[own], motion.ddq[own], self._effort_at(time))
+
+    def error_rates(self, time: FloatArray) -> FloatArray:
+        """(T, n, LAGS) how fast what smoothing took from the recorded angles changed last, the time before, and so on.
+
+        Args:
+            time: (T,) of a segment, or of a part of it.
+        """
+        first = self._rows.start + int(np.searchsorted(self._time, time[0]))
+        own = slice(max(first - LAGS, 0), first + time.size)
+        stamps = self.motion.time[own]
+        errors = np.column_stack([np.interp(stamps, self._angles.time, column) for column in self._angles.values.T])
+        rates = np.diff(errors - self.motion.q[own], axis=0) / np.diff(stamps)[:, None]
+        rates = np.concatenate([np.zeros((LAGS + time.size - 1 - len(rates), rates.shape[1])), rates])
+        lagged = [rates[LAGS - 1 - lag : len(rates) - lag] for lag in range(LAGS)]
+        return np.stack(lagged, axis=2)
 
     def _effort_at(self, time: FloatArray) -> FloatArray:
         stamps, values = self._drives.time, self._drives.values

@@ -20,6 +20,7 @@ from iparam.estimation.torque.consistent_robot import (
     link_units,
 )
 from iparam.estimation.torque.drives.drive_gains import DriveGains, find_gains
+from iparam.estimation.torque.drives.encoder_feedback import EncoderFeedback, encoder_feedback
 from iparam.estimation.torque.drives.gain_scatter import with_measured_tolerance
 from iparam.estimation.torque.friction import DISSIPATIVE, PLAIN, FrictionModel, kind
 from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
@@ -84,6 +85,8 @@ class RobotEstimate:
         measurements: fingerprints of the torques or currents that it comes from.
         motion: how the angles of other runs are to be smoothed.
         bandwidths: (n,) with which the angles of the first run were smoothed [Hz]; zeros where another filter did.
+        feedback: what the controllers make of the errors of their encoders, which is no part of the arm and is taken
+            from the residuals; None if it was not looked at.
     """
 
     robot: Robot
@@ -105,6 +108,7 @@ class RobotEstimate:
     measurements: tuple[str, ...] = ()
     motion: MotionSource | None = None
     bandwidths: FloatArray = field(default_factory=lambda: np.zeros(0))
+    feedback: EncoderFeedback | None = None
 
     @property
     def friction_terms(self) -> tuple[tuple[str, ...], ...]:
@@ -132,7 +136,10 @@ class RobotEstimate:
         check_runs([recording], self.model.robot, self.model.gravity)
         scale = self.drive_gains.values if source.effort == "current" else np.ones(self.model.num_joints)
         every = {"identified": (self.model, self.parameters), **self.comparisons}
-        return {name: predict_torques(model, values, source, scale) for name, (model, values) in every.items()}
+        return {
+            name: predict_torques(model, values, source, scale, self.feedback)
+            for name, (model, values) in every.items()
+        }
 
     def to_document(self) -> dict[str, Any]:
         """What `save` writes."""
@@ -159,6 +166,7 @@ class RobotEstimate:
             "friction": {name: numbers_or_null(values) for name, values in self.friction.items()},
             "friction_terms": [list(own) for own in self.friction_terms],
             "couplings": [drive.to_document() for drive in self.coupled_drives],
+            "encoder_damping": None if self.feedback is None else self.feedback.damping.tolist(),
             "left_out": [joint + 1 for joint in self.left_out],
             "drive_gains": self.drive_gains.to_document(),
             "torque_residual_rms": numbers_or_null(self.fit_rms),
@@ -246,7 +254,8 @@ def identify_robot(
         warnings.append(
             f"{gains.source} Each is taken to be within {100 * gains.tolerance:.2g} % (standard deviation)."
         )
-    consistent, rms = grouped(model) @ parameters, _rms(model, parameters, sources, gains.values)
+    feedback = encoder_feedback(model, parameters, sources, gains.values)
+    consistent, rms = grouped(model) @ parameters, _rms(model, parameters, sources, gains.values, feedback)
     warnings += _misfit_remarks(fit, consistent, rms, sources)
     names, open_ = _names(model), _undetermined(fit, float(links[:, 0].sum()))
     if open_.any():
@@ -283,6 +292,7 @@ def identify_robot(
         measurements=tuple(recording.signal(effort).fingerprint for recording in recordings),
         motion=_for_other_runs(sources[0].motion) if motion is None else motion,
         bandwidths=frozen(_bandwidths(sources[0].motion)),
+        feedback=feedback,
     )
 
 
@@ -432,9 +442,13 @@ def _maker(fit: TorqueFit) -> tuple[TorqueModel, FloatArray]:
 
 
 def _rms(
-    model: TorqueModel, parameters: FloatArray, sources: Sequence[JointDataSource], scale: FloatArray
+    model: TorqueModel,
+    parameters: FloatArray,
+    sources: Sequence[JointDataSource],
+    scale: FloatArray,
+    feedback: EncoderFeedback,
 ) -> FloatArray:
-    found = [predict_torques(model, parameters, source, scale) for source in sources]
+    found = [predict_torques(model, parameters, source, scale, feedback) for source in sources]
     samples = np.array([one.samples for one in found])
     squares = np.array([one.rms**2 for one in found])
     return np.asarray(np.sqrt((squares * samples[:, None]).sum(axis=0) / samples.sum()))

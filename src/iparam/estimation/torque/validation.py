@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.arrays import FloatArray
+from iparam.estimation.torque.drives.encoder_feedback import EncoderFeedback
 from iparam.estimation.torque.joint_data import JointDataSource
 from iparam.estimation.torque.torque_fit import with_directions
 from iparam.estimation.torque.torque_model import TorqueModel
@@ -33,7 +34,11 @@ class TorquePrediction:
 
 
 def predict_torques(
-    model: TorqueModel, parameters: FloatArray, source: JointDataSource, scale: FloatArray
+    model: TorqueModel,
+    parameters: FloatArray,
+    source: JointDataSource,
+    scale: FloatArray,
+    feedback: EncoderFeedback | None = None,
 ) -> TorquePrediction:
     """Compare the torques that a model predicts with those of a run.
 
@@ -42,6 +47,7 @@ def predict_torques(
         parameters: (p,) of it.
         source: the run.
         scale: (n,) that turns its efforts into torques.
+        feedback: what the controllers make of the errors of their encoders, which is no part of the model.
     """
     count = model.num_joints
     squares, total = np.zeros(count), np.zeros(count)
@@ -50,6 +56,8 @@ def predict_torques(
     for data, directions in with_directions(model, source):
         torque = data.effort * scale
         residual = torque - model.torques(data, 0, directions, parameters)
+        if feedback is not None:
+            residual = residual - feedback.torques(source, data.time)
         squares += (residual**2).sum(axis=0)
         total += (torque**2).sum(axis=0)
         low, high = np.minimum(low, data.q.min(axis=0)), np.maximum(high, data.q.max(axis=0))
