@@ -15,7 +15,7 @@ from iparam.cli.command_table import COMMANDS
 
 Attack = Callable[[Iterable[Callable[[Path], Case]]], None]
 
-A_FEW = 10
+A_FEW = 6
 """Runs a command in a test; `make fuzz` does them all."""
 
 

@@ -129,6 +129,14 @@ def test_sources_say_what_they_miss(recording: Recording, robot: iparam.Robot) -
         AccelerometerMotion().motion(based, robot)
 
 
+@pytest.mark.parametrize("count", [1, 2, 15])
+@pytest.mark.parametrize("source", [KalmanMotion(), KalmanMotion(causal=True), ButterworthMotion()])
+def test_a_few_samples_are_no_motion(source: MotionSource, count: int, robot: iparam.Robot) -> None:
+    few = Recording("ur5e", {"q": Signal(0.002 * np.arange(count), np.zeros((count, 6)), "rad")})
+    with pytest.raises(InputError, match=f"at least 16 samples are needed, got {count}"):
+        source.motion(few, robot)
+
+
 def _planar() -> iparam.Robot:
     links = tuple(iparam.Link(name) for name in ("base", "one", "two"))
     joints = tuple(

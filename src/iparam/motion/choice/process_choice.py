@@ -24,6 +24,7 @@ import numpy as np
 from iparam.arrays import FloatArray, remembered
 from iparam.motion.angle_samples import resolution
 from iparam.motion.joint_process import JointProcess, TimeSteps, filter_joint, residual_sums, smooth_joint
+from iparam.motion.motion import checked_angles
 from iparam.robot.batching import get_num_threads
 
 ORDERS = (3, 4, 5, 6, 7)
@@ -83,6 +84,7 @@ _GAIN = 4.0  # by which Mallows' criterion, in units of the noise's variance, mu
 @remembered
 def choose_processes(time: FloatArray, q: FloatArray) -> tuple[JointProcess, ...]:
     """The models for smoothing angles q (T, n) at times (T,), one a joint."""
+    checked_angles(time, q, LEAST_SAMPLES)
     plain = JointProcess(4, 1.0, 1.0)
     share = _thinning(time, SEARCH_SAMPLES, SEARCH_RATE)
     few = [_Samples(time[::share], np.ascontiguousarray(angle)) for angle in q[::share].T]
