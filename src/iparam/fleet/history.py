@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from iparam.arrays import FloatArray
 from iparam.fleet.summary import USABLE
@@ -166,7 +166,7 @@ def _change(series: Series, first: int, end: int) -> Change | None:
     times = series.times[first:end]
     slope_gain = _gain_of_slope(z, times)
     freedom = z.shape[1]
-    if chi2.sf(max(step_gain, slope_gain), freedom) * count > SURE:
+    if chdtrc(freedom, max(step_gain, slope_gain)) * count > SURE:
         return None
     if slope_gain >= step_gain:
         worst = int(np.argmax([_gain_of_slope(z[:, [column]], times) for column in range(freedom)]))
@@ -217,7 +217,7 @@ def _bias_drifts(series: Series) -> list[Change]:
         one = z[:, [column]]
         slope = _gain_of_slope(one, times)
         step = max(_gain_of_step(one, place) for place in range(1, len(one)))
-        if slope > step and chi2.sf(slope, 1) * len(one) * len(BIAS) < SURE:
+        if slope > step and chdtrc(1, slope) * len(one) * len(BIAS) < SURE:
             change, unit = _fitted_change(values[:, column], times), "N" if name[5] == "f" else "N m"
             days = (times[-1] - times[0]) / 86400.0
             sentence = f"the sensor's bias {name[5:]} drifts by {change:+.3g} {unit} in {days:.3g} days"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from iparam.arrays import FloatArray, frozen
 from iparam.estimation.estimate import Estimate
@@ -17,7 +17,7 @@ from iparam.spatial.equivalent_body import EquivalentBody, equivalent_body
 from iparam.spatial.parameters import InertialParameters
 from iparam.spatial.phi import pseudo_inertia_from_phi
 
-SQUARED_RADIUS_95 = float(chi2.ppf(0.95, 3))
+SQUARED_RADIUS_95 = float(chdtri(3, 0.05))
 """Of the ellipsoid in units of the standard deviation that holds three normal variables in 95 of 100 cases."""
 
 

@@ -18,6 +18,7 @@ import iparam
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import FileFormatError, InputError
 from iparam.files.json import read_json
+from iparam.recording.files.arrow_columns import numbers_of_arrow
 
 BLOCK_SAMPLES = 65536
 TABLE_SUFFIXES = (".json", ".csv", ".parquet")
@@ -127,7 +128,7 @@ def _csv_blocks(path: Path, names: Sequence[str]) -> Iterator[list[Any]]:
                 ),
             )
             for batch in reader:
-                yield [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+                yield [numbers_of_arrow(column)[0] for column in batch.columns]
     except OSError as error:
         raise _unreadable(path, error) from None
     except (UnicodeDecodeError, csv.Error, pyarrow.ArrowException) as error:

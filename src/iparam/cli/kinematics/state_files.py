@@ -7,11 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.files.json import json_line
+from iparam.recording.files.arrow_columns import arrow_of_numbers
 
 FORMAT = "iparam-states/1"
 
@@ -136,4 +135,4 @@ def writer_type(path: Path) -> type[StatesWriter]:
 def _record_batch(rows: FloatArray) -> Any:
     import pyarrow
 
-    return pyarrow.RecordBatch.from_arrays([pyarrow.array(np.ascontiguousarray(c)) for c in rows.T], names=COLUMNS)
+    return pyarrow.RecordBatch.from_arrays([arrow_of_numbers(column) for column in rows.T], names=COLUMNS)

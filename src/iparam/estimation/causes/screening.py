@@ -189,7 +189,7 @@ def _block_sums(columns: FloatArray, residual: FloatArray) -> FloatArray:
 
 def _chance(score: FloatArray, scatter: FloatArray, full: FloatArray) -> float:
     """Chance of a score (k,) at least that large, with the scatter of its blocks, and not less than white noise has."""
-    from scipy.stats import f as fisher
+    from scipy.special import fdtrc
 
     size = np.sqrt(np.maximum(np.diag(full), 1e-300))
     unit = full / np.outer(size, size)
@@ -202,7 +202,7 @@ def _chance(score: FloatArray, scatter: FloatArray, full: FloatArray) -> float:
     along = directions.T @ turned
     k = along.size
     statistic = float(np.sum(along**2 / np.maximum(raised, max(1.0, float(raised.mean())))))
-    return float(fisher.sf(statistic / k, k, max(BLOCKS - k, 8)))
+    return float(fdtrc(k, max(BLOCKS - k, 8), statistic / k))
 
 
 def _told_part(full: FloatArray, score: FloatArray) -> FloatArray:

@@ -154,9 +154,9 @@ def _jackknife(scores: Scores, root: FloatArray, groups: int) -> FloatArray:
 
 def student_width(groups: int) -> float:
     """By how much a standard deviation that few groups tell is widened, so that 1.96 of it hold 95 %."""
-    from scipy.stats import t as student
+    from scipy.special import ndtri, stdtrit
 
-    return float(student.ppf(0.975, max(groups - 1, 1)) / student.ppf(0.975, np.inf))
+    return float(stdtrit(max(groups - 1, 1), 0.975) / ndtri(0.975))
 
 
 def _regular_root(matrix: FloatArray) -> FloatArray:

@@ -301,7 +301,7 @@ def _jackknife_scatter(
     Args:
         half: (r, r) H, where H H' is the inverse of the information; the units are those of H^-1 times the solution.
     """
-    from scipy.stats import chi2
+    from scipy.special import chdtri
 
     count = solution.size
     moves, even = [], []
@@ -323,7 +323,7 @@ def _jackknife_scatter(
     each = np.mean(np.square(even), axis=0) * groups
     mean_limit = 1.0 + EVIDENCE * np.sqrt(2.0 / (groups * count))
     # Blocks do not share alike in a direction: about half of them count.
-    limit = float(chi2.ppf(1.0 - CHANCE / count, 0.5 * groups) / (0.5 * groups))
+    limit = float(chdtri(0.5 * groups, CHANCE / count) / (0.5 * groups))
     if each.mean() < mean_limit and each.max() < limit:
         return np.eye(count), blocks
     scatter = (groups - 1) / groups * np.transpose(moves) @ moves

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError
+from iparam.recording.files.arrow_columns import numbers_of_arrow
 
 BLOCK = 1 << 22
 """Bytes that are read at once."""
@@ -160,10 +161,11 @@ def _parse_sound(
         )
     except pyarrow.ArrowException:
         return None
+    columns = [numbers_of_arrow(column) for column in table.columns]
     return NumberRows(
         np.arange(first_line, first_line + table.num_rows),
-        [column.to_numpy() for column in table.columns],
-        [column.is_null().to_numpy() if column.null_count else None for column in table.columns],
+        [values for values, _ in columns],
+        [empty for _, empty in columns],
         _NO_LINES,
         _NO_LINES,
     )

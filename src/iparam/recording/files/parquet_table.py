@@ -12,12 +12,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
-from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError, FileFormatError, InputError, IparamError
 from iparam.files.json import json_line, parse_json
 from iparam.recording.channels import CHANNELS, TOOL, default_frame, signal_of_column
+from iparam.recording.files.arrow_columns import Numbers, arrow_of_numbers, numbers_of_arrow
 from iparam.recording.files.reading import Reading
 from iparam.recording.files.table import Table, TableBuilder, check_names, numbered_poses, table_columns
 from iparam.recording.statements import FRAME_KEYS
@@ -115,9 +114,6 @@ MAGIC = b"PAR1"
 BATCH_ROWS = 1 << 16
 """Rows that are decoded at once."""
 
-Numbers = tuple[FloatArray, NDArray[np.bool_] | None]
-"""A column's numbers (R,), and where it has none (R,); None for nowhere."""
-
 KEY = b"iparam"
 """Of the entry of a table's metadata that has the document of a recording."""
 
@@ -155,7 +151,7 @@ def arrow_of_recording(recording: Recording) -> Any:
     if not recording.signals:
         raise InputError("a table has a row for each sample, and this recording has no signals")
     times, columns = table_columns(recording.signals)
-    arrays = [pyarrow.array(times), *(pyarrow.array(v, mask=~present) for v, present in columns.values())]
+    arrays = [arrow_of_numbers(times), *(arrow_of_numbers(v, present) for v, present in columns.values())]
     fields = [pyarrow.field(name, pyarrow.float64(), nullable=name != "time") for name in ("time", *columns)]
     schema = pyarrow.schema(fields, metadata={KEY: json_line(recording_document(recording))})
     return pyarrow.table(arrays, schema=schema)
@@ -281,8 +277,7 @@ def _numbers(array: Any, name: str, source: str) -> Numbers:
         array = array.dictionary_decode()
     if pyarrow.types.is_decimal(array.type):
         array = array.cast(pyarrow.float64())
-    empty = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
-    return array.to_numpy(zero_copy_only=False).astype(np.float64, copy=False), empty
+    return numbers_of_arrow(array)
 
 
 def _holds_numbers(kind: Any) -> bool:

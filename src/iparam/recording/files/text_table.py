@@ -14,6 +14,7 @@ from typing import BinaryIO
 from iparam.errors import ContradictionError, FileFormatError
 from iparam.files.reading_limit import check_size, reading_limit
 from iparam.recording.channels import TOOL, default_frame, default_unit, expand_columns
+from iparam.recording.files.arrow_columns import arrow_of_numbers
 from iparam.recording.files.garbled_rows import GarbledRows
 from iparam.recording.files.number_rows import LONGEST_LINE, TextBlock, count_lines, first_line, parse_rows, text_blocks
 from iparam.recording.files.reading import Reading
@@ -197,7 +198,7 @@ def text_of_signals(signals: Mapping[str, Signal], source: str, tool_frame: str 
                 f"{name}, and a reader would take {default_unit(name)!r} and {default_frame(name)!r}; save as .parquet"
             )
     times, columns = table_columns(signals)
-    arrays = [pyarrow.array(times), *(pyarrow.array(v, mask=~present) for v, present in columns.values())]
+    arrays = [arrow_of_numbers(times), *(arrow_of_numbers(v, present) for v, present in columns.values())]
     names = ["time", *columns]
     stream = io.BytesIO(",".join(names).encode("ascii") + b"\n")
     stream.seek(0, io.SEEK_END)

@@ -14,6 +14,7 @@ import pyarrow.csv
 from iparam.arrays import FloatArray
 from iparam.errors import InputError, IparamError
 from iparam.recording.channels import column_names
+from iparam.recording.files.arrow_columns import arrow_of_numbers
 
 SUFFIX = "partial.csv"
 
@@ -120,6 +121,8 @@ class SpillFile:
 def _text(rows: FloatArray) -> bytes:
     """Rows (R, k) of numbers as lines, with all digits. By Arrow, which lets other threads run: one is the guard."""
     stream = pyarrow.BufferOutputStream()
-    table = pyarrow.table(list(rows.T), names=[str(number) for number in range(rows.shape[1])])
+    table = pyarrow.table(
+        [arrow_of_numbers(column) for column in rows.T], names=[str(number) for number in range(rows.shape[1])]
+    )
     pyarrow.csv.write_csv(table, stream, pyarrow.csv.WriteOptions(include_header=False))
     return bytes(stream.getvalue().to_pybytes())

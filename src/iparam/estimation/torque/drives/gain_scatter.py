@@ -107,10 +107,10 @@ def gain_scatter(fit: TorqueFit) -> float:
         return float(weights @ (deviations - np.average(deviations, weights=weights)) ** 2) - (deviations.size - 1)
 
     from scipy.optimize import brentq
-    from scipy.stats import f as fisher
+    from scipy.special import fdtri
 
     joints, blocks = deviations.size - 1, sum(min(GROUPS, len(run.blocks)) - 1 for run in fit.runs)
-    if excess(0.0) <= joints * (float(fisher.ppf(1.0 - CHANCE, joints, max(blocks, 1))) - 1.0):
+    if excess(0.0) <= joints * (float(fdtri(joints, max(blocks, 1), 1.0 - CHANCE)) - 1.0):
         return 0.0
     if excess(LARGEST**2) >= 0.0:
         return LARGEST
