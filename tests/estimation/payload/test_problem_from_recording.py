@@ -11,7 +11,14 @@ import pytest
 
 import iparam
 from iparam.cli.main import main
-from iparam.estimation import METHODS, IdentificationError, compensate_wrench, identify_payload, problem_from_recording
+from iparam.estimation import (
+    METHODS,
+    Estimate,
+    IdentificationError,
+    compensate_wrench,
+    identify_payload,
+    problem_from_recording,
+)
 from iparam.export.discrediting import discrediting
 from iparam.motion.sources import (
     AccelerometerMotion,
@@ -51,8 +58,10 @@ def path(run: Recording, ur5e, excitation: iparam.TrajectorySamples, tmp_path_fa
     return place
 
 
-@pytest.mark.parametrize("method", ["consistent", "riv"])
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [("kalman", "riv"), ("accelerometer", "consistent"), ("set-points", "riv"), ("butterworth", "consistent")],
+)
 def test_the_command_is_the_library(path: Path, ur5e, name: str, method: str, capsys) -> None:
     """The command once computed the motion itself, and lost how well it is known."""
     found = identify_payload(Recording.load(path), ur5e, method, motion=SOURCES[name])
@@ -60,7 +69,7 @@ def test_the_command_is_the_library(path: Path, ur5e, name: str, method: str, ca
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(found.to_document()))
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", ["kalman", "savitzky-golay"])  # that state a covariance of their own, and do not
 def test_all_methods_at_once_are_each_by_itself(path: Path, ur5e, name: str, capsys) -> None:
     recording = Recording.load(path)
     assert main(["identify", "payload", str(path), "--motion", name, "--method", "all", "--json"]) == 0
@@ -93,16 +102,22 @@ def test_instruments_need_a_second_motion(run: Recording, ur5e) -> None:
         identify_payload(run, ur5e, "riv", motion=finished)
 
 
-@pytest.mark.parametrize("signals", [("q",), ("q", "wrench")])
-@pytest.mark.parametrize("gap", [1.0, 2.0, 3.0])
-def test_a_gap_costs_no_more_than_its_samples(run: Recording, ur5e, load, signals: tuple[str, ...], gap: float) -> None:
+@pytest.fixture(scope="module")
+def whole(run: Recording, ur5e) -> Estimate:
+    return identify_payload(run, ur5e)
+
+
+@pytest.mark.parametrize(("signals", "gap"), [(("q",), 2.0), (("q",), 3.0), (("q", "wrench"), 3.0)])
+def test_a_gap_costs_no_more_than_its_samples(
+    run: Recording, whole: Estimate, ur5e, load, signals: tuple[str, ...], gap: float
+) -> None:
     """Two seconds without angles made 1.7 kg of 2 kg, and three were said to be a motion that tells nothing."""
     cut = run
     for name in signals:
         signal = run.signal(name)
         kept = (signal.time <= 4.0) | (signal.time >= 4.0 + gap)
         cut = cut.with_signal(name, time=signal.time[kept], values=signal.values[kept])
-    whole, found = identify_payload(run, ur5e), identify_payload(cut, ur5e)
+    found = identify_payload(cut, ur5e)
     assert (np.abs(found.phi - load) < 4.0 * found.standard_deviation.phi).all()
     assert (found.standard_deviation.phi < 2.5 * whole.standard_deviation.phi).all()
     said = [text for text in found.warnings if "gaps of the recorded motion" in text]

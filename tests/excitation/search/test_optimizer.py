@@ -121,10 +121,10 @@ def test_the_number_of_workers_does_not_change_the_result(planned) -> None:
 
 def test_better_motions_are_found_beside_a_good_one(planned) -> None:
     best = min(planned.starts, key=lambda start: start.final)
-    beside = [run_start(REFERENCE, 0, index, beside=best.x) for index in range(2, 6)]
+    beside = [run_start(REFERENCE, 0, index, beside=best.x) for index in (2, 3)]
     assert min(start.final for start in beside) < best.final
     assert max(start.initial for start in beside) < min(start.initial for start in planned.starts)
-    assert len({start.final for start in beside}) == 4
+    assert len({start.final for start in beside}) == 2
 
 
 def test_with_time_alone_every_other_start_is_beside_the_best() -> None:
@@ -220,7 +220,7 @@ def test_an_executor_runs_the_same_starts(planned) -> None:
         again = optimize_excitation(REFERENCE, seed=0, starts=1, executor=pool)
     np.testing.assert_array_equal(again.starts[0].x, planned.starts[0].x)
     told: list[Progress] = []
-    cut = optimize_excitation(REFERENCE, seed=0, time_budget=4.0, executor=executor, progress=told.append)
+    cut = optimize_excitation(REFERENCE, seed=0, time_budget=1.0, executor=executor, progress=told.append)
     assert executor.shared.asked >= 1
     assert not any(start.finished for start in cut.starts)  # none could win
     assert told[-1].best == cut.value
@@ -243,7 +243,7 @@ def test_an_executor_that_is_gone_ends_the_search() -> None:
 def test_a_small_time_budget_is_kept_and_still_gives_a_valid_motion() -> None:
     seen = []
     began = time.monotonic()
-    result = optimize_excitation(REFERENCE, seed=1, time_budget=1.0, progress=seen.append)
+    result = optimize_excitation(REFERENCE, seed=1, time_budget=1.0, workers=1, progress=seen.append)
     assert time.monotonic() - began < 60.0
     assert result.seconds < 30.0
     assert all(margin.margin >= 0.0 for margin in result.margins)
@@ -257,7 +257,7 @@ def test_ctrl_c_returns_the_best_so_far() -> None:
         "from iparam.excitation.search.optimizer import optimize_excitation\n"
         "from iparam.excitation.setup import reference_problem\n"
         "seen = lambda p: print('done', p.finished, flush=True)\n"
-        "r = optimize_excitation(reference_problem(), time_budget=300.0, progress=seen)\n"
+        "r = optimize_excitation(reference_problem(), time_budget=300.0, workers=1, progress=seen)\n"
         "print('result', r.interrupted, r.condition_number, min(m.margin for m in r.margins) >= 0)\n"
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
