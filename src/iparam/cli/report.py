@@ -102,7 +102,7 @@ class Report(CorrectedRunOptions):
             robot=content.robot,
             recordings=recordings,
             plans=plans,
-            results=[("load", content.estimate)],
+            results=[("load", content.estimate)] if content.estimate.complete else [],
             truth=content.truth,
             title=content.title,
         )

@@ -187,8 +187,7 @@ class Estimate:
         if not self.complete:
             raise InputError(
                 f"{what}, and this result has only {', '.join(self.determined) or 'combinations of them'}: the data "
-                "did not determine the rest (null). Identify the load from a motion that shows it; the result's "
-                "warnings say which"
+                "did not determine the rest (null). The result's warnings say what would show it"
             )
 
     def require_credit(self, what: str) -> None:

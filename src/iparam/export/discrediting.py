@@ -40,7 +40,7 @@ _HARMLESS = tuple(
         r"dq is \S+ times the slope of q over time: dq is in degrees beside q in rad, and was converted",
         r"The gyro \(wx, wy, wz\) is \S+ times the turning of the orientation: in deg/s, and was converted\.",
         # Of the identification: compensated, or in the standard deviations.
-        r"The data determine only .* of the load\. To see the rest, .*",  # the rest is null
+        r"The data determine only .* of the load\. (To see the rest, .*|No motion shows .*)",  # the rest is null
         r"The (wrench|motion) lags behind the (wrench|motion) by \S+ \+- \S+ ms( \(95 %\))?, which was compensated .*",
         r"The (joint angles lag behind the wrench|wrench lags behind the motion) by \S+ \+- \S+ ms( \(95 %\))?, as b.*",
         r"The wrench lags behind the joint angles by \S+ ms, which was compensated\.",

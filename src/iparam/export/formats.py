@@ -96,7 +96,7 @@ def export_load(load: IdentifiedLoad | StaticLoad, format_name: str, force: bool
     if chosen.write_static is None:
         able = " and ".join(entry.name for entry in FORMATS.values() if entry.write_static is not None)
         raise InputError(
-            f"format {format_name} needs an inertia, which this result does not have: identify the load from a motion "
-            f"that shows all of it; {able} can do without"
+            f"format {format_name} needs an inertia, which this result does not have in full; its warnings say what "
+            f"would show it. {able} can do without"
         )
     return chosen.write_static(load)

@@ -228,7 +228,7 @@ class StaticLoad:
             value = document.content.get(key, 0.0)
             if value is None or (isinstance(value, list) and None in value):
                 raise document.error(
-                    key, "is null: the data did not determine it. Identify the load from a motion that shows it"
+                    key, "is null: the data did not determine it. The result's warnings say what would show it"
                 )
         warnings = document.content.get("warnings", [UNSTATED])
         if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):

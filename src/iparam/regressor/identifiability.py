@@ -15,7 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.regressor.joint_torque import joint_torque_regressor
+from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.batching import STANDARD_GRAVITY
+from iparam.robot.kinematics import forward_kinematics, jacobian
 from iparam.robot.model import Robot
 
 PARAMETER_NAMES = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
@@ -28,6 +30,7 @@ For joints about z these last three are the ones that a link shares with the lin
 of the textbooks (Khalil & Dombre 2002, section 9.4), which regroup them towards the base.
 """
 
+_TRIED = 50  # random states that show all that an arm can show
 CLEAR_GAP = 100.0
 """Least ratio between the effects of the weakest parameter kept and of the strongest dropped."""
 
@@ -239,3 +242,32 @@ def payload_identifiability(regressor: ArrayLike, tolerance: float = 1e-6) -> Id
         condition_number=float(values[0] / values[-1]) if rank == 10 else np.inf,
         undetermined=tuple(name for name, hidden in zip(PARAMETER_NAMES, blind, strict=True) if hidden),
     )
+
+
+def beyond_arm(robot: Robot, gravity: ArrayLike = STANDARD_GRAVITY, *, bias: bool = True) -> tuple[str, ...]:
+    """Names of the parameters of a payload that no motion of the arm shows, such as Ixx of what a SCARA carries.
+
+    Args:
+        robot: the arm; its limits do not matter.
+        gravity: (3,) in base axes [m/s^2].
+        bias: whether a constant bias of the sensor has to be told from the payload, too.
+    """
+    random = np.random.default_rng(0)
+    q = random.uniform(-np.pi, np.pi, (_TRIED, robot.num_joints))
+    dq, ddq = random.normal(size=(2, *q.shape))
+    rows = wrench_regressor(robot, q, dq, ddq, gravity)
+    return payload_identifiability(rows - rows.mean(axis=0) if bias else rows).undetermined
+
+
+def turning_axes(robot: Robot) -> int:
+    """About how many axes of itself the tool can be turned, 0 to 3."""
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (_TRIED, robot.num_joints))
+    turning = jacobian(robot, q, frame="tool")[:, :3].transpose(1, 0, 2).reshape(3, -1)
+    return int((np.linalg.svd(turning, compute_uv=False) > 1e-6).sum())
+
+
+def turns_gravity(robot: Robot, gravity: ArrayLike = STANDARD_GRAVITY) -> bool:
+    """Whether the arm can turn gravity (3,), in base axes, to other axes of its tool."""
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (_TRIED, robot.num_joints))
+    pull = np.einsum("pij,i->pj", forward_kinematics(robot, q)[:, :3, :3], as_float_array(gravity, "gravity", (3,)))
+    return bool(np.ptp(pull, axis=0).max() > 1e-6 * np.linalg.norm(gravity))

@@ -108,7 +108,7 @@ class ReportContext:
     @cached_property
     def body(self) -> EquivalentBody | None:
         """The box and the ellipsoid that stand for the estimate, if any do."""
-        return equivalent_body(self.estimate.parameters)
+        return equivalent_body(self.estimate.parameters) if self.estimate.complete else None
 
     @cached_property
     def true_body(self) -> EquivalentBody | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,10 @@ from iparam.estimation.payload.partial_estimate import partial_estimate
 from iparam.estimation.payload.problem_from_recording import problem_from_recording
 from iparam.estimation.payload.weighted_fit import require_identifiable
 from iparam.export import IdentifiedLoad, StaticLoad, export_load, is_static_result
+from iparam.export.discrediting import discrediting
 from iparam.recording import Recording
+from iparam.report import ReportInput
+from iparam.report.page import report_page
 from iparam.trajectory import WindowedFourierTrajectory
 
 UR5E = iparam.load_robot("ur5e")
@@ -166,13 +170,74 @@ def test_what_needs_all_of_it_says_so(partial: Estimate, tmp_path: Path) -> None
     for use in (
         lambda: partial.parameters,
         lambda: iparam.estimation.compensate_wrench(recording, UR5E, partial),
-        lambda: iparam.estimation.verify_estimate(partial, recording, UR5E),
         lambda: iparam.fuse_estimates([partial, other]),
-        lambda: iparam.report.ReportInput(estimate=partial),
         lambda: IdentifiedLoad.from_estimate(partial),
     ):
         with pytest.raises(InputError, match="this result has only mass, center_of_mass, inertia_xz"):
             use()
+
+
+def seen_from(joints: tuple[int, ...], estimate: Estimate, seed: int = 9) -> iparam.estimation.Verification:
+    return iparam.estimation.verify_estimate(estimate, run(seed, joints), UR5E)
+
+
+@pytest.mark.parametrize("joints", [(5,), (3, 4, 5)])
+def test_what_is_determined_is_verified(partial: Estimate, joints: tuple[int, ...]) -> None:
+    """Also by a motion that shows the rest, which is fitted to it and judges nothing."""
+    found = seen_from(joints, partial)
+    assert found.passed
+    np.testing.assert_allclose(found.by_noise, 1.0, atol=0.1)
+    assert abs(found.best_scale - 1.0) < 3.0 * found.scale_deviation < 0.02
+    (told,) = [text for text in found.warnings if "not verified" in text]
+    assert "does not have Ixx, Ixy, Iyy" in told
+    # A wrong value of what is determined is not made up for by what is fitted.
+    for factor, entry in ((1.2, 0), (3.0, 9)):
+        phi = np.array(partial.phi)
+        phi[entry] *= factor
+        assert not seen_from(joints, dataclasses.replace(partial, phi=phi)).passed
+
+
+def test_a_report_shows_what_is_determined(partial: Estimate) -> None:
+    pytest.importorskip("matplotlib")
+    page = report_page(ReportInput(estimate=partial, recording=run(0, (5,)), robot=UR5E, truth=LOAD))
+    assert page.count("not determined") == 3
+    assert "7 intervals hold the truth" in page
+    assert "The motion shows 7 of ten directions" in page
+    assert not re.search(r">\s*[-+±]?nan\b", page, re.IGNORECASE)
+
+
+AXES = {"scara": "zzpz", "gantry": "pppz", "level": "y"}
+
+
+@pytest.mark.parametrize("name", AXES)
+def test_an_arm_is_not_advised_to_do_what_it_cannot(name: str, tmp_path: Path) -> None:
+    """A SCARA cannot turn its tool about x and y, and no motion of it shows the moments about them."""
+    kinds = {"z": ("continuous", "0 0 1"), "y": ("continuous", "0 1 0"), "p": ("prismatic", "0 0 1")}
+    slides = iter(["1 0 0", "0 1 0", "0 0 1"]) if name == "gantry" else iter(["0 0 1"])
+    links = "".join(f'<link name="l{i}"/>' for i in range(len(AXES[name]) + 1))
+    joints = ""
+    for i, letter in enumerate(AXES[name]):
+        kind, axis = kinds[letter]
+        axis = next(slides) if letter == "p" else axis
+        joints += (
+            f'<joint name="j{i}" type="{kind}"><parent link="l{i}"/><child link="l{i + 1}"/><origin xyz=".3 0 0"/>'
+            f'<axis xyz="{axis}"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint>'
+        )
+    (tmp_path / "arm.urdf").write_text(f'<robot name="{name}">{links}{joints}</robot>', encoding="utf-8")
+    robot = iparam.load_robot(tmp_path / "arm.urdf")
+    count = robot.num_joints
+    a, b = np.random.default_rng(3).normal(0.0, 0.3, (2, count, 3))
+    motion = WindowedFourierTrajectory(np.zeros(count), a, b, base_freq=0.25, duration=4.0).sample(250.0)
+    wrench = iparam.wrench_regressor(robot, motion.q, motion.dq, motion.ddq) @ LOAD.phi
+    wrench = wrench + np.random.default_rng(4).normal(size=wrench.shape) * 0.1 * DEVIATIONS
+    recording = Recording(name).with_signal("q", time=motion.time, values=motion.q)
+    found = identify_payload(recording.with_signal("wrench", time=motion.time, values=wrench), robot)
+    (sentence,) = [text for text in found.warnings if text.startswith("The data determine only")]
+    unseen = "yy" if name != "level" else "xx"
+    assert re.search(rf"No motion shows inertia .*{unseen}.*, as {name} turns its tool about one axis only", sentence)
+    assert "--shape-box" in sentence
+    assert "excite optimize" not in sentence
+    assert not discrediting(found.warnings)
 
 
 def test_exports_that_do_without_an_inertia_take_it(partial: Estimate, tmp_path: Path) -> None:

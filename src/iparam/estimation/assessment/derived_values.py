@@ -25,10 +25,12 @@ UNITS = ("kg", *["mm"] * 3, *["g\N{NO-BREAK SPACE}m²"] * 6)
 SCALES = np.array([1.0, *[1e3] * 3, *[1e3] * 6])
 """From SI to UNITS."""
 
+_SIX = np.triu_indices(3)
+
 
 @dataclass(frozen=True, eq=False)
 class DerivedValues:
-    """The ten numbers of an estimate, in SI units.
+    """The ten numbers of an estimate, in SI units; NaN for what the data do not determine.
 
     Attributes:
         values: (10,) mass [kg], centre of mass [m], inertia about it [kg m^2].
@@ -50,10 +52,10 @@ def derived_values(estimate: Estimate) -> DerivedValues:
         [
             standard_deviation.mass,
             *standard_deviation.center_of_mass,
-            *inertia_entries(standard_deviation.inertia_about_com),
+            *standard_deviation.inertia_about_com[_SIX],
         ]
     )
-    inertia = inertia_entries(estimate.inertia_about_com)
+    inertia = estimate.inertia_about_com[_SIX]
     return DerivedValues(np.array([estimate.mass, *estimate.center_of_mass, *inertia]), NORMAL_95 * deviations)
 
 
@@ -62,8 +64,13 @@ def derived_of(body: InertialParameters) -> FloatArray:
     return np.array([body.mass, *body.center_of_mass, *inertia_entries(body.inertia_about_com)])
 
 
-def parameter_scales(body: InertialParameters) -> FloatArray:
-    """(10,) what an error of each is small or large compared with: mass, radius of gyration, largest moment."""
-    mass = max(abs(body.mass), 1e-12)
-    largest = max(float(np.abs(np.linalg.eigvalsh(body.inertia_about_com)).max()), 1e-12)
+def parameter_scales(body: InertialParameters | Estimate) -> FloatArray:
+    """(10,) what an error of each is small or large compared with: mass, radius of gyration, largest moment.
+
+    Of an inertia that is known in part, the largest moment is that of its known ones; NaN without any.
+    """
+    mass, inertia = max(abs(body.mass), 1e-12), body.inertia_about_com
+    moments = np.diag(inertia) if np.isnan(inertia).any() else np.linalg.eigvalsh(inertia)
+    known = np.abs(moments[~np.isnan(moments)])
+    largest = max(float(known.max()), 1e-12) if known.size else np.nan
     return np.array([mass, *[np.sqrt(largest / mass)] * 3, *[largest] * 6])

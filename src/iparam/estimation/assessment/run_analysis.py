@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
 from iparam.estimation.estimate import Estimate
@@ -21,6 +22,7 @@ from iparam.sensing.correction import Correction
 
 AXIS_NAMES = ("force x", "force y", "force z", "torque x", "torque y", "torque z")
 AXIS_UNITS = ("N", "N", "N", "N m", "N m", "N m")
+_UNSEEN = 1e-6  # share of the strongest column, or singular value, that is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,9 @@ class RunAnalysis:
         motion: how the arm moved.
         problem: regressors and measured wrenches of N samples.
         predicted: (N, 6) A phi + offset.
+        phi: (10,) of the estimate; what that does not have, because its data did not determine it, is fitted to this
+            run: the prediction is one of the rest.
+        fitted: (10,) which those are.
         residual: (N, 6) measured - predicted.
         offset: (6,) the constant part that is no load: the sensor's bias.
         offset_fitted: whether the offset was fitted to this run, or is the estimate's own bias.
@@ -42,6 +47,8 @@ class RunAnalysis:
     residual: FloatArray
     offset: FloatArray
     offset_fitted: bool
+    phi: FloatArray
+    fitted: NDArray[np.bool_]
 
     @property
     def rms(self) -> FloatArray:
@@ -102,11 +109,40 @@ def analyze_run(
         recording = recording.with_warnings(*restamped)
         motion = KalmanMotion().motion(recording, robot)
     problem = problem_from_recording(recording, robot, motion=motion, delay=delay, correction=correction.remaining())
-    load = problem.A @ estimate.phi
     bias = estimate.sensor_bias
-    if fit_offset or bias is None:
+    free = fit_offset or bias is None
+    offset = np.zeros(6) if bias is None or fit_offset else np.concatenate([bias.force, bias.torque])
+    fitted = np.isnan(estimate.phi)
+    phi = np.where(fitted, 0.0, estimate.phi)
+    if fitted.any():
+        phi[fitted] = _fitted_rest(problem, phi, fitted, offset, free)
+    load = problem.A @ phi
+    if free:
         offset = np.mean(problem.y - load, axis=0)
-    else:
-        offset = np.concatenate([bias.force, bias.torque])
     predicted = load + offset
-    return RunAnalysis(motion, problem, predicted, problem.y - predicted, offset, fit_offset or bias is None)
+    return RunAnalysis(motion, problem, predicted, problem.y - predicted, offset, free, phi, fitted)
+
+
+def _fitted_rest(
+    problem: PayloadProblem, phi: FloatArray, fitted: NDArray[np.bool_], offset: FloatArray, free: bool
+) -> FloatArray:
+    """The entries of phi that are to be fitted, by least squares weighted by the noise; zero where nothing shows them.
+
+    Args:
+        problem: the run.
+        phi: (10,) the others, and zeros.
+        fitted: (10,) which are to be fitted.
+        offset: (6,) of the wrench.
+        free: whether the offset is another, to be fitted along.
+    """
+    rest = problem.y - problem.A @ phi - offset
+    columns = problem.A[:, :, fitted]
+    if free:
+        rest, columns = rest - rest.mean(axis=0), columns - columns.mean(axis=0)
+    level = white_noise_level(problem.y)
+    weights = 1.0 / np.maximum(level, 1e-6 * max(float(np.abs(problem.y).max()), 1e-300))
+    design = (weights[:, None] * columns).reshape(-1, columns.shape[2])
+    norms = np.linalg.norm(weights[:, None] * problem.A, axis=(0, 1))
+    scale = np.where(norms[fitted] > _UNSEEN * norms.max(), norms[fitted], np.inf)
+    found = np.linalg.lstsq(design / scale, (weights * rest).ravel(), rcond=_UNSEEN)[0]
+    return np.asarray(found / scale)

@@ -18,6 +18,8 @@ from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.covariance import Scores, score_covariance
 from iparam.motion.motion import MotionEstimate
 from iparam.recording.recording import Recording
+from iparam.recording.statements import recorded_gravity
+from iparam.regressor.identifiability import PARAMETER_NAMES, turns_gravity
 from iparam.robot.model import Robot
 from iparam.rounding import NORMAL_95
 from iparam.sensing.correction import Correction
@@ -42,6 +44,9 @@ LEAST_TELLING = 1.0 / 6.0
 
 MASS_TOLERANCE = 0.01
 """Share by which a known mass may be missed: what force sensors promise of their gain."""
+
+FITTED_RANK = 1e-6
+"""Share of the largest singular value below which fitted parameters make up nothing."""
 
 NEGLIGIBLE = 1e-3
 """Share of the signal that counts as noise where a sensor has less: nobody needs a better prediction."""
@@ -213,7 +218,6 @@ def verify_estimate(
     """
     if not (np.isfinite(threshold) and threshold > 0.0):
         raise InputError(f"threshold must be positive, got {threshold!r}")
-    estimate.require_complete("the wrench of a load takes all ten parameters")
     if keep_bias and estimate.sensor_bias is None:
         raise InputError("the estimate has no sensor bias to keep: let the offsets be fitted")
     for name, value in (("known_mass", known_mass), ("mass_tolerance", mass_tolerance)):
@@ -245,10 +249,17 @@ def verify_estimate(
     if not deviation <= allowed:
         raise IdentificationError(
             f"this run cannot tell whether the load is right: one {_percent(3.0 * deviation)} heavier or lighter would "
-            f"be predicted as well (at most {_percent(3.0 * allowed)} is asked for). Record a motion that turns the "
-            "tool over, such as one of iparam excite optimize, or with a sensor of less noise"
+            f"be predicted as well (at most {_percent(3.0 * allowed)} is asked for). Record "
+            f"{_telling_motion(robot, recording)}, such as one of iparam excite optimize, or with a sensor of less "
+            "noise"
         )
     time = run.problem.time
+    if run.fitted.any():
+        missing = ", ".join(name for name, fit in zip(PARAMETER_NAMES, run.fitted, strict=True) if fit)
+        remarks.append(
+            f"the result does not have {missing} about the frame's origin, which its data did not determine: they are "
+            "fitted to this run and not verified; the rest is"
+        )
     return Verification(
         rms=frozen(run.rms),
         noise=frozen(noise),
@@ -269,6 +280,13 @@ def verify_estimate(
         mass_tolerance=mass_tolerance,
         warnings=(*remarks, *run.problem.warnings),
     )
+
+
+def _telling_motion(robot: Robot, recording: Recording) -> str:
+    """The motion that this arm can make and that tells most of the load's weight."""
+    if turns_gravity(robot, recorded_gravity(recording)):
+        return "a motion that turns the tool over"
+    return f"a faster motion ({robot.name} cannot turn its tool over: accelerations alone tell the weight)"
 
 
 def _agreement(estimate: Estimate, recording: Recording, robot: Robot, keep_bias: bool) -> list[str]:
@@ -293,6 +311,17 @@ def _changes(run: RunAnalysis, wrench: FloatArray) -> FloatArray:
     return wrench - wrench.mean(axis=0) if run.offset_fitted else wrench
 
 
+def _tested(run: RunAnalysis, weighted: FloatArray) -> FloatArray:
+    """What of a weighted wrench (N, 6) none of the fitted parameters can make up."""
+    if not run.fitted.any():
+        return weighted
+    columns = _weights(run)[:, None] * _changes(run, run.problem.A[:, :, run.fitted])
+    basis, values, _ = np.linalg.svd(columns.reshape(-1, columns.shape[2]), full_matrices=False)
+    basis = basis[:, values > FITTED_RANK * max(float(values[0]), np.finfo(float).tiny)]
+    flat = weighted.ravel()
+    return np.asarray(flat - basis @ (basis.T @ flat)).reshape(weighted.shape)
+
+
 def _best_scale(run: RunAnalysis) -> tuple[float, float]:
     """Least squares of the measured wrench by the load's, weighted by the noise, and its standard deviation.
 
@@ -300,7 +329,9 @@ def _best_scale(run: RunAnalysis) -> tuple[float, float]:
     do, which last, it is what they show.
     """
     weights = _weights(run)
-    load, measured = (weights * _changes(run, part - run.offset) for part in (run.predicted, run.problem.y))
+    known = run.problem.A @ np.where(run.fitted, 0.0, run.phi)
+    parts = (known, run.problem.y - run.offset)
+    load, measured = (_tested(run, weights * _changes(run, part)) for part in parts)
     squares = float(np.sum(load**2))
     if squares <= 0.0:
         return 1.0, float("inf")
@@ -312,19 +343,24 @@ def _best_scale(run: RunAnalysis) -> tuple[float, float]:
 def _claimed_scale_deviation(run: RunAnalysis, estimate: Estimate) -> float:
     """Standard deviation that the covariance of the estimate gives the scale of its wrench in this run."""
     regressors = _weights(run)[:, None] * _changes(run, run.problem.A)
-    load = regressors @ estimate.phi
+    load = _tested(run, regressors @ np.where(run.fitted, 0.0, run.phi))
     squares = float(np.sum(load**2))
     slope = np.einsum("nci,nc->i", regressors, load) / max(squares, np.finfo(float).tiny)
-    return float(np.sqrt(max(slope @ estimate.covariance_phi @ slope, 0.0)))
+    return float(np.sqrt(max(slope @ _covariance(estimate) @ slope, 0.0)))
 
 
 def _expected_rms(run: RunAnalysis, estimate: Estimate, noise: FloatArray) -> FloatArray:
     """(6,) what a right load leaves: the noise, the errors of the motion times the load, and those of the estimate."""
     regressors, uncertainty = _changes(run, run.problem.A), run.problem.uncertainty
-    power = noise**2 + np.einsum("nci,ij,ncj->c", regressors, estimate.covariance_phi, regressors) / len(regressors)
+    power = noise**2 + np.einsum("nci,ij,ncj->c", regressors, _covariance(estimate), regressors) / len(regressors)
     if uncertainty is not None:
-        power = power + uncertainty.mean(np.diagonal(uncertainty.wrench_covariance(estimate.phi), axis1=1, axis2=2))
+        power = power + uncertainty.mean(np.diagonal(uncertainty.wrench_covariance(run.phi), axis1=1, axis2=2))
     return np.asarray(np.sqrt(np.maximum(power, 0.0)))
+
+
+def _covariance(estimate: Estimate) -> FloatArray:
+    """(10, 10) of what the estimate has; what it does not have claims nothing."""
+    return np.nan_to_num(estimate.covariance_phi, nan=0.0)
 
 
 def _percent(share: float) -> str:

@@ -199,7 +199,10 @@ class _Job:
         except NotIdentifiableError as reason:
             if not self.partial or fit is not None:
                 raise
-            estimate = (slow_motion_estimate if problem.hidden else partial_estimate)(problem, reason)
+            if problem.hidden:
+                estimate = slow_motion_estimate(problem, reason)
+            else:
+                estimate = partial_estimate(problem, reason, self.arm, run.gravity)
         else:
             if bias == "estimate" and estimate.time_correlation > CORRELATED:
                 structure = _structure(problem, estimate)

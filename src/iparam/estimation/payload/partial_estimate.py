@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from iparam.arrays import FloatArray, frozen
 from iparam.estimation.assessment.residual_structure import residual_structure
@@ -33,7 +33,9 @@ from iparam.estimation.payload.weighted_fit import (
     triangular_factor,
 )
 from iparam.recording.units import USUAL_RATES, time_hint
-from iparam.regressor.identifiability import PARAMETER_NAMES
+from iparam.regressor.identifiability import PARAMETER_NAMES, beyond_arm, turning_axes
+from iparam.robot.batching import STANDARD_GRAVITY
+from iparam.robot.model import Robot
 from iparam.rounding import NORMAL_95
 from iparam.spatial.derived import mass_com_inertia_jacobian
 from iparam.spatial.parameters import InertialParameters
@@ -76,12 +78,16 @@ class Shown:
     known: NDArray[np.bool_]
 
 
-def partial_estimate(problem: PayloadProblem, reason: NotIdentifiableError) -> Estimate:
+def partial_estimate(
+    problem: PayloadProblem, reason: NotIdentifiableError, arm: Robot | None = None, gravity: ArrayLike | None = None
+) -> Estimate:
     """What the data determine, with NaN for the rest.
 
     Args:
         problem: the data.
         reason: why they do not determine everything; raised again if they determine nothing.
+        arm: that moved the load, for advice that it can follow; None if unknown.
+        gravity: (3,) in its base's axes [m/s^2]; None for 9.81 downwards.
     """
     check_wrench(problem)
     weights = level_weights(problem)
@@ -114,7 +120,29 @@ def partial_estimate(problem: PayloadProblem, reason: NotIdentifiableError) -> E
         bias,
         inflation,
         reason,
+        None if arm is None else _ArmAbility.of(arm, STANDARD_GRAVITY if gravity is None else gravity, problem.bias),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _ArmAbility:
+    """What of a load no motion of an arm shows, and why.
+
+    Attributes:
+        unseen: (10,) mass, centre of mass, and inertia about it.
+        why: a sentence without its full stop; "" if nothing is unseen.
+    """
+
+    unseen: NDArray[np.bool_]
+    why: str
+
+    @classmethod
+    def of(cls, arm: Robot, gravity: ArrayLike, bias: bool) -> _ArmAbility:
+        unseen = ~_derived_known(~np.isin(PARAMETER_NAMES, beyond_arm(arm, gravity, bias=bias)))
+        axes = ("does not turn its tool", "turns its tool about one axis only", "turns its tool about two axes only")
+        count = turning_axes(arm)
+        why = f"{arm.name} {axes[count]}" if count < len(axes) else f"{arm.name} cannot make a motion for it"
+        return cls(unseen, why if unseen.any() else "")
 
 
 def assemble_partial(
@@ -126,6 +154,7 @@ def assemble_partial(
     bias: FloatArray | None,
     inflation: float,
     reason: NotIdentifiableError,
+    ability: _ArmAbility | None = None,
 ) -> Estimate:
     """An `Estimate` of what is known.
 
@@ -138,6 +167,7 @@ def assemble_partial(
         bias: (6,) of the sensor; None if it is not known.
         inflation: of the covariance, by correlation in time.
         reason: why it is not everything; raised again if it is nothing.
+        ability: of the arm; None if it is not known, or may be any.
     """
     deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     if known[0] and phi[0] < -SURE * deviation[0]:
@@ -151,7 +181,10 @@ def assemble_partial(
     if not derived.any():
         raise reason
     names = grouped_names(derived)
-    found = [*problem.warnings, f"The data determine only {_listed(names)} of the load. {_advice(problem, derived)}"]
+    found = [
+        *problem.warnings,
+        f"The data determine only {_listed(names)} of the load. {_advice(problem, derived, ability)}",
+    ]
     if problem.A[:, :, 4:].any() and (hint := time_hint(problem.time, slowest=USUAL_RATES[0])):
         found.append(f"The wrench has {hint}.")
     rms = np.sqrt(np.mean(residual**2, axis=0))
@@ -288,8 +321,21 @@ def _matrix(six: FloatArray) -> FloatArray:
     return np.asarray(six[np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])])
 
 
-def _advice(problem: PayloadProblem, derived: NDArray[np.bool_]) -> str:
-    """What would show the rest: another motion, or knowing this one better."""
+def _advice(problem: PayloadProblem, derived: NDArray[np.bool_], ability: _ArmAbility | None) -> str:
+    """What would show the rest: another motion that the arm can make, knowing this one better, or what is no motion."""
+    beyond = np.zeros(10, dtype=bool) if ability is None or problem.hidden else ability.unseen & ~derived
+    possible = _possible_advice(problem, derived | beyond)
+    if ability is None or not beyond.any():
+        return possible
+    names = _listed(grouped_names(beyond))
+    ways = "the load hung on at another angle, another arm, or its shape (--shape, --shape-box)"
+    if beyond[:4].any():
+        ways = "another mounting of the arm, so that gravity lies along another axis of the tool, or another arm"
+    return f"{possible} No motion shows {names}, as {ability.why}: that takes {ways}.".lstrip()
+
+
+def _possible_advice(problem: PayloadProblem, derived: NDArray[np.bool_]) -> str:
+    """The motion that would show what of the ten is not known."""
     if not problem.hidden and hidden_by_motion_errors(problem):
         wanted = SMOOTH_MORE[0].lower() + SMOOTH_MORE[1:]
         return f"To see the rest, {wanted}: this motion would show it, but the errors of its accelerations hide it."

@@ -31,6 +31,8 @@ def convergence_section(context: ReportContext) -> Section | Missing:
     title = "Convergence over time"
     if context.run is None:
         return missing_wrench(title)
+    if not context.estimate.complete:
+        return Missing(title, "the recursive estimators answer with all ten parameters, and the data determine a part")
     try:
         found = recursive_convergence(context.run.problem)
     except IparamError as error:
@@ -38,7 +40,7 @@ def convergence_section(context: ReportContext) -> Section | Missing:
     if not found:
         return Missing(title, "the recursive estimators have no answer here: record a motion that excites the load")
     scales = np.array([1.0, *[1e3] * 3, *[100.0] * 6])
-    scales[4:] /= parameter_scales(context.estimate.parameters)[4:]
+    scales[4:] /= parameter_scales(context.estimate)[4:]
     figures = [_card(context, found, scales, slug, title, panels) for slug, title, panels in _GROUPS]
     words = (
         "What the recursive estimators, rls (least squares) and rtls (total least squares), would have answered while "
@@ -61,7 +63,7 @@ def _card(
 ) -> Card:
     figure = new_figure(HEIGHT)
     rows = stacked_axes(figure, (1.0,) * len(panels), top=0.3)
-    limits = parameter_scales(context.estimate.parameters)
+    limits = parameter_scales(context.estimate)
     for axes, (index, label) in zip(rows, panels, strict=True):
         limit = float(limits[index])
         for track in found:

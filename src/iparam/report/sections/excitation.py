@@ -31,6 +31,9 @@ from iparam.rounding import NORMAL_95, significant
 from iparam.sensing.measurement_noise import MeasurementNoise
 
 HEIGHT = 3.1
+UNSEEN = 1e-6
+"""Share of the largest singular value below which a direction is none that the motion shows."""
+
 INSTANTS = 120
 SHORT_NAMES = ("mass", "CoM x", "CoM y", "CoM z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 
@@ -39,9 +42,13 @@ def excitation_section(context: ReportContext) -> Section | Missing:
     """How well the motion excites the load."""
     if context.run is None or context.singular_values is None:
         return missing_wrench("Excitation quality")
-    condition = context.singular_values[0] / context.singular_values[-1]
+    values = context.singular_values
     planned = context.given.trajectory
-    sentence = f"The condition number of the stacked regressor is {significant(condition)}"
+    if values[-1] <= UNSEEN * values[0]:
+        shown = int((values > UNSEEN * values[0]).sum())
+        sentence = f"The motion shows {shown} of ten directions of the parameters, and nothing of the others"
+    else:
+        sentence = f"The condition number of the stacked regressor is {significant(values[0] / values[-1])}"
     if planned is not None and planned.condition_number is not None:
         sentence += f"; {significant(planned.condition_number)} was planned"
     prediction = _prediction(context, context.run)
@@ -58,7 +65,9 @@ def excitation_section(context: ReportContext) -> Section | Missing:
 def _prediction(context: ReportContext, run: RunAnalysis) -> Prediction | None:
     """What the plan promised with the noise that this run had; None without a plan or a usable estimate."""
     given = context.given
-    if given.trajectory is None or given.robot is None or given.recording is None or context.estimate.mass <= 0.0:
+    if given.trajectory is None or given.robot is None or given.recording is None:
+        return None
+    if not context.estimate.complete or context.estimate.mass <= 0.0:
         return None
     angles = given.recording.signals["q"].values if given.recording.has("q") else None
     joint_noise = float(np.median(white_noise_level(angles))) if angles is not None and len(angles) > 2 else 0.0
@@ -84,6 +93,8 @@ def _singular_card(values: FloatArray) -> Card:
     axes = figure.add_axes((0.18, 0.135, 0.795, 0.82))
     axes.bar(np.arange(1, 11), values, color=SKY, edgecolor=BLUE, linewidth=0.8)
     for place, value in enumerate(values, start=1):
+        if value <= UNSEEN * values[0]:
+            continue
         axes.annotate(
             significant(value, 2), (place, value), xytext=(0, 2), textcoords="offset points", ha="center", fontsize=7.5
         )
@@ -92,10 +103,11 @@ def _singular_card(values: FloatArray) -> Card:
     axes.set_ylabel("singular value")
     axes.grid(False, axis="x")
     axes.set_ylim(0.0, 1.12 * float(values[0]))
-    if values[0] > 30.0 * values[-1] > 0.0:
+    if values[0] > 30.0 * values[-1]:
+        least = float(values[values > UNSEEN * values[0]][-1])
         axes.set_yscale("log")
         plain_log_ticks(axes.yaxis)
-        axes.set_ylim(0.4 * float(values[-1]), 2.5 * float(values[0]))
+        axes.set_ylim(0.4 * least, 2.5 * float(values[0]))
     words = "Of the stacked regressor in SI units, per root of a sample. The closer together, the better."
     return figure_card(figure, "singular-values", "Singular values.", words)
 
@@ -123,7 +135,7 @@ def _condition_card(run: RunAnalysis) -> Card:
 
 
 def _precision_card(context: ReportContext, prediction: Prediction | None) -> Card:
-    scales, places = 100.0 / parameter_scales(context.estimate.parameters), np.arange(10)
+    scales, places = 100.0 / parameter_scales(context.estimate), np.arange(10)
     figure = new_figure(HEIGHT)
     axes = figure.add_axes((0.155, 0.135, 0.82, 0.75))
     shown: list[tuple[FloatArray, dict[str, Any]]] = [

@@ -25,6 +25,8 @@ VIEWS = (
 def load_section(context: ReportContext) -> Section | Missing:
     """The load as a picture."""
     body = context.body
+    if not context.estimate.complete:
+        return Missing("The load on the tool", "the data determine a part of its parameters only")
     if body is None:
         return Missing("The load on the tool", "no solid has the estimated parameters; use the method consistent")
     shown = "Solid: the box of even density with the estimated mass, centre of mass and inertia. Dashed: the ellipsoid."

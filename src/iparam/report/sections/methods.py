@@ -33,7 +33,7 @@ def methods_section(context: ReportContext) -> Section | Missing:
         of = "the truth" if context.true_values is not None else f"the estimate by {plain(context.estimate.method, 30)}"
         reference = context.derived.values if context.true_values is None else context.true_values
         scales = np.array([1e3, *[1e3] * 3, *[100.0] * 6])
-        scales[4:] /= parameter_scales(context.estimate.parameters)[4:]
+        scales[4:] /= parameter_scales(context.estimate)[4:]
         words = "The inertia error is the largest of the six entries about the centre of mass, in per cent of the "
         words += "largest principal moment."
         blocks += [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from iparam.estimation.assessment.derived_values import NAMES, SCALES, UNITS, parameter_scales
 from iparam.estimation.assessment.verdict import verdict_on
 from iparam.report.content import Block, BulletList, Heading, Headline, Section, Table
@@ -30,28 +32,33 @@ def summary_section(context: ReportContext) -> Section:
 
 def _estimate_table(context: ReportContext) -> Table:
     """The ten numbers with their 95 % intervals, and the truth where it is known."""
-    derived, truth, scales = context.derived, context.true_values, parameter_scales(context.estimate.parameters)
+    derived, truth, scales = context.derived, context.true_values, parameter_scales(context.estimate)
     header = ["parameter", "estimate ± 95 %"]
     header += ["truth", "error", "inside"] if truth is not None else []
     rows = []
     for i, name in enumerate(NAMES):
         value, half = SCALES[i] * derived.values[i], SCALES[i] * derived.half_widths[i]
+        if np.isnan(value):
+            blank = ["–"] * (3 if truth is not None else 0)
+            rows.append([f"{name} [{UNITS[i]}]", "not determined", *blank, "–"])
+            continue
         row = [f"{name} [{UNITS[i]}]", with_interval(value, half)]
         if truth is not None:
             true, decimals = SCALES[i] * truth[i], decimals_for(half)
             row += [fixed(true, decimals), fixed(value - true, decimals), "yes" if abs(value - true) <= half else "no"]
-        rows.append([*row, f"{significant(100 * derived.half_widths[i] / scales[i], 2)} %"])
+        share = 100 * derived.half_widths[i] / scales[i]
+        rows.append([*row, "–" if np.isnan(share) else f"{significant(share, 2)} %"])
     header.append("± of scale")
     return Table(header, rows, "Estimated inertial parameters", notes=_explanation(context))
 
 
 def _tiles(context: ReportContext) -> list[tuple[str, str]]:
     estimate, derived = context.estimate, context.derived
-    center = " · ".join(fixed(1e3 * value, 1) for value in estimate.center_of_mass)
+    center = " · ".join("–" if np.isnan(value) else fixed(1e3 * value, 1) for value in estimate.center_of_mass)
     return [
         ("mass", with_interval(derived.values[0], derived.half_widths[0], "kg")),
         ("centre of mass x · y · z", f"{center} mm"),
-        ("condition number", significant(estimate.condition_number)),
+        ("condition number", significant(estimate.condition_number) if estimate.complete else "–"),
         ("samples", f"{estimate.samples}"),
     ]
 
@@ -66,8 +73,9 @@ def _explanation(context: ReportContext) -> str:
     )
     if context.true_values is not None:
         inside = int(context.derived.holds(context.true_values).sum())
+        count = int(np.isfinite(context.derived.values).sum())
         sentence += (
-            f" {inside} of the 10 intervals hold the truth; on average 9.5 do. The truth comes from a file of its own "
-            "and was not used for the estimate."
+            f" {inside} of the {count} intervals hold the truth; on average {significant(0.95 * count, 2)} do. The "
+            "truth comes from a file of its own and was not used for the estimate."
         )
     return sentence
