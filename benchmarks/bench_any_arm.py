@@ -11,7 +11,7 @@ Of the two sides of a robot one is walked, and of files with the same chain one.
 Each arm's row is written to the file `--rows` when the arm is done; a run that was interrupted goes on from there, and
 takes only rows of the same number of seeds.
 
-Run: python benchmarks/bench_any_arm.py [seeds of noise] [words that paths and tips contain ...] [--rows FILE]
+Run: python benchmarks/bench_any_arm.py [seeds of noise] [words of paths and tips ...] [--rows FILE] [--jobs N]
      python benchmarks/bench_any_arm.py 5 --rows arms.jsonl
      python benchmarks/bench_any_arm.py 1 talos panda
 """
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import json
 import math
@@ -33,10 +34,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
-from side_by_side import print_table
+from side_by_side import in_workers, print_table
 
 import iparam
 from iparam.cli.main import main as iparam_command
+from iparam.fleet import LocalPool
 from iparam.robot.description.folder import arms_in_folder
 from iparam.robot.description.installed import INSTALLED_ARMS, installed_description
 from iparam.robot.loading import read_description
@@ -123,8 +125,13 @@ def name_of(path: Path, robot: Robot) -> str:
     return f"{path.stem} {robot.tool_frame}"
 
 
-def walk(path: Path, robot: Robot, seeds: int, folder: Path) -> Walk:
+def walk(seeds: int, arm_of: tuple[Path, Robot]) -> Walk:
     """One arm through all commands."""
+    with tempfile.TemporaryDirectory() as folder:
+        return walk_in(Path(folder), *arm_of, seeds)
+
+
+def walk_in(folder: Path, path: Path, robot: Robot, seeds: int) -> Walk:
     began = time.perf_counter()
     mass = 0.1 * float(robot.body_parameters[:, 0].sum())
     length = reach(robot)
@@ -192,22 +199,22 @@ def walk(path: Path, robot: Robot, seeds: int, folder: Path) -> Walk:
 
 
 def walked(arguments: argparse.Namespace) -> Iterator[Walk]:
-    """Every arm's walk, those of an earlier run from its file."""
+    """Every arm's walk: those of an earlier run from its file, then the others as they are done."""
     kept = {}
     if arguments.rows and arguments.rows.exists():
         for line in arguments.rows.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             if row.pop("seeds") == arguments.seeds:
                 kept[row["name"]] = Walk(**row)
-    for path, robot in arms(arguments.words):
-        done = kept.get(name_of(path, robot))
-        if done is None:
-            with tempfile.TemporaryDirectory() as folder:
-                done = walk(path, robot, arguments.seeds, Path(folder))
+    found = list(arms(arguments.words))
+    yield from (kept[name] for path, robot in found if (name := name_of(path, robot)) in kept)
+    missing = [(path, robot) for path, robot in found if name_of(path, robot) not in kept]
+    with LocalPool(arguments.jobs) as pool:
+        for done in in_workers(functools.partial(walk, arguments.seeds), missing, pool, ordered=False):
             if arguments.rows:
                 with arguments.rows.open("a", encoding="utf-8") as file:
                     file.write(json.dumps({**asdict(done), "seeds": arguments.seeds}) + "\n")
-        yield done
+            yield done
 
 
 def main() -> None:
@@ -215,6 +222,7 @@ def main() -> None:
     parser.add_argument("seeds", type=int, nargs="?", default=3)
     parser.add_argument("words", nargs="*")
     parser.add_argument("--rows", type=Path, metavar="FILE")
+    parser.add_argument("--jobs", type=int, help="arms at a time; one a core")
     arguments = parser.parse_args()
     rows, inside, squares, reasons = [], [], [], []
     header = ["arm", "joints", "load kg", "kappa", "ground", "ended", "in 95 %", "mass off", "s"]
@@ -237,6 +245,7 @@ def main() -> None:
         print(*rows[-1], done.reason, sep="  ", file=sys.stderr, flush=True)
         if done.reason:
             reasons.append(f"- {done.name}, {done.step}: {done.reason}")
+    rows.sort()
     print_table(
         f"{len(rows)} arms of example-robot-data, noise of a {NOISE}, {arguments.seeds} seeds each", header, rows
     )

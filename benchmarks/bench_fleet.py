@@ -189,8 +189,9 @@ def study(count: int = 24) -> None:
 def crash(count: int, port: int) -> None:
     """Many recordings on two workers of Dask: one is killed, then the scheduler; another cluster does the rest."""
     with tempfile.TemporaryDirectory() as name:
-        make_recordings(folder := Path(name) / "runs", count, "short_ur5e", 100.0)
-        table, looks = FleetTable(Path(name) / "t"), []
+        folder, table, looks = Path(name) / "runs", FleetTable(Path(name) / "t"), []
+        with LocalPool(1) as pool:  # a client simulates nothing: this one's memory is measured
+            pool.submit(make_recordings, folder, count, "short_ur5e", 100.0).result()
         processes, cluster = start_dask(2, port)
 
         def look(progress: Progress) -> None:

@@ -50,7 +50,7 @@ def main() -> None:
     if "time" in given.part:
         times()
     if "spikes" in given.part:
-        spikes(given.arms, min(given.seeds, 20))
+        spikes(given.arms, min(given.seeds, 20), given.jobs)
 
 
 def mistakes(
@@ -175,23 +175,25 @@ def times() -> None:
     print(f"causes take {explained - wrong_alone:.2f} s, {explained / wrong_alone:.1f} times (goal 3 s)")
 
 
-def spikes(arms: Sequence[str], seeds: int) -> None:
+def spikes(arms: Sequence[str], seeds: int, jobs: int) -> None:
     """Errors with spikes, in those without: root mean squares over the seeds, of each of the ten parameters."""
     rows = []
     for arm in arms:
         for percent, size in ((0.1, 50.0), (1.0, 50.0), (1.0, 5.0), (5.0, 200.0)):
-            errors: dict[bool, list[np.ndarray]] = {False: [], True: []}
-            for seed in range(seeds):
-                bench = Workbench(arm, "compact", seed=20_000 + seed)
-                spiked = edit.spikes(bench.sound, percent / 100.0, size, bench.random)
-                for with_spikes, recording in ((False, bench.sound), (True, spiked)):
-                    found = identify_payload(recording, bench.robot)
-                    errors[with_spikes].append(found.phi - bench.load.phi)
-            clean_rms, rms = (np.sqrt(np.mean(np.square(errors[key]), axis=0)) for key in (False, True))
+            jobs_of = [(arm, percent, size, seed) for seed in range(seeds)]
+            clean_rms, rms = np.sqrt(np.mean(np.square(list(spread(errors_of_spikes, jobs_of, jobs))), axis=0))
             ratio = rms / clean_rms
             rows.append([arm, f"{percent:g} % of {size:g} N", f"{np.median(ratio):.2f}", f"{ratio.max():.2f}"])
     header = ["arm", "spikes", "median of the parameters", "worst parameter"]
     print_table(f"Errors with spikes, in those without ({seeds} seeds; goal 1.1)", header, rows)
+
+
+def errors_of_spikes(job: tuple[str, float, float, int]) -> np.ndarray:
+    """(2, 10) errors without spikes and with them."""
+    arm, percent, size, seed = job
+    bench = Workbench(arm, "compact", seed=20_000 + seed)
+    spiked = edit.spikes(bench.sound, percent / 100.0, size, bench.random)
+    return np.array([identify_payload(one, bench.robot).phi - bench.load.phi for one in (bench.sound, spiked)])
 
 
 def spread(work: Callable[[Any], Any], jobs_of: Iterable[Any], jobs: int) -> Iterator[Any]:

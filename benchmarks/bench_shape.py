@@ -19,14 +19,14 @@ Payloads need no folder: invented loads of two parts on a UR5e that moves slowly
 from __future__ import annotations
 
 import argparse
+import functools
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from scipy.optimize import nnls
-from side_by_side import print_table
+from side_by_side import in_workers, print_table
 
 import iparam
 from iparam.arrays import FloatArray
@@ -56,6 +56,7 @@ PAPER = {  # mass / inertia error in %, mean over 20 tools: least squares, entro
     "high": ("1.24/1890", "0.91/48", "2.80/13.7"),
 }
 GOOD = 0.1  # of the wrench's noise, for what counts as good data: the tools are light, and the noise is not
+SAMPLES = ("all samples", "stop-and-go")
 SLOWEST = 0.5  # share of the samples, by angular velocity, that count as stop-and-go
 
 
@@ -83,6 +84,7 @@ class Tool:
         return float(100.0 * np.mean(np.abs(inertia_entries(error) / inertia_entries(box))))
 
 
+@functools.cache
 def load_tool(path: Path) -> Tool:
     data = np.load(path)
     inverse = np.swapaxes(data["sensor_pose"][:, :3, :3], 1, 2)
@@ -164,59 +166,74 @@ def covered(estimate: Estimate, truth: iparam.InertialParameters) -> FloatArray:
     return np.asarray(np.abs(np.subtract(found, true)) <= half, dtype=float)
 
 
-def bench_tools(tools: list[Tool], levels: list[str], seeds: int, each: bool) -> None:
-    rows, names = [], ("all samples", "stop-and-go")
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """One tool with one draw of the noise: errors of mass and inertia [%] by each method, and iparam's intervals."""
+
+    errors: dict[str, tuple[float, float]]
+    covers: dict[str, FloatArray]
+    consistent: dict[str, bool]
+
+
+def scored(level: str, job: tuple[Path, int, int]) -> Scored:
+    path, index, seed = job
+    tool, whole = load_tool(path), noisy_problem(load_tool(path), level, seed, index)
+    slow = noisy_problem(tool, level, seed, index, slow_only=True)
+    fits = {name: ShapeEstimator(tool.shape).fit(problem) for name, problem in zip(SAMPLES, (whole, slow), strict=True)}
+    bodies = {name: found.parameters for name, found in fits.items()}
+    bodies["least squares"] = least_squares(whole)
+    bodies["entropic"] = LogCholesky(tool.shape.body(tool.truth.mass)).fit(whole).parameters
+    bodies["parts"] = homogeneous_parts(tool, whole, level)
+    return Scored(
+        {
+            name: (100.0 * abs(body.mass / tool.truth.mass - 1.0), tool.inertia_error(body))
+            for name, body in bodies.items()
+        },
+        {name: covered(found, tool.truth) for name, found in fits.items()},
+        {name: found.physically_consistent for name, found in fits.items()},
+    )
+
+
+def bench_tools(paths: list[Path], levels: list[str], seeds: int, each: bool) -> None:
+    rows = []
+    jobs = [(path, index, seed) for index, path in enumerate(paths) for seed in range(seeds)]
     for level in levels:
-        scores: dict[str, list[tuple[float, float]]] = {}
-        covers: dict[str, list[FloatArray]] = {name: [] for name in names}
-        consistent: dict[str, list[bool]] = {name: [] for name in names}
-        for index, tool in enumerate(tools):
-            own: dict[str, list[tuple[float, float]]] = {}
-            for seed in range(seeds):
-                whole = noisy_problem(tool, level, seed, index)
-                slow = noisy_problem(tool, level, seed, index, slow_only=True)
-                bodies: dict[str, iparam.InertialParameters] = {}
-                for name, problem in zip(names, (whole, slow), strict=True):
-                    found = ShapeEstimator(tool.shape).fit(problem)
-                    bodies[name] = found.parameters
-                    covers[name].append(covered(found, tool.truth))
-                    consistent[name].append(found.physically_consistent)
-                bodies["least squares"] = least_squares(whole)
-                prior = LogCholesky(tool.shape.body(tool.truth.mass))
-                bodies["entropic"] = prior.fit(whole).parameters
-                bodies["parts"] = homogeneous_parts(tool, whole, level)
-                for name, body in bodies.items():
-                    mass = 100.0 * abs(body.mass / tool.truth.mass - 1.0)
-                    own.setdefault(name, []).append((mass, tool.inertia_error(body)))
-            for name, values in own.items():
-                scores.setdefault(name, []).extend(values)
-            if each:
-                text = "  ".join(f"{k} {m:.2f}/{i:.1f}" for k, (m, i) in ((k, np.mean(v, 0)) for k, v in own.items()))
-                cover = np.mean(covers[names[0]][-seeds:], axis=0)
-                print(f"{level:<9}{tool.name:<20}{text}  cover {cover.mean():.2f} {cover.round(1)}", flush=True)
-        mean = {name: np.mean(values, axis=0) for name, values in scores.items()}
-        for name in names:
-            m, i = mean[name]
+        done: list[Scored] = []
+        for one in in_workers(functools.partial(scored, level), jobs):
+            done.append(one)
+            if each and len(done) % seeds == 0:
+                own = done[-seeds:]
+                text = "  ".join(f"{k} {m:.2f}/{i:.1f}" for k, (m, i) in mean_errors(own).items())
+                cover = np.mean([one.covers[SAMPLES[0]] for one in own], axis=0)
+                name = paths[len(done) // seeds - 1].stem
+                print(f"{level:<9}{name:<20}{text}  cover {cover.mean():.2f} {cover.round(1)}", flush=True)
+        mean = mean_errors(done)
+        for name in SAMPLES:
+            (m, i), covers = mean[name], [one.covers[name] for one in done]
             rows.append(
                 [
                     level,
                     name,
                     f"{m:.2f}/{i:.1f}",
                     f"{i / mean['parts'][1]:.2f}",
-                    f"{100 * np.mean(covers[name]):.0f} ({100 * np.mean(covers[name], axis=0).min():.0f})",
-                    f"{100 * np.mean(consistent[name]):.0f}",
+                    f"{100 * np.mean(covers):.0f} ({100 * np.mean(covers, axis=0).min():.0f})",
+                    f"{100 * np.mean([one.consistent[name] for one in done]):.0f}",
                     *(f"{mean[k][0]:.2f}/{mean[k][1]:.1f}" for k in ("least squares", "entropic", "parts")),
                     *PAPER[level],
                 ]
             )
     header = ["noise", "samples", "iparam", "/ parts", "cover % (least)", "consistent %"]
     header += ["least squares", "entropic, true mass", "parts", "paper: l.s.", "paper: entropic", "paper: parts"]
-    print_table(f"{len(tools)} tools, {seeds} seeds: mass/inertia error in %", header, rows)
+    print_table(f"{len(paths)} tools, {seeds} seeds: mass/inertia error in %", header, rows)
 
 
-def wrong_shapes(tools: list[Tool], index: int) -> dict[str, Shape]:
+def mean_errors(done: list[Scored]) -> dict[str, FloatArray]:
+    """(2,) of mass and inertia [%], by each method."""
+    return {name: np.mean([one.errors[name] for one in done], axis=0) for name in done[0].errors}
+
+
+def wrong_shapes(shape: Shape, other: Shape) -> dict[str, Shape]:
     """What people take for the shape of a tool."""
-    shape, other = tools[index].shape, tools[(index + 1) % len(tools)].shape
     points = np.concatenate([part.points for part in shape.parts])
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     mirror, large = np.diag([-1.0, 1.0, 1.0, 1.0]), np.diag([1.2, 1.2, 1.2, 1.0])
@@ -245,19 +262,28 @@ def _swapped(shape: Shape, one: str, other: str) -> Shape:
     return Shape(tuple(parts))
 
 
-def bench_wrong(tools: list[Tool], level: str, seeds: int) -> None:
-    errors: dict[str, list[tuple[float, float, float]]] = {}
-    for index, tool in enumerate(tools):
-        for seed in range(seeds):
-            problem = good_motion(tool, level, seed, index)
-            alone = ConsistentLeastSquares().fit(problem)
-            base = _distance(alone, tool)
-            for name, shape in wrong_shapes(tools, index).items():
-                found = ShapeEstimator(shape).fit(problem)
-                named = any("contradict the shape" in text for text in found.warnings)
-                errors.setdefault(name, []).append((_distance(found, tool), base, float(named)))
-    rows = []
-    for name, values in errors.items():
+def misled(level: str, job: tuple[Path, Path, int, int]) -> dict[str, tuple[float, float, float]]:
+    """By what is taken for the shape: inertia error with it and without [%], and 1 where it was contradicted."""
+    path, another, index, seed = job
+    tool, found = load_tool(path), {}
+    problem = good_motion(tool, level, seed, index)
+    base = _distance(ConsistentLeastSquares().fit(problem), tool)
+    for name, shape in wrong_shapes(tool.shape, load_tool(another).shape).items():
+        estimate = ShapeEstimator(shape).fit(problem)
+        named = any("contradict the shape" in text for text in estimate.warnings)
+        found[name] = (_distance(estimate, tool), base, float(named))
+    return found
+
+
+def bench_wrong(paths: list[Path], level: str, seeds: int) -> None:
+    jobs = [
+        (path, paths[(index + 1) % len(paths)], index, seed)
+        for index, path in enumerate(paths)
+        for seed in range(seeds)
+    ]
+    done, rows = list(in_workers(functools.partial(misled, level), jobs)), []
+    for name in done[0]:
+        values = [one[name] for one in done]
         own, base, named = np.mean(values, axis=0)
         worst = max(a / max(b, 1e-9) for a, b, _ in values)
         rows.append([name, f"{own:.2f}", f"{base:.2f}", f"{own / base:.2f}", f"{worst:.2f}", f"{100 * named:.0f}"])
@@ -269,6 +295,7 @@ def _distance(estimate: Estimate, tool: Tool) -> float:
     return tool.inertia_error(estimate.parameters)
 
 
+@functools.cache
 def slow_regressors(rate: float) -> tuple[FloatArray, FloatArray, float]:
     """Times, regressors of a UR5e whose wrist turns slowly for 10 s, and the speed of its tool at most [m/s]."""
     robot, time = iparam.load_robot("ur5e"), np.arange(0.0, 10.0, 1.0 / rate)
@@ -304,26 +331,26 @@ def invented_load(rng: np.random.Generator) -> tuple[Shape, iparam.InertialParam
     return shape, iparam.InertialParameters.from_phi(phi * rng.uniform(0.5, 3.0) / phi[0])
 
 
+def with_and_without(index: int) -> tuple[float, float, FloatArray]:
+    """One load: its largest error with the shape, the interval without [% of the largest moment], what is covered."""
+    time, A, _ = slow_regressors(125.0)
+    rng, noise = np.random.default_rng([2025, index]), np.repeat([0.5, 0.05], 3)
+    shape, truth = invented_load(rng)
+    offset = rng.normal(0.0, 1.0, 6) * np.repeat([1.0, 0.05], 3)
+    problem = PayloadProblem(A, A @ truth.phi + offset + noise * rng.standard_normal((len(A), 6)), time)
+    found, largest = ShapeEstimator(shape).fit(problem), np.linalg.eigvalsh(truth.inertia_about_com)[-1]
+    deviation = ConsistentLeastSquares().fit(problem).standard_deviation.inertia_about_com
+    return (
+        100.0 * float(np.abs(found.inertia_about_com - truth.inertia_about_com).max() / largest),
+        100.0 * NORMAL_95 * float(deviation.max() / largest),
+        covered(found, truth),
+    )
+
+
 def bench_payloads(count: int) -> None:
     """Errors and coverage over loads, with the shape and without, at a tool speed that people may be near."""
-    time, A, speed = slow_regressors(125.0)
-    noise = np.repeat([0.5, 0.05], 3)
-    with_it, without, inside = [], [], []
-    for index in range(count):
-        rng = np.random.default_rng([2025, index])
-        shape, truth = invented_load(rng)
-        y = (
-            A @ truth.phi
-            + rng.normal(0.0, 1.0, 6) * np.repeat([1.0, 0.05], 3)
-            + noise * rng.standard_normal((len(A), 6))
-        )
-        problem = PayloadProblem(A, y, time)
-        found = ShapeEstimator(shape).fit(problem)
-        largest = np.linalg.eigvalsh(truth.inertia_about_com)[-1]
-        with_it.append(100.0 * np.abs(found.inertia_about_com - truth.inertia_about_com).max() / largest)
-        deviation = ConsistentLeastSquares().fit(problem).standard_deviation.inertia_about_com
-        without.append(100.0 * NORMAL_95 * deviation.max() / largest)
-        inside.append(covered(found, truth))
+    speed = slow_regressors(125.0)[2]
+    with_it, without, inside = zip(*in_workers(with_and_without, range(count)), strict=True)
     title = (
         f"{count} loads, UR5e, 10 s, tool at {speed:.2f} m/s at most, noise ur5e; inertia in % of its largest moment"
     )
@@ -347,12 +374,10 @@ def main() -> None:
     files = sorted((Path(options.folder) / "workshop_tools").glob("*.npz"))
     if not options.folder or not files:
         raise SystemExit("give the folder that has workshop_tools in it, or set IPARAM_DATA")
-    tools = [load_tool(path) for path in files]
-    parts: dict[str, Callable[[], None]] = {
-        "tools": lambda: bench_tools(tools, options.levels, options.seeds, options.each),
-        "wrong": lambda: bench_wrong(tools, options.levels[0], options.seeds),
-    }
-    parts[options.part]()
+    if options.part == "tools":
+        bench_tools(files, options.levels, options.seeds, options.each)
+    else:
+        bench_wrong(files, options.levels[0], options.seeds)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ With the folder of UR10e logs as an argument, or in IPARAM_DATA, the real arm to
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import time
@@ -12,7 +13,7 @@ import tracemalloc
 from pathlib import Path
 
 import numpy as np
-from side_by_side import print_table
+from side_by_side import in_workers, print_table
 
 import iparam
 from iparam.arrays import FloatArray
@@ -49,6 +50,7 @@ def measured(recording: Recording, seed: int) -> Recording:
     return noisy.with_signal("q", time=q.time, values=q.values + error)
 
 
+@functools.cache
 def simulate() -> tuple[Recording, Recording, Payload]:
     robot = iparam.load_robot("ur10e").with_armature(ROTORS)
     simulator = MujocoSimulator(rates=SensorRates.all_at(500.0), friction=MOTORS.friction)
@@ -58,26 +60,30 @@ def simulate() -> tuple[Recording, Recording, Payload]:
     return runs[0], runs[1], payload
 
 
-def simulated_arm(bare: Recording, loaded: Recording, payload: Payload) -> None:
-    robot = iparam.load_robot("ur10e")
-    gains = DriveGains(GAINS, np.zeros(6), 0.0, "Known.")
+def fitted(friction: FrictionModel | None, seed: int) -> tuple[list[float], float, float, bool]:
+    """Errors in deviations, relative error of the mass, that of the centre [m], and whether the interval holds."""
+    robot, (bare, loaded, payload) = iparam.load_robot("ur10e"), simulate()
+    gains, run = DriveGains(GAINS, np.zeros(6), 0.0, "Known."), measured(bare, seed)
+    arm = identify_robot([run], robot, drive_gains=gains, friction=friction, compare=False)
+    error = arm.base_values - grouped(arm.model) @ true_parameters(arm.model)
+    found = identify_payload_from_torque(
+        run, measured(loaded, 1000 + seed), robot, drive_gains=gains, friction=friction
+    )
+    return (
+        (error / arm.base_deviation)[arm.model.independent < 66].tolist(),
+        abs(found.estimate.mass / 2.0 - 1.0),
+        float(np.abs(found.estimate.center_of_mass - payload.parameters.center_of_mass).max()),
+        found.mass_interval[0] < 2.0 < found.mass_interval[1],
+    )
+
+
+def simulated_arm(seeds: int) -> None:
     matched = FrictionModel(("viscous", "coulomb", "offset"), "smooth", smoothing_speed=0.02)
     rows = []
     for name, friction in (("as simulated", matched), ("chosen", None)):
-        scores: list[float] = []
-        mass, center, inside = [], [], []
-        for seed in range(SEEDS):
-            run = measured(bare, seed)
-            arm = identify_robot([run], robot, drive_gains=gains, friction=friction, compare=False)
-            inertial = arm.model.independent < 66
-            error = arm.base_values - grouped(arm.model) @ true_parameters(arm.model)
-            scores += (error / arm.base_deviation)[inertial].tolist()
-            found = identify_payload_from_torque(
-                run, measured(loaded, 1000 + seed), robot, drive_gains=gains, friction=friction
-            )
-            mass.append(abs(found.estimate.mass / 2.0 - 1.0))
-            center.append(np.abs(found.estimate.center_of_mass - payload.parameters.center_of_mass).max())
-            inside.append(found.mass_interval[0] < 2.0 < found.mass_interval[1])
+        found = list(in_workers(functools.partial(fitted, friction), range(seeds)))
+        parts, mass, center, inside = zip(*found, strict=True)
+        scores = np.concatenate(parts)
         rows.append(
             [
                 name,
@@ -90,7 +96,7 @@ def simulated_arm(bare: Recording, loaded: Recording, payload: Payload) -> None:
         )
     header = ["friction model", "within 3 sd", "rms error / sd", "mass error, worst", "CoM error, worst", "in 95 %"]
     print_table(
-        f"Simulated UR10e, 20 s at 500 Hz, {SEEDS} seeds of noise: base parameters and a load of 2 kg", header, rows
+        f"Simulated UR10e, 20 s at 500 Hz, {seeds} seeds of noise: base parameters and a load of 2 kg", header, rows
     )
 
 
@@ -203,9 +209,8 @@ def mass_row(found: TorquePayloadEstimate) -> list[str]:
 
 
 def main() -> None:
-    runs = simulate()
-    simulated_arm(*runs)
-    times_and_growth(*runs[:2])
+    simulated_arm(SEEDS)
+    times_and_growth(*simulate()[:2])
     given = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("IPARAM_DATA", "")
     folder = Path(given) / "ur10e" if given else Path(__file__).parents[2] / "shared" / "data" / "ur10e"
     if folder.is_dir():

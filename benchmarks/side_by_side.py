@@ -30,9 +30,15 @@ def best_times(rivals: dict[str, Callable[[], object]], rounds: int = 15) -> dic
     return best
 
 
-def in_workers(work: Callable[[Any], Any], jobs: Iterable[Any], executor: Executor | None = None) -> Iterator[Any]:
-    """What ``work`` returns for each job, in their order, by all cores or by ``executor``; a failure ends it."""
-    for outcome in in_order(run_jobs(_importable(work), jobs, executor)):
+def in_workers(
+    work: Callable[[Any], Any], jobs: Iterable[Any], executor: Executor | None = None, *, ordered: bool = True
+) -> Iterator[Any]:
+    """What ``work`` returns for each job, in their order or as it comes, by all cores or by ``executor``.
+
+    A failure ends it.
+    """
+    outcomes = run_jobs(_importable(work), jobs, executor)
+    for outcome in in_order(outcomes) if ordered else outcomes:
         if outcome.failure is not None:
             raise RuntimeError(f"job {outcome.index}: {outcome.failure.error}: {outcome.failure.sentence}")
         yield outcome.value
