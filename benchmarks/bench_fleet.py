@@ -48,6 +48,8 @@ from iparam.simulation import SensorRates
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 ROUNDS = 3
+OF_WORKERS = {"OPENBLAS_NUM_THREADS": "1", "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "false"}
+"""The environment of a Dask worker, as docs/at-scale.md has it: Dask's profiler keeps call stacks of 1,000 s."""
 
 
 def nothing(number: int) -> int:
@@ -68,9 +70,7 @@ def start_dask(workers: int, port: int) -> tuple[list[subprocess.Popen[bytes]], 
     options = ["--nthreads", "1", "--no-dashboard", "--local-directory", tempfile.gettempdir(), "--no-nanny"]
     for _ in range(workers):
         started.append(
-            subprocess.Popen(
-                [*dask, "worker", address, *options], env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, **quiet
-            )
+            subprocess.Popen([*dask, "worker", address, *options], env={**os.environ, **OF_WORKERS}, **quiet)
         )
     while True:
         try:

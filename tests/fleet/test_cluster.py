@@ -84,7 +84,10 @@ def test_a_killed_worker_and_a_killed_scheduler_cost_nothing_that_is_done(
         elif progress.done == 7:
             processes.scheduler.kill()
 
-    with processes.connect(2) as cluster, pytest.raises(ExecutorLostError, match="is gone"):
+    with (
+        processes.connect(2) as cluster,
+        pytest.raises(ExecutorLostError, match=rf"^the scheduler at {processes.address} is gone: it ended"),
+    ):
         identify_fleet(str(runs), tmp_path / "there", SETTINGS, executor=cluster, on_row=kill)
     kept = FleetTable(tmp_path / "there").read(["error"]).to_pylist()
     assert 7 <= len(kept) < 24

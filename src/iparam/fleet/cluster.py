@@ -114,6 +114,11 @@ class Cluster(Executor):
         """Whether the scheduler has gone."""
         return bool(self._client.status not in ("running", "connecting"))
 
+    @property
+    def loss(self) -> str:
+        """What to say once it has, or has forgotten what it was given."""
+        return f"the scheduler at {self.address} is gone: it ended or was restarted, or the network is cut"
+
     def threads(self) -> dict[str, int]:
         """Threads of each worker."""
         found: dict[str, int] = self._client.nthreads()

@@ -83,7 +83,8 @@ def run_jobs(
         function: of an importable module, or a `functools.partial` of one; sent to each worker once.
         jobs: taken from the iterable as they are needed.
         executor: that runs them; None for a `LocalPool` over the usable cores, which starts anew if a worker dies.
-            Its ``num_workers`` or ``_max_workers`` says how many jobs it runs at a time.
+            Its ``num_workers`` or ``_max_workers`` says how many jobs it runs at a time, ``lost`` whether it is gone,
+            ``loss`` what to say then.
         total: how many jobs there are, if that is known: the last of them are then spread evenly over the workers.
 
     Raises:
@@ -159,7 +160,7 @@ class _Hand(Generic[Job, Result]):
                 self._start_anew(error)
                 continue
             except (RuntimeError, OSError) as error:  # shut down, or its connection is closed
-                raise _lost(error) from None
+                raise self._lost(error) from None
             self.running[future] = batch
         return bool(self.running)
 
@@ -191,7 +192,7 @@ class _Hand(Generic[Job, Result]):
                 self.suspects.extend(batch)
             return
         except CancelledError:
-            raise _lost(ConnectionError("it cancelled what was under way")) from None
+            raise self._lost(ConnectionError("it cancelled what was under way")) from None
         except Exception as error:  # not the function's: those are outcomes
             if len(batch) > 1:
                 self.suspects.extend(batch)
@@ -205,7 +206,7 @@ class _Hand(Generic[Job, Result]):
     def _start_anew(self, error: Exception) -> None:
         """A new pool for one that broke; all that was under way in it is to be done again, each alone."""
         if not isinstance(self.executor, LocalPool):
-            raise _lost(error)
+            raise self._lost(error)
         for batch in self.running.values():
             self.suspects.extend(batch)
         self.running.clear()
@@ -213,7 +214,12 @@ class _Hand(Generic[Job, Result]):
 
     def _look(self) -> None:
         if getattr(self.executor, "lost", False):
-            raise _lost(ConnectionError("no answer"))
+            raise self._lost(ConnectionError("no answer"))
+
+    def _lost(self, error: BaseException) -> ExecutorLostError:
+        """In the executor's own words if it has any, such as a cluster's."""
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        return ExecutorLostError(getattr(self.executor, "loss", f"what runs the jobs is gone ({reason})"))
 
 
 def _killed(index: int, error: Exception) -> Outcome[Any]:
@@ -232,11 +238,6 @@ def _packed(content: object) -> bytes:
     except (AttributeError, TypeError, pickle.PickleError) as error:
         raise InputError(f"this cannot be sent to worker processes: {error}") from None
     return packed
-
-
-def _lost(error: BaseException) -> ExecutorLostError:
-    reason = " ".join(str(error).split())[:200] or type(error).__name__
-    return ExecutorLostError(f"what runs the jobs is gone ({reason}): nothing more can be done with it")
 
 
 @functools.lru_cache(maxsize=4)

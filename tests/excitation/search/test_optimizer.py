@@ -236,8 +236,33 @@ def test_an_executor_that_is_gone_ends_the_search() -> None:
             future.set_running_or_notify_cancel()
             return future
 
-    with pytest.raises(IparamError, match="what runs the starts is gone"):
+    with pytest.raises(IparamError, match=r"no start came to an end: what runs the starts is gone$"):
         optimize_excitation(REFERENCE, starts=3, executor=Gone(1))
+    shut = ThreadPoolExecutor(1)
+    shut.shutdown()
+    with pytest.raises(IparamError, match="what runs the starts is gone: cannot schedule new futures"):
+        optimize_excitation(REFERENCE, starts=3, executor=shut)
+
+
+def test_what_was_found_before_an_executor_was_gone_is_kept_and_said(planned) -> None:
+    class Fading(ThreadPoolExecutor):
+        """Runs nothing: gives a start that was done before, and then is gone as a cluster is."""
+
+        loss = "the scheduler at tcp://10.0.0.5:8786 is gone"
+        given = 0
+
+        def submit(self, *args: object, **kwargs: object) -> Future:
+            self.given += 1
+            if self.given > 2:
+                raise OSError("closed")
+            future: Future = Future()
+            future.set_result(planned.starts[0])  # also of the warm-up, where nobody looks at it
+            return future
+
+    found = optimize_excitation(REFERENCE, starts=3, executor=Fading(1))
+    assert found.value == planned.starts[0].final
+    assert found.failures == (Fading.loss,)
+    assert Fading.loss in found._repr_html_()
 
 
 def test_a_small_time_budget_is_kept_and_still_gives_a_valid_motion() -> None:

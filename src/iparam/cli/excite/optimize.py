@@ -87,6 +87,8 @@ class Optimize(PlanningOptions, SchedulerOptions):
         checked = self.write(self.output, problem, result.trajectory, result.condition_number)
         if result.interrupted:
             note("interrupted: this is the best motion found until then")
+        for reason in result.failures:
+            note(f"not every start came to an end: {reason}. This is the best motion of those that did")
         self._report(result, checked.margins)
 
     def _information(self, robot: Robot, gravity: ArrayLike) -> Information:
@@ -121,6 +123,7 @@ class Optimize(PlanningOptions, SchedulerOptions):
                     ],
                     "seconds": result.seconds,
                     "interrupted": result.interrupted,
+                    "failures": list(result.failures),
                     "margins": {margin.constraint: margin.margin for margin in margins},
                     "output": str(self.output),
                 }

@@ -73,7 +73,10 @@ class FleetIdentify(FleetSettingsOptions, SchedulerOptions):
                 say(f"interrupted: what is done is in {self.output}; go on with --resume")
                 raise
             except iparam.fleet.ExecutorLostError as error:
-                raise IparamError(f"{error}. What is done is in {self.output}: go on with --resume") from None
+                raise IparamError(
+                    f"{error}. What is done is in {self.output}: once it runs again, the same command with --resume "
+                    "does the rest"
+                ) from None
         self._report(done, time.monotonic() - began)
         if done.identified and done.errors == done.identified:
             raise IparamError(f"none of the {done.identified} recordings could be identified: see the errors above")

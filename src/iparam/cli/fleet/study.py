@@ -16,7 +16,7 @@ from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.identify.payload import Method
 from iparam.cli.options.payload import PayloadOptions
 from iparam.cli.options.scheduler import SchedulerOptions
-from iparam.errors import InputError
+from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind
 from iparam.robot.loading import load_stated_robot
 from iparam.rounding import number
@@ -74,14 +74,19 @@ class StudyOptions(PayloadOptions, SchedulerOptions):
                     known = f", +-{width:.2g} so far" if width < 1e300 else ""
                     show(f"{done} runs{known}, {rate:.3g} a second, {(due - done) / rate:.0f} s to the next look")
 
-            study = iparam.fleet.run_study(
-                self.kind,
-                experiment,
-                executor=executor,
-                precision=self.precision,
-                most_runs=self.runs,
-                progress=tell,
-            )
+            try:
+                study = iparam.fleet.run_study(
+                    self.kind,
+                    experiment,
+                    executor=executor,
+                    precision=self.precision,
+                    most_runs=self.runs,
+                    progress=tell,
+                )
+            except iparam.fleet.ExecutorLostError as error:
+                raise IparamError(
+                    f"{error}. A study keeps its runs at its end only: begin again, the same --seed gives the same runs"
+                ) from None
         if self.output is not None:
             study.save(self.output)
         self._report(study, time.monotonic() - began)

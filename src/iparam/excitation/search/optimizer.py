@@ -66,6 +66,7 @@ class OptimizationResult:
         starts: what came of every start that was done, by index.
         seconds: the search took.
         interrupted: whether it was stopped by Ctrl-C.
+        failures: why some starts have no result, each reason once.
     """
 
     trajectory: WindowedFourierTrajectory
@@ -75,6 +76,7 @@ class OptimizationResult:
     starts: tuple[StartResult, ...]
     seconds: float
     interrupted: bool
+    failures: tuple[str, ...] = ()
 
     def plot(self) -> Any:
         """The motion, see `Trajectory.plot`."""
@@ -96,7 +98,7 @@ class OptimizationResult:
         ]
         margins = [[m.constraint, number(m.margin, 4), m.unit, number(m.time, 3), m.label] for m in self.margins]
         header = ("constraint", "least margin", "unit", "at [s]", "where")
-        remarks = ("the search was interrupted",) if self.interrupted else ()
+        remarks = (*(("the search was interrupted",) if self.interrupted else ()), *self.failures)
         return motion_html(
             self.trajectory, "Planned excitation", html_table(rows), html_table(margins, header), remarks=remarks
         )
@@ -206,28 +208,35 @@ class _Search:
                     under_way[executor.submit(run_task, self.problem, self.seed, task, shared)] = task.index
                 if not under_way:
                     return
-                self._collect(under_way)
+                self._collect(under_way, executor)
                 if shared is not None and self.best < np.inf:
                     shared.set(self.best)
                 self._tell()
         except KeyboardInterrupt:
             self.interrupted = True
+        except (OSError, RuntimeError) as error:  # nothing more can be handed over
+            self._lose(executor, error)
         finally:
             for future in under_way:
                 future.cancel()
 
-    def _collect(self, under_way: dict[Future[StartResult], int]) -> None:
+    def _collect(self, under_way: dict[Future[StartResult], int], executor: Executor) -> None:
         done, _ = wait_for_futures(under_way, timeout=0.2, return_when=FIRST_COMPLETED)
         for future in done:
             del under_way[future]
             try:
                 self.results.append(future.result())
             except (BrokenExecutor, CancelledError) as error:
-                self.failures += [
-                    f"what runs the starts is gone: {str(error) or type(error).__name__}"
-                ] * _MOST_FAILURES
+                self._lose(executor, error)
             except Exception as error:
                 self.failures.append(f"{type(error).__name__}: {error}")
+        if not done and getattr(executor, "lost", False):
+            raise ConnectionError("no answer")
+
+    def _lose(self, executor: Executor, error: Exception) -> None:
+        """What runs the starts is gone: no more are handed over. A cluster says it in its own words."""
+        reason = f": {error}" if str(error) else ""
+        self.failures += [getattr(executor, "loss", f"what runs the starts is gone{reason}")] * _MOST_FAILURES
 
     def _tell(self) -> None:
         if self.progress is not None:
@@ -314,6 +323,7 @@ class _Search:
             tuple(ordered),
             time.monotonic() - self.began,
             self.interrupted,
+            tuple(dict.fromkeys(self.failures)),
         )
 
 
