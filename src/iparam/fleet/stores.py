@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import hashlib
+import logging
 import posixpath
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -154,6 +155,9 @@ def _opened(address: str, options: Mapping[str, Any] | None) -> tuple[Any, str]:
         raise StoreError(f"{address} cannot be read: {' '.join(str(error).split())}") from None
     except (ValueError, TypeError, OSError) as error:
         raise StoreError(f"{address} is no address of a store: {' '.join(str(error).split())[:200]}") from None
+    log = logging.getLogger(type(system).__module__.partition(".")[0])
+    if log.level == logging.NOTSET:  # what a store's client has to tell is said here, in one sentence
+        log.setLevel(logging.CRITICAL)
     return system, str(path)
 
 

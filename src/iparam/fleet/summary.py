@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -102,4 +103,4 @@ def _kind_of(error: str, source: str) -> str:
     """An error without what belongs to one recording only: its name and its numbers."""
     text = error.replace(source, "").replace(source.rpartition("/")[2], "")
     words = [word for word in text.split() if not any(char.isdigit() for char in word) and word.strip(":,;")]
-    return " ".join(words)[:80]
+    return textwrap.shorten(" ".join(words), 80, placeholder=" ...")
