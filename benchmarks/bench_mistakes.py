@@ -1,10 +1,11 @@
 """Recordings with a mistake in them: is a wrong result ever trusted, is the cause named, and does its correction help?
 
 The corpus is that of tests/mistakes: every cause at three sizes, on two arms with three loads each, sensors with the
-noise of the preset ur5e. Then sound recordings, which must be accused of nothing; the price in time; and spikes.
+noise of the preset ur5e. Then mistakes that no hypothesis was written for, and two at once; sound recordings, which
+must be accused of nothing; the price in time; and spikes.
 
-    PYTHONPATH=tests python benchmarks/bench_mistakes.py [--part mistakes|clean|time|spikes] [--jobs 2] [--seeds 100]
-        [--arms ur5e] [--payloads compact] [--slugs sensor-offset ...] [--once] [--details]
+    PYTHONPATH=tests python benchmarks/bench_mistakes.py [--part mistakes|unlisted|clean|time|spikes] [--jobs 2]
+        [--seeds 100] [--arms ur5e] [--payloads compact] [--slugs sensor-offset ...] [--once] [--details]
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from mistakes import log_edits as edit
 from mistakes.corpus import MISTAKES, case, cases
 from mistakes.judgement import FAR, NUM_SHOWN, TOGETHER, Outcome, judge, largest_error
+from mistakes.unlisted import UNLISTED, unlisted_cases
 from mistakes.workbench import ARMS, PAYLOADS, Workbench
 from side_by_side import best_times, in_workers, print_table
 
@@ -34,7 +36,7 @@ SLOWEST = "sensor-rotation/middling@ur5e-compact"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--part", nargs="*", default=["mistakes", "clean", "time", "spikes"])
+    parser.add_argument("--part", nargs="*", default=["mistakes", "unlisted", "clean", "time", "spikes"])
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=100, help="of sound logs, for each arm and preset")
     parser.add_argument("--arms", nargs="*", default=list(ARMS))
@@ -45,6 +47,8 @@ def main() -> None:
     given = parser.parse_args()
     if "mistakes" in given.part:
         mistakes(given.arms, given.payloads, given.slugs, given.jobs, given.details, given.once)
+    if "unlisted" in given.part:
+        unlisted(given.arms, given.payloads, given.slugs, given.jobs, given.details)
     if "clean" in given.part:
         clean(given.arms, given.seeds, given.jobs)
     if "time" in given.part:
@@ -77,6 +81,31 @@ def mistakes(
     header = ["cause", "size", "what", "error [sd]", "verdicts", "right", "1st 2nd later not", "restored"]
     print_table(f"{len(outcomes)} logs with a mistake", header, rows)
     conclude(outcomes)
+
+
+def unlisted(arms: Sequence[str], payloads: Sequence[str], slugs: Sequence[str], jobs: int, details: bool) -> None:
+    """Mistakes that nobody thought of: is any wrong result trusted?"""
+    names = [each.name for each in unlisted_cases(arms, payloads) if not slugs or each.mistake.slug in slugs]
+    outcomes = []
+    for outcome in spread(judged_unlisted, names, jobs):
+        outcomes.append(outcome)
+        if details:
+            print(line(outcome), flush=True)
+    rows = []
+    for mistake in UNLISTED:
+        if own := [one for one in outcomes if one.slug == mistake.slug]:
+            first = Counter(one.causes[0] for one in own if one.causes).most_common(2)
+            rows.append([mistake.what, *summary(own)[:3], ", ".join(slug for slug, _ in first)])
+    header = ["what", "error [sd]", "verdicts", "right", "named first"]
+    print_table(f"{len(outcomes)} logs with a mistake that is on no list", header, rows)
+    wrong = [one for one in outcomes if one.breaks_the_law]
+    print(f"\noff by more than {FAR:g} sd and good or usable: {len(wrong)} of {len(outcomes)} (must be 0)")
+    for one in wrong:
+        print(f"    {line(one)}")
+
+
+def judged_unlisted(name: str) -> Outcome:
+    return judge(next(each for each in unlisted_cases() if each.name == name))
 
 
 def conclude(outcomes: Sequence[Outcome]) -> None:

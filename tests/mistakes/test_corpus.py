@@ -10,6 +10,7 @@ pytest.importorskip("mujoco")
 from iparam.estimation import identify_payload
 from mistakes.corpus import case
 from mistakes.judgement import judge
+from mistakes.unlisted import unlisted_cases
 from mistakes.workbench import Workbench
 
 NAMED = (
@@ -17,6 +18,8 @@ NAMED = (
     "sensor-offset/small@ur5e-slender",
     "joint-order/small@panda-slender",
     "clock-rate/middling@ur5e-extreme",
+    "external-force/gross@ur5e-slender",
+    "low-pass/gross@ur5e-slender",
 )
 """Told apart on these arms and loads, and put right by what is proposed."""
 
@@ -44,6 +47,23 @@ def test_what_hardly_shows_is_refuted_or_counted(name: str) -> None:
     outcome = judge(case(name))
     assert not outcome.breaks_the_law, outcome
     assert outcome.verdict != "good", outcome
+
+
+@pytest.mark.parametrize(
+    "name", ["warming/middling@panda-extreme", "bent/middling@ur5e-slender", "tilt-and-place/middling@panda-compact"]
+)
+def test_a_mistake_that_is_on_no_list_is_not_trusted_if_it_is_wrong(name: str) -> None:
+    """Gains that change in time, or with the load, and two mistakes at once, each of which hides behind the other."""
+    outcome = judge(next(each for each in unlisted_cases() if each.name == name))
+    assert not outcome.breaks_the_law, outcome
+    assert outcome.verdict == "refuted", outcome
+
+
+@pytest.mark.parametrize("name", ["base-axes/middling@panda-compact", "too-little-motion/gross@ur5e-slender"])
+def test_what_hides_the_whole_load_is_named(name: str) -> None:
+    outcome = judge(case(name))
+    assert outcome.verdict == "refuted", outcome
+    assert outcome.rank == 1, outcome
 
 
 @pytest.mark.parametrize("name", PUT_RIGHT)

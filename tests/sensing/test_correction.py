@@ -70,6 +70,23 @@ def test_a_wrench_in_base_axes_and_a_pull_from_outside() -> None:
     pulled = tool.copy()
     pulled[:, :3] -= np.einsum("tji,j->ti", turns, [0.0, 0.0, 5.0])  # a balancer carries 5 N, so the arm exerts less
     np.testing.assert_allclose(corrected_wrench(pulled, Correction(external_force=(0, 0, 5))), tool, atol=1e-12)
+    point = np.array([0.03, 0.0, 0.1])
+    pulled[:, 3:] -= np.cross(point, tool[:, :3] - pulled[:, :3])
+    aside = Correction(external_force=(0.0, 0.0, 5.0, *point))
+    np.testing.assert_allclose(corrected_wrench(pulled, aside), tool, atol=1e-12)
+    assert aside.options == "--external-force 0 0 5 0.03 0 0.1"
+    with pytest.raises(InputError, match="6 with the point"):
+        Correction(external_force=(0.0, 0.0, 5.0, 1.0))
+
+
+def test_the_order_of_a_filter_goes_with_its_corner() -> None:
+    assert Correction(low_pass=10.0, low_pass_order=2).options == "--low-pass 10 --low-pass-order 2"
+    assert Correction(low_pass=10.0, low_pass_order=2).lag == pytest.approx(
+        np.sqrt(2.0) * Correction(low_pass=10.0).lag
+    )
+    for wrong in ({"low_pass_order": 2}, {"low_pass": 10.0, "low_pass_order": 3}):
+        with pytest.raises(InputError, match="low_pass_order="):
+            Correction(**wrong)  # type: ignore[arg-type]
 
 
 def test_joints_in_another_order_with_other_signs_and_zeros() -> None:

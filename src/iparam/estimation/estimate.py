@@ -185,8 +185,9 @@ class Estimate:
     def require_complete(self, what: str) -> None:
         """Raise an error if the result is a part only; ``what`` needs all of it, in a sentence."""
         if not self.complete:
+            known = ", ".join(self.determined)
             raise InputError(
-                f"{what}, and this result has only {', '.join(self.determined) or 'combinations of them'}: the data "
+                f"{what}, and this result has {f'only {known}' if known else 'none of them'}: the data "
                 "did not determine the rest (null). The result's warnings say what would show it"
             )
 

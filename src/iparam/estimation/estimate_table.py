@@ -39,7 +39,7 @@ def estimate_rows(estimate: Estimate) -> Iterator[tuple[str, str]]:
         yield "residual", f"{estimate.residual_rms} rms"
     yield "consistent", "yes" if estimate.physically_consistent else "no"
     if not estimate.complete:
-        yield "determined", f"{', '.join(estimate.determined)}; from {estimate.samples} samples"
+        yield "determined", f"{', '.join(estimate.determined) or 'nothing'}; from {estimate.samples} samples"
     else:
         yield "condition", f"{estimate.condition_number:.2f}, from {estimate.samples} samples"
     if estimate.data_share is not None:

@@ -43,8 +43,14 @@ _LAGS, _SHARES = np.polynomial.laguerre.laggauss(6)
 """A low-pass of first order as a mean over earlier times, in time constants: exact for a motion that is a polynomial of
 degree 11 over the filter's memory."""
 
+_SECOND_LAGS, _SECOND_SHARES = np.polynomial.laguerre.laggauss(16)
+_SECOND_SHARES = 2.0 * _SECOND_SHARES * np.sin(_SECOND_LAGS)
+_SECOND_SHARES = _SECOND_SHARES / _SECOND_SHARES.sum()
+
 SETTLED = 5.0
 """Time constants after which a low-pass has forgotten what was before the recording."""
+
+_OF_BIAS = 12  # numbers: its value and its drift in each channel
 
 _BLOCKS = 50  # of time, whose scatter tells how well a delay is known where errors last
 
@@ -70,7 +76,8 @@ class AlignedMotion:
         motion: with a low-pass of the angles inverted where they have one.
         delay: of the wrench behind this motion [s].
         standard_deviation: of the delay or of the time constant [s]; 0 where there is neither.
-        filtered: whether the wrench is behind a low-pass of first order, whose time constant the delay then is.
+        filtered: whether the wrench is behind a low-pass, whose mean delay this then is.
+        order: of that low-pass, 1, or 2 for Butterworth's.
         warnings: what was compensated.
     """
 
@@ -79,6 +86,7 @@ class AlignedMotion:
     standard_deviation: float = 0.0
     filtered: bool = False
     warnings: tuple[str, ...] = ()
+    order: int = 1
 
     @property
     def settling(self) -> float:
@@ -95,7 +103,7 @@ class AlignedMotion:
         """
         if not self.filtered:
             return self.motion.at(times - self.delay).regressor(robot, gravity)
-        return low_passed(lambda at: self.motion.at(at).regressor(robot, gravity), times, self.delay)
+        return low_passed(lambda at: self.motion.at(at).regressor(robot, gravity), times, self.delay, self.order)
 
 
 def estimate_delay(
@@ -103,10 +111,11 @@ def estimate_delay(
 ) -> Delay:
     """Find the delay between joint angles and wrench of an unknown load: the one with which the load fits best.
 
-    For a candidate delay d the wrench at t is fitted by the regressor of the motion at t - d times unknown parameters
-    plus a constant bias; the delay with the least weighted squares wins. The motion is shifted and not the wrench: its
-    smoothed curve can be read between samples without harm, whereas interpolating the wrench would average its noise,
-    most of all half way between samples, and pull the answer there.
+    For a candidate delay d the wrench at t is fitted by the regressor of the motion at t - d times unknown
+    parameters plus a bias that is constant or drifts steadily; the delay with the least weighted squares wins. The
+    motion is shifted and not the wrench: its smoothed curve can be read between samples without harm, whereas
+    interpolating the wrench would average its noise, most of all half way between samples, and pull the answer
+    there.
 
     Args:
         recording: with the signals q and wrench, of a motion that excites the load.
@@ -175,14 +184,15 @@ def _filter_sentence(what: str, found: Delay) -> str:
     )
 
 
-def low_passed(rows: Callable[[FloatArray], FloatArray], times: FloatArray, lag: float) -> FloatArray:
-    """What ``rows`` are at ``times`` behind a low-pass of first order with the time constant ``lag`` [s].
+def low_passed(rows: Callable[[FloatArray], FloatArray], times: FloatArray, lag: float, order: int = 1) -> FloatArray:
+    """What ``rows`` are at ``times`` behind a low-pass with the mean delay ``lag`` [s].
 
-    The filter is the mean over all earlier times t - lag u with weights exp(-u), here by Gauss-Laguerre quadrature: at
-    any stamps, without a state to carry along.
+    The filter is the mean over all earlier times t - lag u with weights exp(-u), of second order (Butterworth's) with
+    2 exp(-u) sin(u), here by Gauss-Laguerre quadrature: at any stamps, without a state to carry along.
     """
-    total = _SHARES[0] * rows(times - _LAGS[0] * lag)
-    for node, share in zip(_LAGS[1:], _SHARES[1:], strict=True):
+    lags, shares = (_LAGS, _SHARES) if order == 1 else (_SECOND_LAGS, _SECOND_SHARES)
+    total = shares[0] * rows(times - lags[0] * lag)
+    for node, share in zip(lags[1:], shares[1:], strict=True):
         total += share * rows(times - node * lag)
     return np.asarray(total)
 
@@ -252,25 +262,26 @@ class _Fits:
     def step(self) -> Delay:
         """One Gauss-Newton step from no delay: what costs a few milliseconds tells whether a search is worth it."""
         times, observed = self._times, self._observed
-        rows = np.empty((times.size, 6, 17))
+        last = 10 + _OF_BIAS
+        rows = np.empty((times.size, 6, last + 1))
         rows[:, :, :10] = self._motion.at(times).regressor(self._robot, self._gravity)
-        rows[:, :, 10:16] = np.eye(6)
-        rows[:, :, 16] = 0.0
+        rows[:, :, 10:last] = _drifting(times)
+        rows[:, :, last] = 0.0
         weights = 1.0 / np.maximum(observed.std(axis=0), 1e-9)
         for _ in range(2):
-            solution = _least_squares(rows[:, :, :16], observed, weights)
-            residual = observed - rows[:, :, :16] @ solution
+            solution = _least_squares(rows[:, :, :last], observed, weights)
+            residual = observed - rows[:, :, :last] @ solution
             weights = 1.0 / np.maximum(residual.std(axis=0), 1e-12)
-        rows[:, :, 16] = -np.gradient(rows[:, :, :10] @ solution[:10], times, axis=0)
+        rows[:, :, last] = -np.gradient(rows[:, :, :10] @ solution[:10], times, axis=0)
         solution = _least_squares(rows, observed, weights)
         residual = observed - rows @ solution
         weighted = rows * weights[:, None]
-        flat = weighted.reshape(-1, 17)
+        flat = weighted.reshape(-1, last + 1)
         inverse = np.linalg.pinv(flat.T @ flat, rcond=1e-14, hermitian=True)
-        each = np.einsum("nci,nc->ni", weighted, residual * weights) @ inverse[:, 16]
+        each = np.einsum("nci,nc->ni", weighted, residual * weights) @ inverse[:, last]
         edges = np.linspace(0, times.size, min(_BLOCKS, times.size) + 1).astype(np.int64)
         blocks = np.add.reduceat(each, edges[:-1])
-        return Delay(float(solution[16]), float(np.sqrt(max(np.sum(each**2), np.sum(blocks**2)))))
+        return Delay(float(solution[last]), float(np.sqrt(max(np.sum(each**2), np.sum(blocks**2)))))
 
     def delay(self, rows_of: _Rows, near: float | None = None) -> tuple[Delay, float]:
         """The best delay, and how badly it still fits: the logarithms of the residuals. ``near`` saves a search."""
@@ -290,7 +301,7 @@ class _Fits:
             raise InputError(
                 "the wrench does not depend on the delay: the recording holds too little motion to tell it"
             )
-        variance = middle / max(self._observed.size - 17, 1)
+        variance = middle / max(self._observed.size - 11 - _OF_BIAS, 1)
         deviations = self._squares(rows_of, delay, weights)[1]
         return Delay(delay, float(np.sqrt(2.0 * variance / curvature))), float(np.sum(np.log(deviations)))
 
@@ -305,10 +316,16 @@ class _Fits:
         stride: int = 1,
     ) -> tuple[float, FloatArray]:
         """Weighted squares, and the standard deviation (6,) of the residuals, of every ``stride``-th sample."""
-        matrices = rows_of(self._times[::stride], delay)
-        rows = np.concatenate([matrices, np.broadcast_to(np.eye(6), (len(matrices), 6, 6))], axis=2)
+        times = self._times[::stride]
+        rows = np.concatenate([rows_of(times, delay), _drifting(times)], axis=2)
         residual = self._observed[::stride] - rows @ _least_squares(rows, self._observed[::stride], weights)
         return float(np.sum((residual * weights) ** 2)), residual.std(axis=0)
+
+
+def _drifting(times: FloatArray) -> FloatArray:
+    """(N, 6, 12) of a bias that goes along a line: what a steady drift does would be taken for a lag otherwise."""
+    share = (times - times[0]) / max(float(times[-1] - times[0]), 1e-9) - 0.5
+    return np.concatenate([np.broadcast_to(np.eye(6), (times.size, 6, 6)), share[:, None, None] * np.eye(6)], axis=2)
 
 
 def _least_squares(rows: FloatArray, observed: FloatArray, weights: FloatArray) -> FloatArray:

@@ -128,5 +128,7 @@ def _pull(given: Correction, recording: Recording, robot: Robot | None, times: F
     late = given.delay if isinstance(given.delay, float) else 0.0
     q = np.column_stack([np.interp(times - late, angles.time, column) for column in angles.values.T])
     turns = forward_kinematics(robot, q)[:, :3, :3]
-    force = np.einsum("tji,j->ti", turns, np.asarray(given.external_force, dtype=np.float64))
-    return np.concatenate([force, np.zeros_like(force)], axis=1)
+    pull = np.zeros(6)
+    pull[: len(given.external_force or ())] = given.external_force
+    force = np.einsum("tji,j->ti", turns, pull[:3])
+    return np.concatenate([force, np.cross(pull[3:], force)], axis=1)

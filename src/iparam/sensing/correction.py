@@ -52,14 +52,14 @@ UNITS = {
     "delay": "s",
     "low_pass": "Hz",
     "joint_offset": "deg",
-    "external_force": "N",
+    "external_force": "N, m",
     "exclude": "s",
     "rezeroed": "s",
 }
 """Units of what has one."""
 
 _SPREAD = "wrench_scale_covariance"  # of what was corrected, and no correction itself
-_NUMBERS = {"sensor_rotation": 3, "sensor_offset": 3, "wrench_scale": 6, "gravity": 3, "external_force": 3}
+_NUMBERS = {"sensor_rotation": 3, "sensor_offset": 3, "wrench_scale": 6, "gravity": 3}
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,8 @@ class Correction:
         measures: "reaction" for a sensor that reports what the load exerts on it.
         gravity: (3,) in base axes [m/s^2], whatever the recording states.
         delay: of the wrench behind the joint angles [s].
-        low_pass: corner of a filter of first order that the wrench went through [Hz].
+        low_pass: corner of a filter that the wrench went through [Hz].
+        low_pass_order: of that filter: 1, also if not given, or 2 for Butterworth's.
         clock: true seconds in a second of the time stamps.
         joint_offset: (n,) added to the joint angles [deg].
         joint_order: (n,) which column of the recording each joint of the arm is, from 0.
@@ -89,7 +90,8 @@ class Correction:
         exclude: intervals (from, to) of time in which the wrench is not used [s].
         without: components of the wrench that are not used, such as "fx".
         rezeroed: times at which the sensor was zeroed again, so that its bias jumps [s].
-        external_force: (3,) constant force on the load at the tool's origin, in base axes [N].
+        external_force: (6,) constant force on the load, in base axes [N], and the point of the tool frame [m] that it
+            acts at; (3,) for the force at the tool's origin. A weight that the controller takes out is one, too.
     """
 
     sensor_rotation: tuple[float, ...] | Estimated | None = None
@@ -102,6 +104,7 @@ class Correction:
     gravity: tuple[float, ...] | Estimated | None = None
     delay: float | Estimated | None = None
     low_pass: float | Estimated | None = None
+    low_pass_order: int | None = None
     clock: float | Estimated | None = None
     joint_offset: tuple[float, ...] | Estimated | None = None
     joint_order: tuple[int, ...] | None = None
@@ -114,12 +117,17 @@ class Correction:
     def __post_init__(self) -> None:
         for name in (*_NUMBERS, "joint_offset"):
             self._set(name, _vector(getattr(self, name), name, _NUMBERS.get(name)))
+        self._set("external_force", _pull(self.external_force))
         for name in ("delay", "low_pass", "clock"):
             self._set(name, _scalar(getattr(self, name), name))
         for name in ("low_pass", "clock"):
             value = getattr(self, name)
             if isinstance(value, float) and value <= 0.0:
                 raise InputError(f"{name}= must be above 0, got {value:g}")
+        if self.low_pass_order not in (None, 1, 2):
+            raise InputError(f"low_pass_order= must be 1 or 2, got {self.low_pass_order}")
+        if self.low_pass_order is not None and self.low_pass is None:
+            raise InputError("low_pass_order= is that of a filter: give its corner, low_pass=, too")
         self._set("wrench_axes", _axes(self.wrench_axes))
         if self.wrench_scale_covariance is not None:
             spread = as_float_array(self.wrench_scale_covariance, "wrench_scale_covariance", (36, 36))
@@ -209,7 +217,20 @@ class Correction:
 
     def remaining(self) -> Correction:
         """What is left to do once it was applied to a recording."""
-        return Correction(delay=self.delay, low_pass=self.low_pass, without=self.without, rezeroed=self.bias_starts())
+        return Correction(
+            delay=self.delay,
+            low_pass=self.low_pass,
+            low_pass_order=self.low_pass_order,
+            without=self.without,
+            rezeroed=self.bias_starts(),
+        )
+
+    @property
+    def lag(self) -> float:
+        """Mean delay of the low-pass [s]; 0 where there is none, or where it is to be estimated."""
+        if not isinstance(self.low_pass, float):
+            return 0.0
+        return lag_of(self.low_pass, self.low_pass_order or 1)
 
     def wrench_matrix(self) -> FloatArray:
         """(6, 6) that scales the recorded wrench, renames its axes and sets its sign."""
@@ -235,6 +256,11 @@ class Correction:
         from iparam.sensing.wrench_source import SensorWrench
 
         return None if self.measures is None else SensorWrench()
+
+
+def lag_of(corner: float, order: int) -> float:
+    """Mean delay [s] of a low-pass with a corner at so many Hz; or the corner [Hz] of one with that mean delay [s]."""
+    return (1.0 if order == 1 else math.sqrt(2.0)) / (2.0 * math.pi * corner)
 
 
 def wrench_transform(rotation: FloatArray, offset: FloatArray) -> FloatArray:
@@ -267,6 +293,16 @@ def _vector(value: Any, name: str, count: int | None) -> Any:
     if name == "wrench_scale" and not array.all():
         raise InputError("a factor of wrench_scale= is 0: leave a dead channel out with without=...")
     return tuple(array.tolist())
+
+
+def _pull(value: Any) -> Any:
+    """A force and the point that it acts at; that of a force alone is the origin."""
+    found = _vector(value, "external_force", None)
+    if isinstance(found, tuple) and len(found) not in (3, 6):
+        raise InputError(
+            f"external_force= must be 3 numbers, or 6 with the point it acts at, or 'estimate', got {len(found)}"
+        )
+    return found
 
 
 def _or_estimate(name: str) -> str:

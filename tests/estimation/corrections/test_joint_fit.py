@@ -99,10 +99,11 @@ def test_a_tilted_base_a_fast_clock_and_a_zero_of_the_joints(recorded, ur5e, loa
 
 def test_a_pull_and_a_low_pass(recorded, ur5e, load) -> None:
     y, q = recorded.signal("wrench"), recorded.signal("q").values
-    pull = np.array([3.0, -1.0, 5.0])
-    turns = iparam.forward_kinematics(ur5e, q)[:, :3, :3]
+    pull = np.array([3.0, -1.0, 5.0, 0.03, 0.02, 0.09])
+    force = np.einsum("tji,j->ti", iparam.forward_kinematics(ur5e, q)[:, :3, :3], pull[:3])
     values = y.values.copy()
-    values[:, :3] -= np.einsum("tji,j->ti", turns, pull)
+    values[:, :3] -= force
+    values[:, 3:] -= np.cross(pull[3:], force)
     estimate = iparam.identify_payload(
         recorded.with_signal("wrench", time=y.time, values=values),
         ur5e,

@@ -19,6 +19,7 @@ STATE = CorrectionState(
     log_clock=0.1,
     joint_offset=np.array([0.01, -0.02, 0.03, 0.0, 0.05, -0.04]),
     force=np.array([2.0, -3.0, 4.0]),
+    point=np.array([0.03, -0.02, 0.08]),
     delay=0.01,
     lag=0.02,
     reference=1,

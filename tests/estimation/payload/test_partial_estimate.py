@@ -13,6 +13,7 @@ import pytest
 import iparam
 from iparam.errors import FileFormatError, InputError
 from iparam.estimation import Estimate, NotIdentifiableError, identify_payload
+from iparam.estimation.errors import RefutedResultError
 from iparam.estimation.payload.partial_estimate import partial_estimate
 from iparam.estimation.payload.problem_from_recording import problem_from_recording
 from iparam.estimation.payload.weighted_fit import require_identifiable
@@ -128,7 +129,33 @@ def test_a_run_that_shows_everything_is_not_touched() -> None:
 
 def test_an_arm_that_stands_still_shows_nothing() -> None:
     with pytest.raises(NotIdentifiableError, match="determines only"):
-        identify_payload(run(0, ()), UR5E)
+        identify_payload(run(0, ()), UR5E, partial=False)
+    found = identify_payload(run(0, ()), UR5E)
+    assert found.determined == ()
+    assert np.isnan(found.mass)
+    assert found.assessment["verdict"] == "refuted"
+    assert "determines only" in found.assessment["sentence"]
+    assert [cause["cause"] for cause in found.assessment["causes"]] == ["too-little-motion"]
+
+
+def test_a_result_of_nothing_is_written_read_and_refused(tmp_path: Path) -> None:
+    identify_payload(run(0, ()), UR5E).save(tmp_path / "result.json")
+    found = Estimate.load(tmp_path / "result.json")
+    assert found.refutation is not None
+    assert found.causes[0].cause == "too-little-motion"
+    assert "nothing; from" in str(found)
+    with pytest.raises(InputError, match="none of them"):
+        found.require_complete("a body has all ten parameters")
+    with pytest.raises(RefutedResultError):
+        found.require_credit("the arm would be told")
+
+
+def test_a_negative_mass_of_a_part_is_refuted_and_explained() -> None:
+    reversed_run = run(0, (5,))
+    wrench = reversed_run.signal("wrench")
+    found = identify_payload(reversed_run.with_signal("wrench", time=wrench.time, values=-wrench.values), UR5E)
+    assert found.assessment["verdict"] == "refuted"
+    assert "wrench-sign" in [cause["cause"] for cause in found.assessment["causes"]][:2]
 
 
 def test_a_motion_that_is_known_too_badly_is_told_from_one_that_shows_too_little() -> None:

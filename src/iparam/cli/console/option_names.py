@@ -11,8 +11,18 @@ from contextvars import ContextVar
 
 _OF_RECORDINGS = (
     *("recording", "columns", "map", "time_unit", "angles", "rows", "time_range", "motion", "delay", "measures"),
-    *("sensor_rotation", "sensor_offset", "wrench_axes", "wrench_scale", "wrench_frame", "low_pass", "clock"),
-    *("joint_offset", "joint_order", "joint_sign", "external_force", "exclude", "without", "rezeroed"),
+    *("sensor_rotation", "sensor_offset", "wrench_axes", "wrench_scale", "wrench_frame", "low_pass"),
+    *(
+        "low_pass_order",
+        "clock",
+        "joint_offset",
+        "joint_order",
+        "joint_sign",
+        "external_force",
+        "exclude",
+        "without",
+        "rezeroed",
+    ),
     *("known_mass", "mass_tolerance"),
 )
 _OF_PLANS = ("max_velocity", "max_acceleration", "max_torque", "payload_size", "payload_center", "payload_mass")

@@ -50,7 +50,9 @@ class CorrectedRunOptions(RecordedRunOptions):
     ] = None
     """In whose axes the wrench is: those of the tool, or of the base."""
     low_pass: Annotated[str | None, arg(metavar="HZ", help_behavior_hint=_NONE)] = None
-    """Corner of a first-order filter that the wrench went through [Hz], or 'estimate'."""
+    """Corner of a low-pass filter that the wrench went through [Hz], or 'estimate'."""
+    low_pass_order: Annotated[Literal[1, 2] | None, arg(metavar="{1,2}", help_behavior_hint="(default: 1)")] = None
+    """Its order; 2 is Butterworth's."""
     clock: Annotated[str | None, arg(metavar="FACTOR", help_behavior_hint=_NONE)] = None
     """True seconds in one of the time stamps', or 'estimate'."""
     joint_offset: Annotated[tuple[str, ...], arg(metavar="DEG ..", help_behavior_hint=_NONE)] = ()
@@ -59,8 +61,8 @@ class CorrectedRunOptions(RecordedRunOptions):
     """Which column of the file each joint of the arm is, counted from 0."""
     joint_sign: Annotated[tuple[int, ...], arg(metavar="S ..", help_behavior_hint=_NONE)] = ()
     """1 or -1 for each joint of the arm."""
-    external_force: Annotated[tuple[str, ...], arg(metavar="X Y Z", help_behavior_hint=_NONE)] = ()
-    """Constant force on the load at the tool, in base axes [N], as of a cable or balancer, or 'estimate'."""
+    external_force: Annotated[tuple[str, ...], arg(metavar="X Y Z [PX PY PZ]", help_behavior_hint=_NONE)] = ()
+    """Constant force on the load, in base axes [N], and where in the tool frame it acts [m], or 'estimate'."""
     exclude: Annotated[
         UseAppendAction[tuple[tuple[float, float], ...]], arg(metavar="T0 T1", help_behavior_hint="(repeatable)")
     ] = ()
@@ -88,11 +90,12 @@ class CorrectedRunOptions(RecordedRunOptions):
             wrench_frame=self.wrench_frame,
             gravity=self._gravity(),
             low_pass=_number(self.low_pass, "--low-pass"),
+            low_pass_order=self.low_pass_order,
             clock=_number(self.clock, "--clock"),
             joint_offset=_numbers(self.joint_offset, "--joint-offset"),
             joint_order=self.joint_order or None,
             joint_sign=self.joint_sign or None,
-            external_force=_numbers(self.external_force, "--external-force", 3),
+            external_force=_numbers(self.external_force, "--external-force"),
             exclude=self.exclude,
             without=self.without,
             rezeroed=self.rezeroed,

@@ -105,4 +105,6 @@ def _with_what_was_found(whole: Correction, found: Correction) -> Correction:
     """A correction, and what was put right in the recording that it had been applied to: contacts and a low-pass."""
     factor = whole.clock if isinstance(whole.clock, float) else 1.0
     exclude = tuple((start / factor, stop / factor) for start, stop in found.exclude)
-    return dataclasses.replace(whole, exclude=(*whole.exclude, *exclude), low_pass=found.low_pass)
+    return dataclasses.replace(
+        whole, exclude=(*whole.exclude, *exclude), low_pass=found.low_pass, low_pass_order=found.low_pass_order
+    )

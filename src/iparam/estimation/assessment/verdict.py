@@ -44,7 +44,7 @@ def verdict_on(estimate: Estimate) -> Verdict:
     if estimate.refutation is not None:
         return Verdict("refuted", "Refuted: do not use it", estimate.refutation.sentence)
     if not estimate.complete:
-        known = ", ".join(estimate.determined) or "combinations of the parameters"
+        known = ", ".join(estimate.determined) or "nothing of the load"
         return Verdict("poor", "A part only", f"The data determine only {known}.")
     if not estimate.physically_consistent:
         why = "No rigid body has these parameters. Use the method consistent, or a motion that excites the load more."

@@ -17,12 +17,13 @@ from iparam.estimation.causes.fit import REGULAR, Fit, linear_fit, load_informat
 from iparam.estimation.causes.hypothesis import Explanation
 from iparam.estimation.causes.left_over import FASTEST, SLOWEST, LeftOver, left_over
 from iparam.estimation.causes.plausible_load import over_rated
-from iparam.estimation.causes.screening import screened
+from iparam.estimation.causes.screening import screened, screened_again
 from iparam.estimation.causes.search import Causes, find_causes
 from iparam.estimation.estimate import Cause, Estimate, Refutation, StandardDeviations
 from iparam.estimation.payload.bias_drift import BiasDrift
 from iparam.estimation.payload.estimate_assembly import FOLLOWS, LASTS, widened
 from iparam.estimation.payload.problem_from_recording import PreparedRun
+from iparam.estimation.payload.weighted_fit import hidden_by_motion_errors
 from iparam.rounding import significant
 from iparam.spatial.parameters import InertialParameters
 
@@ -60,7 +61,7 @@ SHORTEST = 0.02
 WITHIN = 1.96
 """Standard deviations of a 95 % interval."""
 
-SURE = 5.0
+SURE = 3.0
 """Standard deviations from which on a mass is believed to be negative."""
 
 
@@ -92,24 +93,35 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
     examined = examine(run, drifting=drift is not None)
     told = (*_compensated(run, estimate, drift), *_too_heavy(run, estimate))
     if examined is None:
-        return Judgement(_with(estimate, reason, (*told, *_too_little(estimate))))
+        return Judgement(_with(estimate, reason, (*_upside_down(estimate), *told, *_too_little(estimate))))
     shown = screened(examined)
-    if not (reason or shown.alarms):
+    nothing = not estimate.determined
+    if not shown.alarms and (nothing or not reason):
         told = (*told, *_too_little(estimate))
         return Judgement(_with(_allowing(estimate, shown.moves), reason, told))
     causes = find_causes(examined)
-    told = (*causes.told(), *told) if causes.found else (*told, *_too_little(estimate))
+    told = (*causes.told(), *told)
+    if nothing and not hidden_by_motion_errors(run.problem):  # then no mistake is to blame for that
+        told = (*_too_little(estimate), *told)
+    elif nothing or not causes.found:
+        told = (*told, *_too_little(estimate))
     if _too_heavy(run, estimate):  # which explains more than any other mistake but that of units
         told = tuple(sorted(told, key=lambda one: {"units": 0, "over-rated-load": 1}.get(one.cause, 2)))
     if estimate.complete and not reason:
         moves = _moves(examined, causes)
-        share = _largest_share(estimate, moves)
+        share, second = _largest_share(estimate, moves), ""
+        if causes.found:
+            again = screened_again(examined, causes.best)
+            further = _far(estimate, again.moves)
+            more = _largest_share(estimate, further)
+            moves = np.concatenate([moves, further])
+            share, second = (more, ", ".join(again.alarms[:3])) if more > share else (share, "")
         left = left_over(examined, causes.best)
         if not causes.found:
             moves = np.concatenate([moves, shown.moves])
         estimate = _counting(widened(estimate, moves.T @ moves + left.covariance(estimate.parameters)))
         if share > MATERIAL:
-            reason = _reason(causes, share)
+            reason = _second_reason(causes, share, second) if second else _reason(causes, share)
         elif left.share(estimate.mass) > MOST_LEFT:
             reason = _left_reason(left, estimate)
         first = 0 if causes.best.force_rms > LITTLE * causes.base.force_rms else 1
@@ -123,6 +135,8 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
 def _plain_reason(run: PreparedRun, estimate: Estimate) -> str:
     """What is against an estimate whatever the cause; "" for nothing."""
     mass, deviation = estimate.mass, estimate.standard_deviation.mass
+    if not estimate.determined:
+        return estimate.status
     if not estimate.complete and mass < -SURE * deviation:
         return f"The data show a negative mass, {mass:.4g} +- {deviation:.2g} kg."
     return shows_no_body(estimate) or too_little_explained(run.problem, estimate) or over_rated(run.robot, estimate)
@@ -139,8 +153,10 @@ def _too_little(estimate: Estimate) -> tuple[Cause, ...]:
     """The cause of a result that lacks parameters, or does not know some of them by far."""
     rms = _force_rms(estimate)
     if not estimate.complete:
-        known = ", ".join(estimate.determined) or "combinations of the parameters"
+        known = ", ".join(estimate.determined)
         said = f"The motion shows only {known}: move all wrist joints, faster, through more orientations."
+        if not known:  # the reason says what would help
+            said = "The motion, as it is recorded, shows none of the load's parameters."
         return (Cause("too-little-motion", said, rms, rms),)
     shares = derived_values(estimate).half_widths / parameter_scales(estimate.parameters)
     if shares.max() <= HARDLY_KNOWN or estimate.condition_number <= WELL_EXCITED:
@@ -150,6 +166,15 @@ def _too_little(estimate: Estimate) -> tuple[Cause, ...]:
         "faster one, through more orientations, would tell more."
     )
     return (Cause("too-little-motion", said, rms, rms),)
+
+
+def _upside_down(estimate: Estimate) -> tuple[Cause, ...]:
+    """The cause of a negative mass, where nothing but the weight is known."""
+    if not estimate.mass < -SURE * estimate.standard_deviation.mass:
+        return ()
+    rms = _force_rms(estimate)
+    said = f"Reversing the wrench makes it a load of {-estimate.mass:.4g} kg: add --measures reaction."
+    return (Cause("wrench-sign", said, rms, rms, "--measures reaction"),)
 
 
 def _too_heavy(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:
@@ -163,8 +188,13 @@ def _allowing(estimate: Estimate, moves: FloatArray) -> Estimate:
     """
     if not estimate.complete:
         return estimate
-    far = np.max(np.abs(moves) / estimate.standard_deviation.phi, axis=1) > FAR
-    return _counting(widened(estimate, moves[far].T @ moves[far])) if far.any() else estimate
+    far = _far(estimate, moves)
+    return _counting(widened(estimate, far.T @ far)) if far.size else estimate
+
+
+def _far(estimate: Estimate, moves: FloatArray) -> FloatArray:
+    """Those of the moves (K, 10) of phi that are beyond the intervals."""
+    return np.asarray(moves[np.max(np.abs(moves) / estimate.standard_deviation.phi, axis=1, initial=0.0) > FAR])
 
 
 def _counting(estimate: Estimate) -> Estimate:
@@ -194,6 +224,14 @@ def _reason(causes: Causes, share: float) -> str:
     return (
         f"The model does not explain the wrench, and what would explain it better ({best.cause}) moves the load by "
         f"{100 * share:.0f} % ({100 * MATERIAL:g} % is allowed)."
+    )
+
+
+def _second_reason(causes: Causes, share: float, kinds: str) -> str:
+    return (
+        f"The model does not explain the wrench, and what explains it best ({causes.found[0][1].cause}) leaves what a "
+        f"second mistake would: in its terms ({kinds}) the load moves by {100 * share:.0f} % ({100 * MATERIAL:g} % is "
+        "allowed)."
     )
 
 

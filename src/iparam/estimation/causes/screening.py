@@ -10,8 +10,9 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.estimation.causes.examined_run import ExaminedRun, gravity_regressor
-from iparam.estimation.causes.fit import REGULAR, linear_fit
+from iparam.estimation.causes.fit import REGULAR, Fit, linear_fit
 from iparam.estimation.causes.hypotheses.arm_model import OffsetJoints
+from iparam.estimation.causes.hypotheses.sensor_channels import curved
 from iparam.estimation.causes.hypotheses.time_local import MEDIAN_OF_SIX, cut_off
 from iparam.estimation.causes.left_over import left_over
 from iparam.estimation.payload.problem import NUM_PARAMETERS
@@ -61,18 +62,38 @@ NOTHING = np.zeros((0, 10))
 
 
 def screened(run: ExaminedRun) -> Screening:
-    """The score tests of a run: Rao's, with the scatter of the scores over stretches of time instead of white noise."""
+    """The score tests of a run, and whether some of it is loud, or swings."""
     if cut_off(run):
         return Screening(("channels",), NOTHING)
     run = run.coarser(MOST_MEANS)
     fit = linear_fit(run, possible=False)
     if _invisible(run, fit.residual):
         return Screening((), NOTHING)
-    columns, kinds = _small_mistakes(run, fit.phi)
+    found, rest = _scored(run, fit, run.A @ fit.phi)
+    alarms = list(found.alarms)
+    if _loud(rest):
+        alarms.append("time")
+    if left_over(run, fit).hertz > 0.0:
+        alarms.append("swing")
+    return Screening(tuple(alarms), found.moves)
+
+
+def screened_again(run: ExaminedRun, explained: Fit) -> Screening:
+    """The score tests of what an explanation leaves: a mistake rarely comes alone."""
+    if _invisible(run, explained.residual):
+        return Screening((), NOTHING)
+    return _scored(run, explained, explained.design[:, :, :NUM_PARAMETERS] @ explained.phi)[0]
+
+
+def _scored(run: ExaminedRun, fit: Fit, load: FloatArray) -> tuple[Screening, FloatArray]:
+    """Rao's tests, with the scatter of the scores over stretches of time instead of white noise; and the residuals
+    (N, 6) without all that they found, in units of noise. The wrench of the load is (N, 6).
+    """
+    columns, kinds = _small_mistakes(run, fit.phi, load, run.y - fit.residual)
     columns = run.without_drift(columns)
-    whiten = 1.0 / run.noise[:, None]
-    base, extra = fit.design * whiten, columns * whiten
-    residual = fit.residual / run.noise
+    whiten = np.sqrt(fit.weights)
+    base, extra = fit.design * whiten[:, :, None], columns * whiten[:, :, None]
+    residual = fit.residual * whiten
     flat, more = base.reshape(-1, base.shape[2]), extra.reshape(-1, extra.shape[2])
     own = np.sqrt(np.sum(flat**2, axis=0))
     own = np.where(own > 0.0, own, 1.0)
@@ -107,11 +128,7 @@ def screened(run: ExaminedRun) -> Screening:
             alarms.append(kind)
         if chance < REMARKABLE and kind in SMALL:
             moves.append(-follows[:NUM_PARAMETERS] @ (chosen @ _told_part(of_kind, chosen.T @ score)))
-    if _loud(rest):
-        alarms.append("time")
-    if left_over(run, fit).hertz > 0.0:
-        alarms.append("swing")
-    return Screening(tuple(alarms), np.array(moves).reshape(-1, NUM_PARAMETERS))
+    return Screening(tuple(alarms), np.array(moves).reshape(-1, NUM_PARAMETERS)), rest
 
 
 def _invisible(run: ExaminedRun, residual: FloatArray) -> bool:
@@ -120,16 +137,17 @@ def _invisible(run: ExaminedRun, residual: FloatArray) -> bool:
     return bool((left <= VISIBLE * shown).all())
 
 
-SMALL = ("place", "turn", *(f"gain of {name}" for name in WRENCH_CHANNELS), "gravity", "clock", "delay")
+SMALL = ("place", "turn", *(f"gain of {name}" for name in WRENCH_CHANNELS), "gravity", "clock", "delay", "bent alike")
 """Kinds with few parameters, of which every arm and sensor has a little."""
 
 
-def _small_mistakes(run: ExaminedRun, phi: FloatArray) -> tuple[FloatArray, dict[str, FloatArray]]:
-    """(N, 6, K) what small mistakes add to the wrench of a load phi (10,), and (K, k) which of them, or which mixtures,
-    each kind is about.
+def _small_mistakes(
+    run: ExaminedRun, phi: FloatArray, load: FloatArray, shown: FloatArray
+) -> tuple[FloatArray, dict[str, FloatArray]]:
+    """(N, 6, K) what small mistakes add to the wrench (N, 6) of a load phi (10,), and (K, k) which of them, or which
+    mixtures, each kind is about. What the sensor shows (N, 6) has its bias, too.
     """
     count = len(run.time)
-    load = run.A @ phi
     mixed = np.zeros((count, 6, 36))
     for row in range(6):
         mixed[:, row, 6 * row : 6 * row + 6] = load
@@ -141,6 +159,7 @@ def _small_mistakes(run: ExaminedRun, phi: FloatArray) -> tuple[FloatArray, dict
             parts["joints"] = OffsetJoints(run.robot, list(range(run.robot.num_joints))).slopes(
                 run, np.zeros(run.robot.num_joints), phi
             )
+    parts["bent"] = curved(shown)[:, :, None] * np.eye(6)
     parts["delay"] = np.gradient(load, run.time, axis=0)[:, :, None]
     force = np.concatenate([np.swapaxes(run.path.rotation, 1, 2), np.zeros((count, 3, 3))], axis=1)
     parts["force"] = force
@@ -154,6 +173,7 @@ def _small_mistakes(run: ExaminedRun, phi: FloatArray) -> tuple[FloatArray, dict
     starts = np.cumsum([0, *(part.shape[2] for part in parts.values())])
     every = np.eye(starts[-1])
     kinds = {kind: every[:, a:b] for kind, a, b in zip(parts, starts[:-1], starts[1:], strict=True)}
+    kinds["bent alike"] = kinds["bent"].sum(axis=1, keepdims=True)
     # A mistake of the sensor with few parameters is seen much better by itself than among all 36 of its matrix.
     for kind, entries in _OF_SENSOR.items():
         kinds[kind] = every[:, :36] @ entries
@@ -195,6 +215,8 @@ def _chance(score: FloatArray, scatter: FloatArray, full: FloatArray) -> float:
     unit = full / np.outer(size, size)
     values, vectors = np.linalg.eigh(unit)
     kept = values > TOLD
+    if not kept.any():  # what an explanation has taken in already
+        return 1.0
     root = vectors[:, kept] / np.sqrt(values[kept])  # white noise has unit scatter in these directions
     turned = root.T @ (score / size)
     inner = root.T @ (scatter / np.outer(size, size)) @ root

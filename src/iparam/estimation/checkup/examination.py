@@ -98,7 +98,7 @@ def _stated(recording: Recording) -> Iterator[str]:
 
 def _motion_checks(estimate: Estimate, recording: Recording) -> Iterator[Check]:
     if not estimate.complete:
-        known = ", ".join(estimate.determined) or "combinations of parameters only"
+        known = ", ".join(estimate.determined) or "nothing"
         yield Check("excitation", "red", f"the motion determines {known}: plan one with iparam excite optimize")
     elif estimate.condition_number > POOR_CONDITION:
         yield Check("excitation", "amber", f"condition number {estimate.condition_number:.3g}: some parameters suffer")

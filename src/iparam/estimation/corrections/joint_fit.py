@@ -35,7 +35,7 @@ from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.recording.statements import with_gravity
 from iparam.robot.model import Robot
-from iparam.sensing.correction import ESTIMATE, WRENCH_CHANNELS, Correction
+from iparam.sensing.correction import ESTIMATE, WRENCH_CHANNELS, Correction, lag_of
 from iparam.sensing.held_samples import without_repeats
 from iparam.sensing.run_check import check_run
 from iparam.sensing.wrench_source import SensorWrench, WrenchSource, weighed_wrench
@@ -129,7 +129,7 @@ def fit_corrections(
     read, _ = without_repeats((SensorWrench() if wrench is None else wrench).read(run), whole)
     measured = _means(without_spikes(read, whole, robot, checked.gravity)[0], whole, correction)
     known = np.eye(6) if in_base else correction.wrench_matrix()
-    model = CorrectedModel(whole, measured.time, robot, known)
+    model = CorrectedModel(whole, measured.time, robot, known, correction.low_pass_order or 1)
     unclear = correction.delay is None and correction.low_pass is None and robot is not None
     fit = _Fit(correction, (*names, "delay") if unclear else names, model, measured, checked.gravity, bias)
     if unclear and abs(fit.state.delay) <= max(CLEAR * fit.deviations["delay"][0], LEAST_DELAY):
@@ -140,7 +140,7 @@ def fit_corrections(
 def _means(measured: Signal, motion: MotionEstimate, correction: Correction) -> Signal:
     """The wrench within the motion, with as many successive samples averaged as an estimate averages."""
     late = correction.delay if isinstance(correction.delay, float) else 0.0
-    inside, _ = within_motion(motion, measured.time - late, SETTLED * _lag(correction))
+    inside, _ = within_motion(motion, measured.time - late, SETTLED * correction.lag)
     if np.count_nonzero(inside) < LEAST_SAMPLES:
         raise IdentificationError("too few samples of the wrench lie within the recorded motion to correct it by")
     times, values = measured.time[inside], measured.values[inside]
@@ -343,8 +343,11 @@ class _Fit:
         angles = np.zeros(3) if given.sensor_rotation in (None, ESTIMATE) else np.asarray(given.sensor_rotation, float)
         turns = _quarter_turns() if given.sensor_rotation == ESTIMATE else [rotation_from_rpy(np.radians(angles))]
         pulls = _directions(self._gravity) if given.gravity == ESTIMATE else [self._gravity]
-        lags = _START_LAGS if given.low_pass == ESTIMATE else [_lag(given)]
+        lags = _START_LAGS if given.low_pass == ESTIMATE else [given.lag]
         joints = 0 if self._model.robot is None else self._model.robot.num_joints
+        pulling = np.zeros(6)
+        if given.external_force not in (None, ESTIMATE):
+            pulling[: len(given.external_force or ())] = given.external_force
         for turn, pull, lag in product(turns, pulls, lags):
             yield CorrectionState(
                 rotation=turn,
@@ -355,9 +358,8 @@ class _Fit:
                 gravity=pull,
                 log_clock=0.0,
                 joint_offset=np.zeros(joints),
-                force=np.zeros(3)
-                if given.external_force in (None, ESTIMATE)
-                else np.asarray(given.external_force, float),
+                force=pulling[:3],
+                point=pulling[3:],
                 delay=0.0 if given.delay in (None, ESTIMATE) else float(given.delay or 0.0),
                 lag=lag,
             )
@@ -366,7 +368,7 @@ class _Fit:
     def _prior(self) -> FloatArray:
         """(k,) information on the corrections before the data."""
         state = next(self._starts())
-        return np.concatenate([np.full(state.size(name), DEVIATIONS[name] ** -2.0) for name in self._names])
+        return np.concatenate([np.broadcast_to(DEVIATIONS[name] ** -2.0, state.size(name)) for name in self._names])
 
     def _parts(self) -> dict[str, slice]:
         found, start = {}, 0
@@ -383,9 +385,9 @@ class _Fit:
             "gravity": lambda: tuple(state.gravity.tolist()),
             "clock": lambda: float(np.exp(state.log_clock)),
             "joint_offset": lambda: tuple(np.degrees(state.joint_offset).tolist()),
-            "external_force": lambda: tuple(state.force.tolist()),
+            "external_force": lambda: (*state.force.tolist(), *state.point.tolist()),
             "delay": lambda: state.delay,
-            "low_pass": lambda: 1.0 / (2.0 * np.pi * state.lag),
+            "low_pass": lambda: lag_of(state.lag, self._model.order),
         }
         return values[name]()
 
@@ -402,12 +404,6 @@ class _Fit:
                 change = (change + 180.0) % 360.0 - 180.0
             columns.append(change / (2.0 * step))
         return np.stack(columns, axis=1)
-
-
-def _lag(correction: Correction) -> float:
-    if correction.low_pass in (None, ESTIMATE):
-        return 0.0
-    return 1.0 / (2.0 * np.pi * float(correction.low_pass or 1.0))
 
 
 def _quarter_turns() -> list[FloatArray]:

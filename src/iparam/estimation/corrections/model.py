@@ -30,7 +30,7 @@ DEVIATIONS = {
     "gravity": np.radians(60.0),
     "clock": 0.3,
     "joint_offset": np.radians(30.0),
-    "external_force": 100.0,
+    "external_force": np.array([100.0] * 3 + [0.3] * 3),
     "delay": 0.1,
     "low_pass": 0.1,
 }
@@ -56,8 +56,9 @@ class CorrectionState:
         log_clock: logarithm of the true seconds in a stamped one.
         joint_offset: (n,) [rad].
         force: (3,) on the load, in base axes [N].
+        point: (3,) that it acts at, in the tool frame [m].
         delay: of the wrench [s].
-        lag: time constant of its low-pass [s]; 0 for none.
+        lag: mean delay of its low-pass [s]; 0 for none.
     """
 
     rotation: FloatArray
@@ -67,6 +68,7 @@ class CorrectionState:
     log_clock: float
     joint_offset: FloatArray
     force: FloatArray
+    point: FloatArray
     delay: float
     lag: float
     reference: int = 0
@@ -82,7 +84,7 @@ class CorrectionState:
 
     def size(self, name: str) -> int:
         """Unknowns of a correction."""
-        sizes = {"sensor_rotation": 3, "sensor_offset": 3, "wrench_scale": 5, "gravity": 2, "external_force": 3}
+        sizes = {"sensor_rotation": 3, "sensor_offset": 3, "wrench_scale": 5, "gravity": 2, "external_force": 6}
         return self.joint_offset.size if name == "joint_offset" else sizes.get(name, 1)
 
     def gain_steps(self) -> FloatArray:
@@ -107,7 +109,7 @@ class CorrectionState:
         if name == "joint_offset":
             return {"joint_offset": self.joint_offset + part}
         if name == "external_force":
-            return {"force": self.force + part}
+            return {"force": self.force + part[:3], "point": self.point + part[3:]}
         if name == "delay":
             return {"delay": self.delay + float(part[0])}
         return {"lag": max(self.lag + float(part[0]), 1e-5)}
@@ -122,12 +124,14 @@ class CorrectedModel:
         times: (N,) of the wrench, by the same clock [s].
         robot: the arm; None for a sensor whose own orientation is known.
         known: (6, 6) from the recorded wrench to the sensor's, as far as it is known: axes and sign.
+        order: of its low-pass.
     """
 
     motion: MotionEstimate
     times: FloatArray
     robot: Robot | None
     known: FloatArray
+    order: int = 1
     _last: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def regressor(self, state: CorrectionState) -> FloatArray:
@@ -202,16 +206,18 @@ class CorrectedModel:
             )
             return np.asarray(-((ahead - behind) / (2.0 * step))[..., None])
         if name == "external_force":
-            turns = forward_kinematics(self.robot, motion.q)[:, :3, :3]
-            return np.concatenate([-np.swapaxes(turns, 1, 2), np.zeros((times.size, 3, 3))], axis=1)
+            back = np.swapaxes(forward_kinematics(self.robot, motion.q)[:, :3, :3], 1, 2)
+            by_force = -np.concatenate([back, skew(state.point) @ back], axis=1)
+            by_point = np.concatenate([np.zeros((times.size, 3, 3)), skew(back @ state.force)], axis=1)
+            return np.concatenate([by_force, by_point], axis=2)
         slopes = wrench_regressor_derivatives(self.robot, motion.q, motion.dq, motion.ddq, state.gravity)
         columns = np.swapaxes(slopes.by_q @ phi, 1, 2)
         if state.force.any():  # which turns against the tool, too
             turns = forward_kinematics(self.robot, motion.q)[:, :3, :3]
             axes = jacobian(self.robot, motion.q, frame="base")[:, :3]
-            columns[:, :3] -= np.swapaxes(turns, 1, 2) @ np.swapaxes(
-                np.cross(state.force, np.swapaxes(axes, 1, 2)), 1, 2
-            )
+            turned = np.swapaxes(turns, 1, 2) @ np.swapaxes(np.cross(state.force, np.swapaxes(axes, 1, 2)), 1, 2)
+            columns[:, :3] -= turned
+            columns[:, 3:] -= skew(state.point) @ turned
         return np.asarray(columns)
 
     def _regressor_at(self, times: FloatArray, state: CorrectionState) -> FloatArray:
@@ -222,11 +228,12 @@ class CorrectedModel:
         if self.robot is not None and state.force.any():
             turns = forward_kinematics(self.robot, self._at(times, state).q)[:, :3, :3]
             found[:, :3] = np.einsum("tji,j->ti", turns, state.force)
+            found[:, 3:] = np.cross(state.point, found[:, :3])
         return found
 
     def _filtered(self, rows: Callable[[FloatArray], FloatArray], state: CorrectionState) -> FloatArray:
         times = self.times - state.delay
-        return rows(times) if state.lag == 0.0 else low_passed(rows, times, state.lag)
+        return rows(times) if state.lag == 0.0 else low_passed(rows, times, state.lag, self.order)
 
     def _at(self, times: FloatArray, state: CorrectionState) -> MotionEstimate:
         key = (times.size, float(times[0]))

@@ -22,9 +22,9 @@ from iparam.estimation.estimate import SENSOR_FRAME, Cause, Estimate, Wrench
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, Estimator, make_estimator
 from iparam.estimation.payload.bias_drift import BiasDrift, find_drift, without_drift
 from iparam.estimation.payload.estimate_assembly import CORRELATED, condition_number, widened
-from iparam.estimation.payload.partial_estimate import partial_estimate
+from iparam.estimation.payload.partial_estimate import no_estimate, partial_estimate
 from iparam.estimation.payload.problem import PayloadProblem
-from iparam.estimation.payload.problem_from_recording import prepare_run
+from iparam.estimation.payload.problem_from_recording import PreparedRun, prepare_run
 from iparam.estimation.static.slow_motion import slow_motion_estimate
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import MotionSource
@@ -79,7 +79,8 @@ def identify_payload(
             clearly, a delay or a low-pass of the angles, and says so in a warning; without an arm, nothing.
         prior: a guess of the load, for method "logchol".
         partial: where the data determine only some of the parameters, give those, with NaN for the rest, by weighted
-            least squares whatever the method; False raises `NotIdentifiableError`.
+            least squares whatever the method, and refute a result that would have none; False raises
+            `NotIdentifiableError`.
         correction: what is to be put right in the recording, with "estimate" for what is to be found along with the
             load: that is then counted in its standard deviations, and the estimate says what it is.
 
@@ -154,8 +155,8 @@ class _Job:
         tried, before = found, []
         for _ in range(MOST_PUT_RIGHT):
             remedy = _remedy(tried, given, bias, delay)
-            if remedy is None:
-                break
+            if remedy is None or (self.arm is None and tried.best is not None and tried.best.relative_deviation > 0.0):
+                break  # a lag behind joint angles that there are none of
             before.append(tried)
             given, bias, delay = remedy
             try:
@@ -199,10 +200,7 @@ class _Job:
         except NotIdentifiableError as reason:
             if not self.partial or fit is not None:
                 raise
-            if problem.hidden:
-                estimate = slow_motion_estimate(problem, reason)
-            else:
-                estimate = partial_estimate(problem, reason, self.arm, run.gravity)
+            estimate = _part(run, problem, reason)
         else:
             if bias == "estimate" and estimate.time_correlation > CORRELATED:
                 structure = _structure(problem, estimate)
@@ -210,6 +208,16 @@ class _Job:
                     estimate, drift = _fit_drifting(self.estimator, problem, unless=estimate)
         judgement = judged(run, estimate, drift)
         return _Done(judgement.estimate, judgement.best, given, {} if fit is None else dict(fit.deviations))
+
+
+def _part(run: PreparedRun, problem: PayloadProblem, reason: NotIdentifiableError) -> Estimate:
+    """What the data tell where that is not everything; where it is nothing, an estimate that says so."""
+    try:
+        if problem.hidden:
+            return slow_motion_estimate(problem, reason)
+        return partial_estimate(problem, reason, run.robot, run.gravity)
+    except NotIdentifiableError as nothing:
+        return no_estimate(problem, nothing)
 
 
 def _remedy(
@@ -232,7 +240,12 @@ def _remedy(
     if isinstance(best.correction.delay, float):
         return given, bias, best.correction.delay
     if best.correction.low_pass is not None:
-        return dataclasses.replace(given, low_pass=best.correction.low_pass), bias, delay
+        filtered = best.correction
+        return (
+            dataclasses.replace(given, low_pass=filtered.low_pass, low_pass_order=filtered.low_pass_order),
+            bias,
+            delay,
+        )
     return None
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from iparam.arrays import FloatArray, frozen
 from iparam.estimation.assessment.residual_structure import residual_structure
-from iparam.estimation.errors import IdentificationError, NotIdentifiableError
+from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import Estimate, StandardDeviations, Wrench, grouped_names
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
 from iparam.estimation.payload.estimate_assembly import CORRELATED, VISIBLE, correlation_warning
@@ -36,7 +36,6 @@ from iparam.recording.units import USUAL_RATES, time_hint
 from iparam.regressor.identifiability import PARAMETER_NAMES, beyond_arm, turning_axes
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
-from iparam.rounding import NORMAL_95
 from iparam.spatial.derived import mass_com_inertia_jacobian
 from iparam.spatial.parameters import InertialParameters
 from iparam.spatial.phi import inertia_entries
@@ -57,10 +56,7 @@ EXACT = 1e-6
 """Residual, as a share of the wrench, that is none."""
 
 LEAST_MASS = 2.0
-"""Standard deviations that a mass must have above zero to be known at all."""
-
-SURE = 3.0
-"""Standard deviations from which a negative mass is believed."""
+"""Standard deviations that a mass must be from zero to be known at all."""
 
 _ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
@@ -166,17 +162,12 @@ def assemble_partial(
         residual: (N, 6) what is left of the wrench, or (M, 6) of its means [N, N m].
         bias: (6,) of the sensor; None if it is not known.
         inflation: of the covariance, by correlation in time.
-        reason: why it is not everything; raised again if it is nothing.
+        reason: why it is not everything; raised again if it is nothing, for `no_estimate`.
         ability: of the arm; None if it is not known, or may be any.
     """
     deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    if known[0] and phi[0] < -SURE * deviation[0]:
-        raise IdentificationError(
-            f"the mass comes out as {phi[0]:.4g} +- {NORMAL_95 * deviation[0]:.2g} kg (95 %): does the sensor report "
-            "what the load exerts on it, the opposite of what is expected here (--measures reaction)?"
-        )
     known = known & ~np.isin(PARAMETER_NAMES, problem.hidden)
-    known[0] = known[0] and phi[0] > LEAST_MASS * deviation[0]
+    known[0] = known[0] and abs(phi[0]) > LEAST_MASS * deviation[0]  # a negative one is refuted where it is judged
     derived = _derived_known(known)
     if not derived.any():
         raise reason
@@ -217,6 +208,32 @@ def assemble_partial(
         time_correlation=inflation,
         warnings=tuple(dict.fromkeys(found)),
         status=f"Only a part was estimated: {_listed(names)}.",
+    )
+
+
+def no_estimate(problem: PayloadProblem, reason: NotIdentifiableError) -> Estimate:
+    """The `Estimate` of data that determine nothing: NaN throughout, and why."""
+    open_vector, open_matrix = frozen(np.full(NUM_PARAMETERS, np.nan)), frozen(np.full((3, 3), np.nan))
+    left = problem.y - problem.y.mean(axis=0) if problem.bias else problem.y
+    rms = np.sqrt(np.mean(left**2, axis=0))
+    text = str(reason)
+    return Estimate(
+        method="wls",
+        mass=float("nan"),
+        center_of_mass=frozen(np.full(3, np.nan)),
+        inertia_about_com=open_matrix,
+        inertia_about_origin=open_matrix,
+        phi=open_vector,
+        standard_deviation=StandardDeviations(float("nan"), frozen(np.full(3, np.nan)), open_matrix, open_vector),
+        covariance_phi=frozen(np.full((NUM_PARAMETERS, NUM_PARAMETERS), np.nan)),
+        physically_consistent=False,
+        condition_number=np.inf,
+        residual_norm=float(np.linalg.norm(left)),
+        residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),
+        sensor_bias=None,
+        samples=problem.num_samples * problem.averaged,
+        warnings=problem.warnings,
+        status=f"Nothing was estimated: {text}.",
     )
 
 

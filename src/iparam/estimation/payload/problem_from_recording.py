@@ -170,7 +170,7 @@ def prepare_run(
     saturated, cut = _saturated(original, getattr(sensor, "signal", ""), measured, clock)
     if correction.low_pass is not None:
         measured = dataclasses.replace(measured, time=measured.time - (delay or 0.0))
-        aligned = AlignedMotion(whole, 1.0 / (2.0 * np.pi * float(correction.low_pass)), filtered=True)
+        aligned = AlignedMotion(whole, correction.lag, filtered=True, order=correction.low_pass_order or 1)
     elif delay is None and timed and robot is not None:
         aligned = align_motion(whole, measured, robot, checked.gravity)
     else:

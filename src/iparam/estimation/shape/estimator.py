@@ -14,7 +14,6 @@ from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.consistent import ConsistentLeastSquares
 from iparam.estimation.estimators.estimator import Estimator
 from iparam.estimation.payload.estimate_assembly import assemble_estimate
-from iparam.estimation.payload.partial_estimate import SURE
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import require_identifiable
 from iparam.estimation.shape.contradiction import contradiction, likelier_shape
@@ -25,6 +24,9 @@ from iparam.estimation.static.slow_motion import slow_motion_estimate
 from iparam.rounding import NORMAL_95
 
 METHOD = "shape"
+
+SURE = 3.0
+"""Standard deviations from which a negative mass is believed."""
 
 TELLING = 0.3
 """Share of the data in the least known entry of the inertia from which on they are asked whether another shape,

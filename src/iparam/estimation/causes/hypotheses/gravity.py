@@ -17,12 +17,6 @@ from iparam.spatial.transforms import exp_so3, skew
 NEAR = 0.75
 """Cosine of a tilt down to which it is found again from none at all."""
 
-SURE = 4.0
-"""Standard deviations from which on a force acts elsewhere than at the tool's origin."""
-
-NEARBY = 0.005
-"""Standard deviation to which a force must be known to act at the tool's origin [m]."""
-
 UNLOADED = 0.02
 """Share of the load's weight that may be left of one that was taken out as a whole."""
 
@@ -86,13 +80,13 @@ class WeightCompensated(Hypothesis):
         finding = (
             f"A weight of {significant(taken, 4)} +- {significant(half, 2)} kg (95 %) that was taken out of the wrench"
         )
-        advice = "Set the payload of the controller to zero while recording."
-        correction = None
+        advice = "Or: set the payload of the controller to zero while recording."
+        place = fit.parameters[1:] / max(taken, 1e-12)  # the centre of what was taken out, sign and all
+        correction = Correction(external_force=_rounded(taken * -run.gravity, -place))
         nothing = linear_fit(run, run.A - run.of_gravity)
         if abs(taken - fit.phi[0]) < max(half, UNLOADED * fit.phi[0]):
-            correction, advice = Correction(gravity=(0.0, 0.0, 0.0)), f"Or: {advice[0].lower()}{advice[1:]}"
-            yield Explanation(self.slug, finding, nothing, 1, correction, advice)
-        yield Explanation(self.slug, finding, fit, 4, correction, advice)
+            yield Explanation(self.slug, finding, nothing, 1, Correction(gravity=(0.0, 0.0, 0.0)), advice)
+        yield Explanation(self.slug, finding, fit, 4, correction, advice, estimable="external-force")
 
 
 class Pulled(Model):
@@ -153,12 +147,13 @@ class ExternalForce(Hypothesis):
             finding = f"A force of ({shown}) +- {significant(half, 2)} N (95 %) in base axes that pulls at the load"
             if spring:
                 finding += f", as a spring of {significant(float(state[6]), 3)} N/m does,"
-            place, of_place = state[3:6], deviations(fit)[3:6]
-            advice, correction = "", None
-            known = (np.abs(place) <= SURE * of_place).all() and of_place.max() < NEARBY
-            if spring or not known:  # the option is about the tool's origin
-                shown = ", ".join(f"{1e3 * value:.0f}" for value in place)
-                advice = f"It acts at ({shown}) mm in the tool frame: take off what pulls there."
-            else:
-                correction = Correction(external_force=tuple(round(float(value), 3) + 0.0 for value in force))
-            yield Explanation(self.slug, finding, fit, 6 + spring, correction, advice)
+            shown = ", ".join(f"{1e3 * value:.0f}" for value in state[3:6])
+            advice = f"It acts at ({shown}) mm in the tool frame: take off what pulls there."
+            correction = None if spring else Correction(external_force=_rounded(force, state[3:6]))
+            option = "" if spring else "external-force"
+            yield Explanation(self.slug, finding, fit, 6 + spring, correction, advice, estimable=option)
+
+
+def _rounded(force: FloatArray, place: FloatArray) -> tuple[float, ...]:
+    """A force [N] and the point that it acts at [m], as one types them."""
+    return tuple(round(float(value), 4) + 0.0 for value in (*force, *place))

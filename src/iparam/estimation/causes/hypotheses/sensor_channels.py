@@ -72,6 +72,9 @@ WELL_CONDITIONED = 1e4
 SHOWN = 5.0
 """Changes of a channel, in its noise, that a load must make for a dead one to be told."""
 
+BENT_ROUNDS = 2
+"""Fits of a gain that changes with the reading, each with the readings of the one before."""
+
 DEAD = 3.0
 """Changes of a channel, in its noise, below which it could be dead."""
 
@@ -225,6 +228,8 @@ class SensorGain(Hypothesis):
             linear_fit(few, columns=Mixing(entry[None]).slopes(few, np.zeros(1), start.phi), possible=False).squares
             for entry in single
         ]
+        yield self._falling(run)
+        yield self._bent(run, base)
         for best in np.argsort(tried)[:2]:
             row, column = divmod(int(best), 6)
             model = Mixing(single[best][None])
@@ -259,6 +264,59 @@ class SensorGain(Hypothesis):
         matrix = matrix / middle
         advice = "Calibrate the sensor with known loads (iparam calibrate sensor)."  # nobody types 36 numbers
         yield Explanation(self.slug, "Crosstalk between all channels", fit, 35, None, advice, scale=middle)
+
+    def _falling(self, run: ExaminedRun) -> Explanation:
+        """Gains that change steadily during the run, all alike, as of a sensor that warms up."""
+        state, fit = fit_model(run, ChangingGain(run), [np.zeros(1)])
+        half = 100.0 * NORMAL_95 * float(deviations(fit)[0])
+        finding = (
+            f"A gain of all channels that changes by {100.0 * state[0]:.3g} +- {significant(half, 2)} % (95 %) "
+            "during the run"
+        )
+        advice = "Let the sensor warm up; or did the load lose or gain something all along?"
+        return Explanation(self.slug, finding, fit, 2, None, advice)
+
+    def _bent(self, run: ExaminedRun, base: Fit) -> Explanation:
+        """Gains that change with what is shown, in all channels alike."""
+        fit = base
+        for _ in range(BENT_ROUNDS):
+            shown = run.y - fit.residual
+            if fit is not base:
+                shown = shown - curved(shown) * fit.parameters[0]
+            fit = linear_fit(run, columns=curved(shown)[:, :, None])
+        half = 100.0 * NORMAL_95 * float(deviations(fit)[0])
+        finding = (
+            f"A gain of all channels that differs by {100.0 * float(fit.parameters[0]):.3g} +- "
+            f"{significant(half, 2)} % (95 %) between no load and the largest of the run"
+        )
+        advice = "Is the sensor overloaded, or its characteristic not linear? Have it calibrated."
+        return Explanation(self.slug, finding, fit, 2, None, advice)
+
+
+def curved(shown: FloatArray) -> FloatArray:
+    """(N, 6) what a gain that grows with the reading adds to readings (N, 6): their squares with their signs, in units
+    of the largest force, and of the largest torque.
+    """
+    largest = np.repeat([np.abs(shown[:, :3]).max(), np.abs(shown[:, 3:]).max()], 3)
+    return np.asarray(shown * np.abs(shown) / np.maximum(largest, 1e-12))
+
+
+class ChangingGain(Model):
+    """Gains that are right at the start of a run and differ by the share ``state`` (1,) at its end."""
+
+    def __init__(self, run: ExaminedRun) -> None:
+        self._start, self._span = float(run.time[0]), float(run.time[-1] - run.time[0])
+
+    def _share(self, run: ExaminedRun) -> FloatArray:
+        return np.asarray((run.time - self._start) / self._span)
+
+    def regressors(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
+        """See `Model.regressors`."""
+        return np.asarray((1.0 + state[0] * self._share(run))[:, None, None] * run.A)
+
+    def slopes(self, run: ExaminedRun, state: FloatArray, phi: FloatArray) -> FloatArray:
+        """See `Model.slopes`."""
+        return np.asarray(self._share(run)[:, None, None] * (run.A @ phi)[:, :, None])
 
 
 class DeadChannel(Hypothesis):

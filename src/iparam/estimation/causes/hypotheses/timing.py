@@ -7,11 +7,19 @@ from collections.abc import Iterable
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.estimation.causes.examined_run import ExaminedRun
+from iparam.estimation.causes.examined_run import ExaminedRun, path_of
 from iparam.estimation.causes.fit import Fit, linear_fit
-from iparam.estimation.causes.hypothesis import Explanation, Hypothesis, Model, deviations, fit_model, thinned
+from iparam.estimation.causes.hypothesis import (
+    Explanation,
+    Hypothesis,
+    Model,
+    deviations,
+    fit_model,
+    one_of,
+    thinned,
+)
 from iparam.rounding import NORMAL_95, significant
-from iparam.sensing.correction import Correction
+from iparam.sensing.correction import Correction, lag_of
 
 LONGEST = 0.4
 """Delay that is looked for [s]."""
@@ -99,35 +107,45 @@ class LateWrench(Hypothesis):
 
 
 class LowPassed(Model):
-    """A wrench behind a low-pass of first order with the time constant ``state`` (1,) [s].
+    """A wrench behind a low-pass with the mean delay ``state`` (1,) [s]: 1 / (1 + T s), or 1 / (1 + T s + T^2 s^2 / 2).
 
     Args:
         run: all of it; the filter needs what was before.
+        order: of the filter, 1, or 2 for Butterworth's.
     """
 
-    def __init__(self, run: ExaminedRun) -> None:
-        self._run, self._step = run, float(np.median(np.diff(run.time)))
+    def __init__(self, run: ExaminedRun, order: int) -> None:
+        self._run, self._step, self._order = run, float(np.median(np.diff(run.time))), order
+        self._A, aligned = run.A, run.run.aligned
+        if run.robot is not None and (aligned.filtered or aligned.delay != 0.0):  # instead of the lag that was found
+            motion = aligned.motion.at(run.time)
+            self._A = path_of(run.robot, motion.q, motion.dq, motion.ddq).regressor(run.gravity)
 
-    def _filtered(self, values: FloatArray, lag: float) -> FloatArray:
-        """(N, ...) behind the filter; what was before the run is taken to be as it begins."""
-        from scipy.signal import lfilter
+    def _through(self, values: FloatArray, ahead: list[float], back: list[float]) -> FloatArray:
+        """(N, ...) behind a filter of s; what was before the run is taken to be as it begins."""
+        from scipy.signal import bilinear, lfilter
 
-        share = float(np.exp(-self._step / max(lag, 1e-9)))
-        return np.asarray(lfilter([1.0 - share], [1.0, -share], values, axis=0, zi=share * values[:1])[0])
+        b, a = bilinear(ahead, back, fs=1.0 / self._step)
+        start = values[:1]
+        return np.asarray(lfilter(b, a, values - start, axis=0) + start * (ahead[-1] / back[-1]))
+
+    def _back(self, lag: float) -> list[float]:
+        return [lag, 1.0] if self._order == 1 else [0.5 * lag**2, lag, 1.0]
 
     def _rows(self, run: ExaminedRun, values: FloatArray) -> FloatArray:
         return np.asarray(values[np.searchsorted(self._run.time, run.time)])
 
     def regressors(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
         """See `Model.regressors`."""
-        return self._rows(run, self._filtered(self._run.A, float(state[0])))
+        return self._rows(run, self._through(self._A, [1.0], self._back(max(float(state[0]), 1e-9))))
 
     def slopes(self, run: ExaminedRun, state: FloatArray, phi: FloatArray) -> FloatArray:
-        """See `Model.slopes`: y + T y' = u, so that the derivative of y by T is -y' behind the same filter."""
+        """See `Model.slopes`: of 1 / D(s, T) by T, which is -D' / D^2."""
         lag = max(float(state[0]), 1e-9)
-        load = self._run.A @ phi
-        shown = self._filtered(load, lag)
-        return self._rows(run, -self._filtered((load - shown) / lag, lag)[:, :, None])
+        back = self._back(lag)
+        shown = self._through(self._A @ phi, [1.0], back)
+        slope = [1.0, 0.0] if self._order == 1 else [lag, 1.0, 0.0]
+        return self._rows(run, -self._through(shown, slope, back)[:, :, None])
 
     def moved(self, state: FloatArray, change: FloatArray) -> FloatArray:
         """See `Model.moved`."""
@@ -135,15 +153,18 @@ class LowPassed(Model):
 
 
 class LowPass(Hypothesis):
-    """The sensor's wrench went through a low-pass filter."""
+    """The sensor's wrench went through a low-pass filter, of first or of second order."""
 
     slug = "low-pass"
 
     def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
         """See `Hypothesis.explanations`."""
-        state, fit = fit_model(run, LowPassed(run), [np.array([lag]) for lag in (0.01, 0.05, 0.2)])
-        lag, half = float(state[0]), NORMAL_95 * float(deviations(fit)[0])
-        corner = 1.0 / (2.0 * np.pi * lag)
-        finding = f"A wrench behind a low-pass of {corner:.3g} +- {significant(corner * half / lag, 2)} Hz (95 %)"
-        correction, known = Correction(low_pass=float(f"{corner:.4g}")), half / NORMAL_95 / lag
-        yield Explanation(self.slug, finding, fit, 1, correction, relative_deviation=known)
+        for order in (1, 2):
+            state, fit = fit_model(run, LowPassed(run, order), [np.array([lag]) for lag in (0.01, 0.05, 0.2)])
+            lag, half = float(state[0]), NORMAL_95 * float(deviations(fit)[0])
+            corner = lag_of(lag, order)
+            size = f"{corner:.3g} +- {significant(corner * half / lag, 2)} Hz (95 %)"
+            finding = f"A wrench behind a low-pass of {size}{' and second order' * (order == 2)}"
+            correction = Correction(low_pass=float(f"{corner:.4g}"), low_pass_order=2 if order == 2 else None)
+            known = half / NORMAL_95 / lag
+            yield Explanation(self.slug, finding, fit, one_of(2, run), correction, relative_deviation=known)
