@@ -161,7 +161,7 @@ def test_the_demo_does_the_whole_job(tmp_path: Path, capsys: pytest.CaptureFixtu
     pytest.importorskip("mujoco")
     pytest.importorskip("matplotlib")
     folder = tmp_path / "new" / "demo"
-    assert main(["demo", "--seconds-budget", "2", "--seed", "1", "--output-dir", str(folder)]) == 0
+    assert main(["demo", "--seconds-budget", "1", "--seed", "1", "--output-dir", str(folder)]) == 0
     out, err = capsys.readouterr()
     names = {"trajectory.json", "run.parquet", "truth.json", "result.json", "report.html"}
     assert {path.name for path in folder.iterdir()} == names

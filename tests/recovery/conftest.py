@@ -29,20 +29,15 @@ def ur5e() -> iparam.Robot:
 
 @pytest.fixture(scope="session")
 def payloads(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Payload]:
-    """Loads of simple shapes and of two parts from OBJ files, some off the axis and tilted."""
+    """Loads of simple shapes and a part from an OBJ file, some off the axis and tilted."""
     folder = tmp_path_factory.mktemp("parts")
     corners = [(-0.05, -0.03, 0), (0.05, -0.03, 0), (0.05, 0.03, 0), (-0.05, 0.03, 0), (-0.05, -0.03, 0.09)]
     wedge = trimesh.convex.convex_hull(np.array([*corners, (-0.05, 0.02, 0.07)]))
     wedge.export(folder / "wedge.obj")
-    knob = trimesh.creation.icosphere(subdivisions=2, radius=0.05)
-    knob.apply_scale((1.0, 0.7, 0.8))
-    knob.export(folder / "knob.obj")
     tilt = {"offset": (0.012, -0.008, 0.10), "rotation_rpy": (0.2, -0.15, 0.4)}
     return {
         "box of 8.1 kg": Payload.box(size=(0.10, 0.15, 0.20), density=ALUMINIUM),
         "box of 2 kg": Payload.box(size=(0.10, 0.15, 0.20), mass=2.0),
-        "tilted box": Payload.box(size=(0.06, 0.08, 0.12), density=ALUMINIUM, **tilt),
-        "cylinder": Payload.cylinder(radius=0.04, length=0.15, density=ALUMINIUM),
         "tilted cylinder": Payload.cylinder(radius=0.03, length=0.12, density=ALUMINIUM, **tilt),
         "two-stage cylinder": Payload.two_stage_cylinder(
             radius1=0.05, length1=0.05, radius2=0.025, length2=0.10, density=ALUMINIUM
@@ -50,7 +45,6 @@ def payloads(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Payload]:
         "wedge.obj": Payload.mesh(
             folder / "wedge.obj", density=ALUMINIUM, offset=(0.02, 0.01, 0.02), rotation_rpy=(0.1, 0.2, -0.3)
         ),
-        "knob.obj": Payload.mesh(folder / "knob.obj", density=ALUMINIUM, offset=(0.01, -0.02, 0.08)),
     }
 
 

@@ -12,9 +12,7 @@ from iparam.sensing import noise_preset
 
 pytestmark = pytest.mark.recovery
 
-LOADS = [
-    "box of 8.1 kg", "tilted box", "cylinder", "tilted cylinder", "two-stage cylinder", "wedge.obj", "knob.obj",
-]  # fmt: skip
+LOADS = ["box of 8.1 kg", "tilted cylinder", "two-stage cylinder", "wedge.obj"]
 
 
 @pytest.mark.parametrize("name", LOADS)
@@ -44,7 +42,7 @@ def test_the_intervals_of_a_drifting_sensor_hold(run, payloads, ur5e) -> None:
     """All faults of the preset at once; with a constant bias the rms of these is 2.7."""
     truth = payloads["box of 2 kg"].parameters.phi
     scores = []
-    for seed in range(5):
+    for seed in range(3):
         recording = noise_preset("harsh").apply(run("box of 2 kg").recording, seed)
         estimate = identify_payload(recording, ur5e, delay=None, bias="drifting")
         scores.append((estimate.phi - truth)[:4] / estimate.standard_deviation.phi[:4])

@@ -1,4 +1,6 @@
-"""Compiled recursions of the estimators: orthogonal updates, and the smallest singular direction of what they keep."""
+"""Compiled recursions of the estimators: orthogonal updates, the smallest singular direction of what they keep; and
+filters in time.
+"""
 
 from __future__ import annotations
 
@@ -424,3 +426,21 @@ def add_scores(rows, weighted, score, gram):
             score[i] += entry * weighted[c, 0]
             for j in range(score.shape[0]):
                 gram[i, j] += entry * weighted[c, j + 1]
+
+
+@compiled
+def filter_columns(factors, values, found):
+    """Filter values (N, C) into found (N, C); of both, all before the first are 0.
+
+    Factors (2, 3) are those of values and of found, of which the first is 1.
+    """
+    a0, a1, a2 = factors[0, 0], factors[0, 1], factors[0, 2]
+    b1, b2 = factors[1, 1], factors[1, 2]
+    for n in range(values.shape[0]):
+        for c in range(values.shape[1]):
+            total = a0 * values[n, c]
+            if n > 0:
+                total += a1 * values[n - 1, c] - b1 * found[n - 1, c]
+            if n > 1:
+                total += a2 * values[n - 2, c] - b2 * found[n - 2, c]
+            found[n, c] = total

@@ -27,7 +27,7 @@ def load() -> iparam.InertialParameters:
 
 @pytest.fixture(scope="session")
 def sound_run(robot: iparam.Robot, load: iparam.InertialParameters) -> Callable[..., Recording]:
-    """A recording at 250 Hz for 6 s with the noise of a UR5e."""
+    """A recording at 125 Hz for 6 s with the noise of a UR5e."""
     rng = np.random.default_rng(5)
     trajectory = iparam.WindowedFourierTrajectory(
         q0=np.radians([20.0, -80.0, 90.0, -100.0, -70.0, 10.0]),
@@ -36,7 +36,7 @@ def sound_run(robot: iparam.Robot, load: iparam.InertialParameters) -> Callable[
         base_freq=0.2,
         duration=6.0,
     )
-    motion = trajectory.sample(fps=250.0)
+    motion = trajectory.sample(fps=125.0)
 
     def make(
         seed: int = 1,

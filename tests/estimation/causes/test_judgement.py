@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.estimation import Estimate
+from iparam.estimation import Estimate, compare_methods
 from iparam.recording import Recording, Signal
 from iparam.spatial.transforms import rotation_from_rpy
 
@@ -81,6 +81,21 @@ def off_by(estimate: Estimate, load: iparam.InertialParameters) -> float:
     return float(np.max(np.abs(estimate.phi - load.phi) / estimate.standard_deviation.phi))
 
 
+@pytest.fixture(scope="module")
+def sound(sound_run: Run, robot: iparam.Robot) -> Estimate:
+    return iparam.identify_payload(sound_run(), robot)
+
+
+@pytest.fixture(scope="module")
+def turned(sound_run: Run) -> Recording:
+    return sound_run(edit=lambda w, _: w @ TURNED)
+
+
+@pytest.fixture(scope="module")
+def turned_found(turned: Recording, robot: iparam.Robot) -> Estimate:
+    return iparam.identify_payload(turned, robot)
+
+
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_named_first_and_never_trusted(
     mistake: str, sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
@@ -100,7 +115,9 @@ def test_a_mistake_is_named_first_and_never_trusted(
         assert first["residual_before"] > first["residual_after"]
 
 
-def test_a_contact_is_left_out_and_said(sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters) -> None:
+def test_a_contact_is_left_out_and_said(
+    sound_run: Run, sound: Estimate, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
     found = iparam.identify_payload(sound_run(edit=_touched), robot)
     assert found.refutation is None
     assert [cause.cause for cause in found.causes] == ["contact"]
@@ -108,7 +125,6 @@ def test_a_contact_is_left_out_and_said(sound_run: Run, robot: iparam.Robot, loa
     assert 1.8 < start < 2.0
     assert 2.4 < stop < 2.6
     assert off_by(found, load) < 4.0
-    sound = iparam.identify_payload(sound_run(), robot)
     np.testing.assert_allclose(found.standard_deviation.phi, sound.standard_deviation.phi, rtol=0.3)
     assert any("what touched the load from 1.9" in text for text in found.warnings)
 
@@ -124,11 +140,10 @@ def test_channels_at_their_limit_are_left_out_one_by_one(
 
 
 def test_a_sensor_that_is_a_little_further_out_is_told_from_its_load(
-    sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+    sound_run: Run, sound: Estimate, robot: iparam.Robot, load: iparam.InertialParameters
 ) -> None:
     """Nearly all of it is taken over by the load, whose centre would be off by many standard deviations."""
     found = iparam.identify_payload(sound_run(edit=_a_little_further_out), robot)
-    sound = iparam.identify_payload(sound_run(), robot)
     assert off_by(found, load) < 4.0
     assert off_by(dataclasses.replace(found, standard_deviation=sound.standard_deviation), load) > 10.0
     assert found.assessment["verdict"] != "good"
@@ -170,11 +185,16 @@ def test_a_channel_that_is_stuck_for_a_while(sound_run: Run, robot: iparam.Robot
     assert found.causes[0].correction.startswith("--exclude 3.9")
 
 
-@pytest.mark.parametrize("method", ["consistent", "ls", "robust", "tls", "rls", "rtls"])
-def test_causes_with_other_methods(method: str, sound_run: Run, robot: iparam.Robot) -> None:
-    found = iparam.identify_payload(sound_run(edit=lambda w, _: w @ TURNED), robot, method)
-    assert found.refutation is not None
-    assert found.causes[0].cause == "sensor-rotation"
+def test_causes_with_other_methods(turned: Recording, robot: iparam.Robot) -> None:
+    """Together, which is each by itself: tests/estimation/payload/test_problem_from_recording.py."""
+    methods = ("ls", "robust", "tls", "rls", "rtls")
+    compared = compare_methods(turned, robot, methods)
+    assert tuple(compared.estimates) == methods
+    for method, found in compared.estimates.items():
+        assert found.refutation is not None, method
+        assert found.causes[0].cause == "sensor-rotation", method
+    alone = iparam.identify_payload(turned, robot, "rtls")
+    assert alone.to_document() == compared.estimates["rtls"].to_document()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -193,12 +213,11 @@ def test_a_load_that_the_arm_is_not_rated_for(sound_run: Run, robot: iparam.Robo
 
 
 def test_a_small_mistake_widens_the_intervals(
-    sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+    sound_run: Run, sound: Estimate, robot: iparam.Robot, load: iparam.InertialParameters
 ) -> None:
     """What it moves counts; the load itself is as good as ever."""
     small = np.kron(np.eye(2), rotation_from_rpy(np.radians([0.0, 0.7, 0.0])))
     found = iparam.identify_payload(sound_run(edit=lambda w, _: w @ small), robot)
-    sound = iparam.identify_payload(sound_run(), robot)
     assert found.refutation is None
     assert "sensor-rotation" in {cause.cause for cause in found.causes[:2]}
     assert off_by(found, load) < 4.0
@@ -206,19 +225,17 @@ def test_a_small_mistake_widens_the_intervals(
     assert any("The residuals hold more than noise" in text for text in found.warnings)
 
 
-def test_what_cannot_be_told_apart_says_so(sound_run: Run, robot: iparam.Robot) -> None:
+def test_what_cannot_be_told_apart_says_so(turned_found: Estimate) -> None:
     """A sensor turned about the last joint's axis is that joint counted from another zero."""
-    found = iparam.identify_payload(sound_run(edit=lambda w, _: w @ TURNED), robot)
-    assert {cause.cause for cause in found.causes[:2]} == {"sensor-rotation", "joint-offset"}
-    assert "do not tell it from joint-offset" in found.causes[0].sentence
+    assert {cause.cause for cause in turned_found.causes[:2]} == {"sensor-rotation", "joint-offset"}
+    assert "do not tell it from joint-offset" in turned_found.causes[0].sentence
 
 
 def test_a_proposed_correction_restores_the_load(
-    sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+    turned: Recording, turned_found: Estimate, robot: iparam.Robot, load: iparam.InertialParameters
 ) -> None:
-    recording = sound_run(edit=lambda w, _: w @ TURNED)
-    typed = shlex.split(iparam.identify_payload(recording, robot).causes[0].correction)
+    typed = shlex.split(turned_found.causes[0].correction)
     correction = iparam.sensing.Correction(sensor_rotation=tuple(float(word) for word in typed[1:]))
-    found = iparam.identify_payload(recording, robot, correction=correction)
+    found = iparam.identify_payload(turned, robot, correction=correction)
     assert found.refutation is None
     assert off_by(found, load) < 4.0

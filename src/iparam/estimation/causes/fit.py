@@ -132,12 +132,13 @@ def linear_fit(
 
 
 def solve_regular(gram: FloatArray, right: FloatArray) -> FloatArray:
-    """The shortest solution in units of its columns, where some of it is not determined."""
+    """The shortest solution in units of its columns, where some of it is not determined; of each column of right."""
     scale = np.sqrt(np.maximum(np.diag(gram), 0.0))
     scale = np.where(scale > 0.0, scale, 1.0)
     values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
     inverse = np.where(values > REGULAR * values[-1], 1.0 / np.maximum(values, 1e-300), 0.0)
-    return np.asarray(vectors @ (inverse * (vectors.T @ (right / scale))) / scale)
+    inside = (vectors * inverse) @ vectors.T / np.outer(scale, scale)
+    return np.asarray(inside @ right)
 
 
 def load_information(gram: FloatArray) -> FloatArray:
@@ -145,12 +146,7 @@ def load_information(gram: FloatArray) -> FloatArray:
     own, cross, rest = gram[:10, :10], gram[:10, 10:], gram[10:, 10:]
     if not rest.size:
         return own
-    return np.asarray(own - cross @ solve_columns(rest, cross.T))
-
-
-def solve_columns(gram: FloatArray, right: FloatArray) -> FloatArray:
-    """`solve_regular` for each column of right."""
-    return np.column_stack([solve_regular(gram, column) for column in right.T])
+    return np.asarray(own - cross @ solve_regular(rest, cross.T))
 
 
 def _possible(solution: FloatArray, gram: FloatArray) -> FloatArray:

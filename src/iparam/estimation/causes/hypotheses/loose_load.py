@@ -11,6 +11,7 @@ from iparam.arrays import FloatArray
 from iparam.estimation.causes.examined_run import ExaminedRun
 from iparam.estimation.causes.fit import Fit, linear_fit
 from iparam.estimation.causes.hypothesis import Explanation, Hypothesis, thinned
+from iparam.estimation.causes.recursive_filter import recursive_filter
 
 FREQUENCIES = np.geomspace(0.4, 8.0, 14)
 """At which a part may swing [Hz]."""
@@ -52,10 +53,7 @@ class LooseLoad(Hypothesis):
 
 def _swung(run: ExaminedRun, hertz: float, damping: float, step: float) -> FloatArray:
     """(N, 6, 18) the relative acceleration along each axis, in each component of the wrench."""
-    from scipy.signal import bilinear, lfilter
-
     pull = run.path.acceleration - run.path.in_tool(run.gravity)
     omega = 2.0 * np.pi * hertz
-    ahead, back = bilinear([1.0, 0.0, 0.0], [1.0, 2.0 * damping * omega, omega**2], fs=1.0 / step)
-    swung = lfilter(ahead, back, pull - pull[:1], axis=0)
+    swung = recursive_filter([1.0, 0.0, 0.0], [1.0, 2.0 * damping * omega, omega**2], pull - pull[:1], step)
     return np.asarray(np.einsum("nk,ij->nikj", swung, np.eye(6)).reshape(len(pull), 6, 18))

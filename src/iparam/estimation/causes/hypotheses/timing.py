@@ -18,6 +18,7 @@ from iparam.estimation.causes.hypothesis import (
     one_of,
     thinned,
 )
+from iparam.estimation.causes.recursive_filter import recursive_filter
 from iparam.rounding import NORMAL_95, significant
 from iparam.sensing.correction import Correction, lag_of
 
@@ -123,11 +124,8 @@ class LowPassed(Model):
 
     def _through(self, values: FloatArray, ahead: list[float], back: list[float]) -> FloatArray:
         """(N, ...) behind a filter of s; what was before the run is taken to be as it begins."""
-        from scipy.signal import bilinear, lfilter
-
-        b, a = bilinear(ahead, back, fs=1.0 / self._step)
         start = values[:1]
-        return np.asarray(lfilter(b, a, values - start, axis=0) + start * (ahead[-1] / back[-1]))
+        return recursive_filter(ahead, back, values - start, self._step) + start * (ahead[-1] / back[-1])
 
     def _back(self, lag: float) -> list[float]:
         return [lag, 1.0] if self._order == 1 else [0.5 * lag**2, lag, 1.0]
