@@ -34,6 +34,7 @@ def told(command: type, text: str) -> str:
     [
         ("convert it with angles='degrees', or", "convert it with --angles degrees, or"),
         ("say time_unit='ms'", "say --time-unit ms"),
+        ("(in Python motion=ButterworthMotion())", "(in Python motion=ButterworthMotion())"),
         ("say with tip=... which link", "say with --tip ... which link"),
         ("choose another base or tip=", "choose another base or --tip"),
         ("(rows='0:10')", "(--rows 0:10)"),

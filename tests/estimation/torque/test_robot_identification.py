@@ -117,7 +117,25 @@ def test_a_joint_that_stands_still_is_reported(make_run: Any, truth: Any, robot:
     held = run.with_signal("q", time=run.signal("q").time, values=q)
     found = identify_robot([held], robot, friction=truth.friction, couplings=(), compare=False)
     assert any("joint 6 does not move" in warning for warning in found.warnings)
+    assert np.isnan([found.rotor_inertia[5], found.friction["viscous"][5], found.friction["coulomb"][5]]).all()
+    assert np.isfinite(found.friction["offset"][5])
+    assert found.robot.armature[5] == robot.armature[5], "nothing shows it: the maker's"
+    named = dict(zip(found.base_names, found.base_values, strict=True))
+    assert np.isnan(named["rotor6"])
+    assert "viscous6" not in named
     assert is_physically_consistent(found.link_parameters).all()
+
+
+def test_what_is_the_same_as_gravity_is_not_told_from_it(make_run: Any, truth: Any, robot: iparam.Robot) -> None:
+    friction = dataclasses.replace(truth.friction, terms=("viscous", "coulomb", "offset", "sine", "cosine"))
+    found = identify_robot([make_run(duration=8.0)], robot, friction=friction, couplings=(), compare=False)
+    open_ = {
+        name.split(" ")[0] for name, value in zip(found.base_names, found.base_values, strict=True) if value != value
+    }
+    assert open_ == {"mx2", "my2", "sine2", "cosine2"}
+    assert any("do not tell mx2, my2, sine2, cosine2 from one another" in one for one in found.warnings)
+    assert found.model.hidden_by_gravity("sine") == (1,)
+    assert found.model.hidden_by_gravity("sine2") == ()
 
 
 def test_segments_and_passes_change_nothing(

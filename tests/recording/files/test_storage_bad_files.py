@@ -147,14 +147,15 @@ def test_repeated_and_stray_times_cost_only_themselves(tmp_path: Path) -> None:
     assert any("time runs backwards" in w and "line 72, 92" in w for w in found.warnings)
 
 
+@pytest.mark.parametrize("repeated", [0, 1])
 @pytest.mark.parametrize("order", ["backwards", "shuffled"])
-def test_rows_in_another_order_are_sorted(tmp_path: Path, order: str) -> None:
+def test_rows_in_another_order_are_sorted(tmp_path: Path, order: str, repeated: int) -> None:
     """Rows from the last to the first were one stretch each: a single sample was left, and no way out was named."""
     times = np.arange(300) / 100
     rows = times[::-1] if order == "backwards" else np.random.default_rng(0).permutation(times)
-    found = Recording.load(write(tmp_path / "run.csv", HEADER, *(ROW.format(t) for t in [*rows, times[7]])))
+    found = Recording.load(write(tmp_path / "run.csv", HEADER, *(ROW.format(t) for t in [*rows, times[7]][: 300 + repeated])))
     np.testing.assert_array_equal(found.signal("q").time, times)
-    assert any("not in the order of time" in w and "1 with the time of another" in w for w in found.warnings)
+    assert any("not in the order of time" in w and f"{repeated} with the time of another" in w for w in found.warnings)
 
 
 def test_a_clock_that_was_set_back_keeps_the_longest_stretch(tmp_path: Path) -> None:

@@ -29,7 +29,8 @@ _OF_PLANS = ("max_velocity", "max_acceleration", "max_torque", "payload_size", "
 
 ARGUMENTS = {
     **{name: name for name in (*_OF_RECORDINGS, *_OF_PLANS)},
-    **{name: name for name in ("robot", "tip", "base", "lock", "gravity", "link", "drive_gains", "cell", "clearance")},
+    **{name: name for name in ("robot", "tip", "base", "lock", "gravity", "link", "drive_gains", "cell")},
+    **{name: name for name in ("friction", "mounting", "clearance")},
     **{name: name for name in ("layout", "scheduler", "resume", "overwrite", "workers")},
     "scale": "mesh_scale",
 }
@@ -43,7 +44,7 @@ _ELSEWHERE = {
 """Options that a command which lacks them can only refer to, such as one that repeats the warnings of a result, and the
 command that has them."""
 
-_ARGUMENT = re.compile(r"(?<![^\s(])([a-z][a-z_]*)=('[^']*'|\"[^\"]*\"|\.\.\.|[\w.+-]*\w)?")
+_ARGUMENT = re.compile(r"(?<!in Python )(?<![^\s(])([a-z][a-z_]*)=('[^']*'|\"[^\"]*\"|\.\.\.|[\w.+-]*\w)?")
 
 _options: ContextVar[frozenset[str]] = ContextVar("options", default=frozenset())
 

@@ -72,9 +72,9 @@ class RobotEstimate:
         consistent_values: the same of the physically consistent arm.
         link_parameters: (n, 10) phi of each moving body in its link's frame.
         data_share: (n, 10) which part of the knowledge of each comes from the data and not from the maker's figures.
-        rotor_inertia: (n,) [kg m^2]; NaN where a joint's effort was left out.
+        rotor_inertia: (n,) [kg m^2]; NaN where a joint's effort was left out, and where it does not move.
         friction: (n,) coefficients by term, see `FrictionModel`. Zero where a joint does not have the term, NaN where
-            its effort was left out.
+            its effort was left out, or where it does not move, but for its offset.
         drive_gains: that turned currents into torques.
         fit_rms: (n,) of the residuals of the consistent arm in the data it was identified from [N m]; NaN where they
             were left out.
@@ -237,9 +237,11 @@ def identify_robot(
         couplings_given=couplings is not None,
         consistent=True,
     )
+    still = [j for j in _still(sources, robot.num_joints) if j in model.measured]
+    model = _with_offsets_alone(model, still)
     fit = with_measured_tolerance(fit_torques(model, sources, gains, progress=progress))
     gains = fit.gains
-    parameters, share = _consistent(fit)
+    parameters, share = _consistent(fit, still)
     count = robot.num_joints
     links = parameters[: 10 * count].reshape(count, 10)
     comparisons = {}
@@ -257,18 +259,18 @@ def identify_robot(
     feedback = encoder_feedback(model, parameters, sources, gains.values)
     consistent, rms = grouped(model) @ parameters, _rms(model, parameters, sources, gains.values, feedback)
     warnings += _misfit_remarks(fit, consistent, rms, sources)
-    names, open_ = _names(model), _undetermined(fit, float(links[:, 0].sum()))
-    if open_.any():
-        listed = ", ".join(name.split(" ")[0] for name, own in zip(names, open_, strict=True) if own)
-        warnings.append(
-            f"These runs do not determine {listed}, alone or with what stands beside them: the standard deviations are "
-            "larger than any value that this arm can have. Move the joints further and faster"
-        )
-    still = [j for j in _still(sources, count) if j in model.measured]
-    warnings += [f"joint {j + 1} does not move: its friction is not known" for j in still]
+    names = _names(model)
+    open_, remarks = _open_parameters(fit, names, float(links[:, 0].sum()), still)
+    warnings += remarks
+    warnings += [f"joint {j + 1} does not move: its friction and its rotor are not known" for j in still]
     if left_out:
         named = ", ".join(str(joint + 1) for joint in left_out)
         warnings.append(f"The efforts of joints {named} are left out: their friction and rotors are not determined.")
+
+    def known(values: FloatArray, term: str = "") -> FloatArray:
+        silent = np.isin(np.arange(count), [] if term == "offset" else still)
+        return np.where(silent, np.nan, unless_left_out(values, model))
+
     return RobotEstimate(
         robot=with_link_parameters(robot, links, parameters[10 * count : 11 * count]),
         base_names=names,
@@ -277,11 +279,8 @@ def identify_robot(
         consistent_values=frozen(consistent),
         link_parameters=frozen(links),
         data_share=frozen(share.reshape(count, 10)),
-        rotor_inertia=frozen(unless_left_out(parameters[10 * count : 11 * count], model)),
-        friction={
-            term: frozen(unless_left_out(parameters[model.friction_columns(term)], model))
-            for term in model.friction.terms
-        },
+        rotor_inertia=frozen(known(parameters[10 * count : 11 * count])),
+        friction={term: frozen(known(parameters[model.friction_columns(term)], term)) for term in model.friction.terms},
         drive_gains=gains,
         fit_rms=frozen(rms),
         model=model,
@@ -323,6 +322,48 @@ def _misfit_remarks(
             "those of any arm of positive masses: the model lacks something. Use the consistent ones"
         )
     return remarks
+
+
+def _open_parameters(
+    fit: TorqueFit, names: Sequence[str], found: float, still: Sequence[int]
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """(r,) the parameters that the runs do not determine, and sentences about them.
+
+    Args:
+        fit: of the runs.
+        names: of the parameters.
+        found: mass of the consistent arm [kg].
+        still: joints that do not move, whose rotors are told of elsewhere.
+    """
+    rotors = np.isin(fit.model.independent, [10 * fit.model.num_joints + joint for joint in still])
+    scattered, unseen = _undetermined(fit, found) & ~rotors, fit.solution.unseen & ~rotors
+
+    def listed(which: NDArray[np.bool_]) -> str:
+        return ", ".join(name.split(" ")[0] for name, own in zip(names, which, strict=True) if own)
+
+    remarks = []
+    if unseen.any():
+        remarks.append(
+            f"These runs do not tell {listed(unseen)} from one another, or do not show them: only what they do "
+            "together is known. Use fewer terms of friction (friction=), or move the joints further and faster"
+        )
+    if (scattered & ~unseen).any():
+        remarks.append(
+            f"These runs do not determine {listed(scattered & ~unseen)}, alone or with what stands beside them: the "
+            "standard deviations are larger than any value that this arm can have. Move the joints further and faster"
+        )
+    return rotors | scattered | unseen, remarks
+
+
+def _with_offsets_alone(model: TorqueModel, still: Sequence[int]) -> TorqueModel:
+    """The model without the friction that joints do not show which stand still: of it, an offset is left."""
+    if not still:
+        return model
+    terms = tuple(
+        tuple(term for term in own if term == "offset") if joint in still else own
+        for joint, own in enumerate(model.terms)
+    )
+    return dataclasses.replace(model, joint_terms=terms)
 
 
 def _undetermined(fit: TorqueFit, found: float) -> NDArray[np.bool_]:
@@ -397,8 +438,13 @@ def _names(model: TorqueModel) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _consistent(fit: TorqueFit) -> tuple[FloatArray, FloatArray]:
-    """The consistent parameters (p,), and the share of the data in the knowledge of each link's (10 n,)."""
+def _consistent(fit: TorqueFit, still: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    """The consistent parameters (p,), and the share of the data in the knowledge of each link's (10 n,).
+
+    Args:
+        fit: of the runs.
+        still: joints that do not move: nothing shows their rotors, which stay the maker's.
+    """
     model, solution = fit.model, fit.solution
     triangle, right = whitened_triangle(fit.runs, fit.columns, model.size, fit.gains.values, solution.noise)
     count = model.num_joints
@@ -409,15 +455,15 @@ def _consistent(fit: TorqueFit) -> tuple[FloatArray, FloatArray]:
     for index in range(len(model.couplings)):
         positive += range(*model.coupling_columns(index).indices(model.size))
     prior = model.robot.body_parameters
-    kept = np.setdiff1d(np.arange(model.size), model.absent)
+    own = [10 * count + joint for joint in (*model.left_out, *still)]
+    kept = np.setdiff1d(np.arange(model.size), [*model.absent, *own])
     parameters = np.zeros(model.size)
     parameters[kept] = consistent_parameters(
         ConsistentProblem(
             triangle[:, kept], right, np.asarray(prior), np.flatnonzero(np.isin(kept, positive)).astype(np.int64)
         )
     )
-    own = [10 * count + joint for joint in model.left_out]
-    parameters[own] = model.robot.armature[list(model.left_out)]
+    parameters[own] = model.robot.armature[[*model.left_out, *still]]
     standard_deviation = PRIOR_DEVIATION * link_units(np.asarray(prior)).ravel()
     precision = triangle.T @ triangle
     before = np.zeros(model.size)

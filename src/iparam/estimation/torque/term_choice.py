@@ -304,6 +304,7 @@ class _Search:
         return np.where(clear & (share > least) & brakes, share, 0.0)
 
     def _joint_changes(self) -> list[list[_Change]]:
+        hidden = {term: self._model.hidden_by_gravity(term) for term in WAVES if WAVES[term] == 1}
         return [
             [
                 _Change(self._chosen[joint], group, joint)
@@ -311,6 +312,7 @@ class _Search:
                 if not set(group) & self._chosen[joint]
                 and not _one_sided(set(group) | self._chosen[joint])
                 and _covered(group, float(self._ranges[joint]))
+                and not any(joint in hidden.get(term, ()) for term in group)
             ]
             for joint in self._model.measured
         ]

@@ -8,6 +8,7 @@ has rows of its own, without the columns that are zero for it.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -287,6 +288,27 @@ class TorqueModel:
         hidden = [self.coupling_columns(int(index)).start for index in np.flatnonzero(~seen[count:])]
         others = np.setdiff1d(np.arange(11 * count, self.size), [*self.absent, *hidden])
         return np.concatenate([self.base.independent, visible, others])
+
+    def hidden_by_gravity(self, term: str) -> tuple[int, ...]:
+        """Joints in which a term of the angle is what an arm of other masses would do, too.
+
+        So is a wave, once a turn, in the first joint that gravity loads: whether a balancer or the arm makes it, no
+        motion tells.
+        """
+        count = self.num_joints
+        rng = np.random.default_rng(0)
+        q, dq, ddq = (rng.uniform(-2.0, 2.0, (200, count)) for _ in range(3))
+        inertial = joint_torque_regressor(self.robot, q, dq, ddq, self.gravity)[..., self.base.independent]
+        stacked = inertial[:, self.measured].reshape(-1, inertial.shape[2])
+        basis = np.linalg.qr(stacked / np.maximum(np.linalg.norm(stacked, axis=0), 1e-300))[0]
+        wave = dataclasses.replace(self.friction, terms=(term,)).columns(q, dq, dq)[term]
+        found = []
+        for place, joint in enumerate(self.measured):
+            column = np.zeros((len(q), len(self.measured)))
+            column[:, place] = wave[:, joint] / np.linalg.norm(wave[:, joint])
+            if np.linalg.norm(column.ravel() - basis @ (basis.T @ column.ravel())) < APART:
+                found.append(joint)
+        return tuple(found)
 
     def joint_columns(self, joint: int, run: int) -> NDArray[np.int64]:
         """The columns that the torque of a joint depends on in a run."""

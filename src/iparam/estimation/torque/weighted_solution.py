@@ -40,6 +40,10 @@ SMALLEST = 1e-10
 """Singular value, of columns scaled to length one, below which a direction counts as not seen."""
 
 
+HIDDEN_PART = 0.01
+"""Component of a parameter in directions that are not seen, from which on it is not determined."""
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """The rows of one class (joint and speed) in one run.
@@ -75,6 +79,8 @@ class WeightedSolution:
         noise: noise level by class.
         rms: (n,) of the residuals of each joint, all samples weighing alike.
         num_blocks: time blocks that the covariance comes from.
+        unseen: (r,) which of the used parameters have a part that the data do not show at all: alone, or because others
+            say the same. Their values are one choice of many, and their covariance lacks that part.
     """
 
     parameters: FloatArray
@@ -86,6 +92,7 @@ class WeightedSolution:
     noise: dict[RowClass, float]
     rms: FloatArray
     num_blocks: int
+    unseen: NDArray[np.bool_]
 
     @property
     def by_joint(self) -> FloatArray:
@@ -148,6 +155,7 @@ def solve_weighted(
         noise=fit.noise,
         rms=_joint_rms(fit.parts, fit.rows, fit.solution, joints),
         num_blocks=blocks,
+        unseen=_unseen(fit.triangle),
     )
 
 
@@ -253,6 +261,14 @@ def _solve(
     half = (directions.T * inverse_values) / lengths[:, None]
     solution = half @ (left.T @ right)
     return solution, triangle, right, half
+
+
+def _unseen(triangle: FloatArray) -> NDArray[np.bool_]:
+    """(r,) see `WeightedSolution`, from the triangle (r, r) of all rows."""
+    lengths = np.linalg.norm(triangle, axis=0)
+    _, values, directions = np.linalg.svd(triangle / np.where(lengths > 0.0, lengths, 1.0))
+    hidden = directions[values <= SMALLEST * values[0]]
+    return np.asarray(np.linalg.norm(hidden, axis=0) > HIDDEN_PART)
 
 
 def _noise(parts: Sequence[Part], rows: Sequence[FloatArray], solution: FloatArray) -> dict[RowClass, float]:

@@ -316,7 +316,8 @@ def signals_of_table(
         notes.append(f"columns that say nothing to iparam were left out: {_some(unknown, 100)}")
     every = table.values.pop("time")
     usable, time_notes = usable_rows(every, table.lines, table.row_word)
-    kept = slice(None) if usable.size == every.size else usable  # a slice makes no copies
+    as_it_is = np.array_equal(usable, np.arange(every.size))
+    kept = slice(None) if as_it_is else usable  # a slice makes no copies
     time, lines = every[kept], table.lines[kept]
     notes += time_notes
     signals: dict[str, Signal] = {}
