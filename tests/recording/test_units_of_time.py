@@ -126,6 +126,16 @@ def test_without_velocities_an_odd_rate_is_told_once(tmp_path: Path) -> None:
     )
 
 
+def test_degrees_on_request_leave_velocities_that_are_in_rad(tmp_path: Path) -> None:
+    recording = Recording.load(saved(tmp_path / "run.csv"))
+    q = recording.signal("q")
+    recording.with_signal("q", time=q.time, values=np.degrees(q.values)).save(tmp_path / "odd.csv")
+    found = Recording.load(tmp_path / "odd.csv", angles="degrees")
+    for name in ("q", "dq"):
+        np.testing.assert_allclose(found.signal(name).values, recording.signal(name).values, rtol=1e-12)
+    assert found.warnings == ("q is in degrees, and dq beside it in rad: it was left as it is",)
+
+
 @pytest.mark.parametrize("factor", [180 / np.pi, np.pi / 180])
 def test_velocities_or_angles_alone_in_degrees_are_converted(tmp_path: Path, factor: float) -> None:
     recording = Recording.load(saved(tmp_path / "run.csv"))

@@ -67,6 +67,26 @@ def angles_in_one_unit(signals: Mapping[str, Signal], robot: Robot | None) -> tu
     return found, notes
 
 
+def angles_from_degrees(
+    signals: Mapping[str, Signal], robot: Robot | None, stated: Container[str] = ()
+) -> tuple[dict[str, Signal], list[str]]:
+    """The signals with angles from degrees in rad; velocities that prove to be in rad beside them stay, and are told.
+
+    Args:
+        signals: of a recording.
+        robot: the arm, whose sliding joints are left as they are; None if unknown.
+        stated: signals whose unit a header states, and which are in rad by it.
+    """
+    turned = {name: signal for name, signal in signals.items() if name not in stated}
+    found, notes = {**signals, **to_radians(turned, robot)}, []
+    for pair in (pair for names in ORDERS for pair in pairwise(names)):
+        for higher, lower, scale in odd_scales({name: found[name] for name in pair if name in found}):
+            if degrees_in_scale(scale) == "lower" and higher in turned:
+                found[higher] = signals[higher]
+                notes.append(f"{lower} is in degrees, and {higher} beside it in rad: it was left as it is")
+    return found, notes
+
+
 def check_angles(
     signals: Mapping[str, Signal], robot: Robot | None, source: str, stated: Container[str] = ()
 ) -> list[str]:

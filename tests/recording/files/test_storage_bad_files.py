@@ -153,7 +153,8 @@ def test_rows_in_another_order_are_sorted(tmp_path: Path, order: str, repeated: 
     """Rows from the last to the first were one stretch each: a single sample was left, and no way out was named."""
     times = np.arange(300) / 100
     rows = times[::-1] if order == "backwards" else np.random.default_rng(0).permutation(times)
-    found = Recording.load(write(tmp_path / "run.csv", HEADER, *(ROW.format(t) for t in [*rows, times[7]][: 300 + repeated])))
+    lines = [ROW.format(t) for t in [*rows, times[7]][: 300 + repeated]]
+    found = Recording.load(write(tmp_path / "run.csv", HEADER, *lines))
     np.testing.assert_array_equal(found.signal("q").time, times)
     assert any("not in the order of time" in w and f"{repeated} with the time of another" in w for w in found.warnings)
 

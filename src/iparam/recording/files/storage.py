@@ -25,7 +25,13 @@ from iparam.recording.files.reading import Reading
 from iparam.recording.files.table import Table, signals_of_table
 from iparam.recording.files.text_table import read_text_table, text_of_signals
 from iparam.recording.recording import Recording
-from iparam.recording.screening import angles_in_one_unit, check_angles, check_clocks, find_faults, to_radians
+from iparam.recording.screening import (
+    angles_from_degrees,
+    angles_in_one_unit,
+    check_angles,
+    check_clocks,
+    find_faults,
+)
 from iparam.recording.signal import Signal
 from iparam.recording.statements import POSES, ROWS, stated_rate, tool_frame
 from iparam.recording.units import UNITS, check_time, dates_in_seconds, in_channel_unit
@@ -155,8 +161,8 @@ def _checked(
     if angles is not None:
         _check_angle_units(table.units, angles, source)
     if angles == "degrees":
-        turned = {name: signal for name, signal in signals.items() if name not in stated_angles}
-        signals |= to_radians(turned, arm)
+        signals, turned_notes = angles_from_degrees(signals, arm, stated_angles)
+        notes += turned_notes
     elif angles is None:
         signals, turned_notes = angles_in_one_unit(signals, arm)
         notes += [*turned_notes, *check_angles(signals, arm, source, stated_angles)]
