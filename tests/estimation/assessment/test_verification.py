@@ -13,6 +13,7 @@ from scipy.signal import lfilter
 import iparam
 from iparam.errors import InputError
 from iparam.estimation import Estimate, IdentificationError, compensate_wrench, verify_estimate
+from iparam.estimation.estimate import Refutation
 from iparam.recording import Recording
 from iparam.sensing.noise import noise_preset
 
@@ -224,3 +225,11 @@ def test_only_a_known_mass_shows_a_gain_that_all_channels_share(run: Any, other_
     assert loose.passed
     with pytest.raises(InputError, match="known_mass"):
         verify_estimate(estimate, other, run.robot, known_mass=-1.0)
+
+
+def test_a_refuted_result_passes_nothing(run: Any, other_run: Any) -> None:
+    refuted = dataclasses.replace(run.estimate, refutation=Refutation("A sensor that is turned in both runs."))
+    found = verify_estimate(refuted, other_run.recording, run.robot)
+    assert not found.passed
+    assert found.as_json()["refuted"] is True
+    assert "the same mistake" in found.sentence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, print_json, print_line, print_table, say_refuted
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.recorded_run import note_further
 from iparam.errors import IparamError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Verify(CorrectedRunOptions):
     r"""Predict the wrench of a motion that was not used, and compare.
 
-    The exit code is 0 if every axis is within --threshold and --known-mass agrees.
+    The exit code is 0 if every axis is within --threshold, --known-mass agrees and nothing refutes the result.
 
     Example:
       iparam verify result.json heldout.parquet
@@ -48,6 +48,7 @@ class Verify(CorrectedRunOptions):
     def run(self) -> None:
         """Compare and print."""
         estimate = iparam.Estimate.load(self.result)
+        say_refuted(estimate)
         recording, robot = self.load_run(self.recording)
         found = iparam.estimation.verify_estimate(
             estimate,

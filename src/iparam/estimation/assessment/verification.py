@@ -73,6 +73,7 @@ class Verification:
         mass, mass_deviation: of the estimate [kg].
         known_mass: what the load weighs, where that is known [kg]; None otherwise.
         mass_tolerance: by which share of it the estimate may be off, besides its own interval.
+        refuted: whether the data that the estimate comes from are against it: then it passes nothing.
         warnings: what was found wrong with the data, one sentence each.
     """
 
@@ -93,6 +94,7 @@ class Verification:
     mass_deviation: float = 0.0
     known_mass: float | None = None
     mass_tolerance: float = MASS_TOLERANCE
+    refuted: bool = False
     warnings: tuple[str, ...] = ()
 
     @property
@@ -112,8 +114,9 @@ class Verification:
 
     @property
     def passed(self) -> bool:
-        """Whether no axis is beyond the threshold, and the load not too heavy or too light."""
-        return bool((self.by_noise <= self.threshold).all()) and self.scale_right and self.mass_right
+        """Whether no axis is beyond the threshold, and the load not too heavy or too light, nor refuted."""
+        predicted = bool((self.by_noise <= self.threshold).all()) and self.scale_right
+        return predicted and self.mass_right and not self.refuted
 
     @property
     def same_motion(self) -> bool:
@@ -135,6 +138,10 @@ class Verification:
     @property
     def sentence(self) -> str:
         """The outcome, for people."""
+        if self.refuted:
+            return (
+                "The result is refuted by the data that it comes from: a run with the same mistake is no proof of it."
+            )
         if not self.mass_right and self.known_mass is not None:
             return (
                 f"The result has {self.mass:.4f} +- {NORMAL_95 * self.mass_deviation:.2g} kg, and the load weighs "
@@ -158,6 +165,7 @@ class Verification:
         """The same as plain numbers and lists."""
         return {
             "passed": self.passed,
+            "refuted": self.refuted,
             "threshold": self.threshold,
             "rms": {"force": self.rms[:3].tolist(), "torque": self.rms[3:].tolist()},
             "noise": {"force": self.noise[:3].tolist(), "torque": self.noise[3:].tolist()},
@@ -223,6 +231,8 @@ def verify_estimate(
     for name, value in (("known_mass", known_mass), ("mass_tolerance", mass_tolerance)):
         if value is not None and not (np.isfinite(value) and value > 0.0):
             raise InputError(f"{name}= must be positive, got {value!r}")
+    if not estimate.determined:
+        raise IdentificationError(f"there is nothing to verify: the result holds no load. {estimate.status}")
     remarks = _agreement(estimate, recording, robot, keep_bias)
     corrected = recording if correction is None else correction.applied(recording, robot)
     shared = shared_motion(estimate.path, motion_path(corrected))
@@ -278,6 +288,7 @@ def verify_estimate(
         mass_deviation=estimate.standard_deviation.mass,
         known_mass=known_mass,
         mass_tolerance=mass_tolerance,
+        refuted=estimate.refutation is not None,
         warnings=(*remarks, *run.problem.warnings),
     )
 
