@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import ContradictionError, InputError
 from iparam.excitation.constraints.collision import ToolDisplacementConstraint, capsule_collision, sphere_collision
-from iparam.excitation.constraints.constraint import Constraint, JointLimitConstraint
+from iparam.excitation.constraints.constraint import Constraint, CouplingConstraint, JointLimitConstraint
 from iparam.excitation.constraints.torque_limit import TorqueLimitConstraint
 from iparam.excitation.constraints.usable_limits import usable_limits
 from iparam.excitation.information.criteria import Criterion
@@ -92,6 +92,7 @@ def planning_problem(
     if str(criterion) not in known:
         raise InputError(f"unknown criterion {str(criterion)!r}; known: {', '.join(known)}")
     own = joint_limit_constraints(robot, bounds, payload_parameters, gravity)
+    coupled = (CouplingConstraint(robot),) if robot.couplings else ()
     apart = capsule_collision(robot, payload, cell, bounds.clearance)
     if q0 is None:
         start = find_start(robot, (*own, *apart), gravity_vector(gravity))
@@ -100,7 +101,7 @@ def planning_problem(
     return ExcitationProblem(
         robot,
         WrenchInformation(robot, gravity=gravity_vector(gravity)) if information is None else information,
-        (*own, *displacement_constraints(robot, start, bounds), *apart),
+        (*own, *displacement_constraints(robot, start, bounds), *apart, *coupled),
         start,
         num_harmonics=num_harmonics,
         base_freq=1.0 / duration if base_freq is None else base_freq,

@@ -224,7 +224,7 @@ def _candidates(problem: ExcitationProblem, rng: np.random.Generator) -> FloatAr
     upper = np.minimum(problem.q0 + REACH, problem.robot.limits.upper)[turning]
     drawn = np.tile(problem.q0, (_CANDIDATES, 1))
     drawn[:, turning] = rng.uniform(lower, np.maximum(lower, upper), (_CANDIDATES, len(turning)))
-    return np.vstack([problem.q0, drawn])
+    return np.vstack([problem.q0, problem.robot.follow(drawn)])
 
 
 def _worst(problem: ExcitationProblem, poses: FloatArray) -> WorstMargin | None:

@@ -23,6 +23,7 @@ from .kinematics import tool_motion as tool_motion
 from .loading import StatedArm as StatedArm
 from .loading import load_robot as load_robot
 from .model import Joint as Joint
+from .model import JointCoupling as JointCoupling
 from .model import JointKind as JointKind
 from .model import JointLimits as JointLimits
 from .model import Link as Link

@@ -62,6 +62,22 @@ class Joint:
         object.__setattr__(self, "axis", frozen(axis / norm if norm > 0 else axis))
 
 
+@dataclass(frozen=True)
+class JointCoupling:
+    """A joint that has no drive of its own and follows another: q = ratio * q_leader + offset.
+
+    Attributes:
+        joint, leader: names of moving joints; the leader follows no other.
+        ratio: without unit, or [rad/m, m/rad].
+        offset: [rad or m].
+    """
+
+    joint: str
+    leader: str
+    ratio: float
+    offset: float = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Link:
     """A rigid body and its frame.
@@ -142,6 +158,7 @@ class Robot:
         locked_at: positions of ``locked_joints`` [rad or m]; zeros if not given.
         root_frame: the link of the description that all others stand on; the base if not given.
         source: the description's file, for messages; "" without one.
+        couplings: of moving joints that follow others (URDF's <mimic>), such as the wrist of a palletiser.
     """
 
     name: str
@@ -156,6 +173,7 @@ class Robot:
     locked_at: tuple[float, ...] = ()
     root_frame: str = ""
     source: str = ""
+    couplings: tuple[JointCoupling, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))
@@ -187,6 +205,13 @@ class Robot:
             object.__setattr__(self, "locked_at", (0.0,) * len(self.locked_joints))
         elif len(self.locked_at) != len(self.locked_joints):
             raise RobotModelError(f"{len(self.locked_joints)} joints are locked at {len(self.locked_at)} positions")
+        followers = {coupling.joint for coupling in self.couplings}
+        for coupling in self.couplings:
+            for name in (coupling.joint, coupling.leader):
+                if name not in self.joint_names:
+                    raise UnknownNameError("moving joint", name, self.joint_names)
+            if coupling.leader in followers:
+                raise RobotModelError(f"joint {coupling.joint!r} follows {coupling.leader!r}, which follows another")
         self.chain  # noqa: B018  built here so that a description that is no serial chain is refused at once
 
     @cached_property
@@ -198,6 +223,31 @@ class Robot:
     def num_joints(self) -> int:
         """n, the number of moving joints."""
         return len(self.moving_joints)
+
+    @cached_property
+    def following(self) -> tuple[FloatArray, FloatArray]:
+        """S (n, f) and c (n,) with q = S u + c, where u (f,) are the positions of the joints that follow no other."""
+        names, led = self.joint_names, {coupling.joint: coupling for coupling in self.couplings}
+        free = [name for name in names if name not in led]
+        share, shift = np.zeros((len(names), len(free))), np.zeros(len(names))
+        for row, name in enumerate(names):
+            coupling = led.get(name, JointCoupling(name, name, 1.0))
+            share[row, free.index(coupling.leader)] = coupling.ratio
+            shift[row] = coupling.offset
+        return frozen(share), frozen(shift)
+
+    @cached_property
+    def free_joints(self) -> tuple[int, ...]:
+        """Indices of the moving joints that follow no other."""
+        followers = {coupling.joint for coupling in self.couplings}
+        return tuple(index for index, name in enumerate(self.joint_names) if name not in followers)
+
+    def follow(self, q: FloatArray) -> FloatArray:
+        """Positions q (..., n) with the joints that follow others where those take them; q itself if none does."""
+        if not self.couplings:
+            return q
+        share, shift = self.following
+        return np.asarray(q[..., list(self.free_joints)] @ share.T + shift)
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -27,13 +27,14 @@ def test_an_arm_of_a_robot_of_two_is_that_of_the_whole_robot(pr2: Path) -> None:
     lock = {"torso_lift_joint": 0.2, "head_pan_joint": 0.3, "r_gripper_l_finger_joint": 0.3}
     robot = load_robot(pr2, base="torso_lift_link", tip="r_wrist_roll_link", lock=lock)
     assert robot.num_joints == 7
+    assert robot.lock["r_gripper_r_finger_joint"] == 0.3  # mimics the one that is told
     model = pin.buildModelFromUrdf(str(pr2))
     data, rng = model.createData(), np.random.default_rng(4)
     for _ in range(3):
         q, dq, ddq = rng.uniform(-1.0, 1.0, (3, 7))
         configuration, velocity, acceleration = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
         displacement = np.zeros(model.nv)
-        for name, position in lock.items():
+        for name, position in robot.lock.items():
             displacement[model.joints[model.getJointId(name)].idx_v] = position
         places = [model.joints[model.getJointId(name)].idx_v for name in robot.joint_names]
         displacement[places], velocity[places], acceleration[places] = q, dq, ddq

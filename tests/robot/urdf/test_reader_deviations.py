@@ -84,7 +84,7 @@ READ_BY_BOTH: dict[str, tuple[dict[str, Any], str]] = {
         r"joint 'j2' <limit>: has lower above upper, and was read the other way round",
     ),
     "a long axis": ({"joint": f'<axis xyz="0 3 4"/>{LIMIT}'}, r"joint 'j2': its <axis> is no unit vector"),
-    "a mimic joint": ({"joint": f'{AXIS}{LIMIT}<mimic joint="j1"/>'}, r"joint 'j2': mimics another joint"),
+    "a mimic joint": ({"joint": f'{AXIS}{LIMIT}<mimic joint="j1"/>'}, r"joint 'j2': follows 'j1', at 1 times it"),
     "no inertial": ({"inertial": ""}, r"link 'a', link 'b': moves, and has no mass in the file"),
     "no mass": ({"inertial": f"<inertial>{TENSOR}</inertial>"}, r"link 'a', link 'b': <inertial> without <mass>"),
     "no inertia": ({"inertial": f"<inertial>{MASS}</inertial>"}, r"<inertial>: has no <inertia>; .* a point mass"),

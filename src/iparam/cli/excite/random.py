@@ -60,6 +60,7 @@ class Random(PlanningOptions):
                 amplitude=self.amplitude,
                 max_attempts=self.max_attempts,
                 progress=None if show is None else lambda progress: show(_line(progress)),
+                following=robot.following[0] if robot.couplings else None,
             )
         gram = problem.information.gram(iparam.excitation.motion_arrays(result.trajectory, problem.criterion_times))
         condition = float(np.sqrt(np.linalg.cond(gram)))

@@ -11,8 +11,13 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError, IparamError
+from iparam.robot.model import Robot
 
 ORDERS = ("position", "velocity", "acceleration", "jerk")
+
+
+COUPLED = 1e-6
+"""How far a joint may be from where the joint that it follows takes it [rad or m]."""
 
 
 class InfeasibleError(IparamError):
@@ -133,6 +138,38 @@ class JointLimitConstraint(Constraint):
         unit = np.eye(len(self.joint_names))
         signs = np.concatenate([unit[np.isfinite(self.lower)], -unit[np.isfinite(self.upper)]])
         return Margins(values, (np.broadcast_to(signs, (len(values), *signs.shape)),))
+
+
+@dataclass(frozen=True, eq=False)
+class CouplingConstraint(Constraint):
+    """Joints that follow others do so: margins of the distance from where those take them. Planned motions do exactly.
+
+    Attributes:
+        robot: the arm.
+    """
+
+    robot: Robot
+    name: str = "joint coupling"
+    unit: str = "rad"
+    orders: tuple[int, ...] = (0,)
+    scale: float = COUPLED
+    labels: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", tuple(one.joint for one in self.robot.couplings))
+
+    def margins(self, motion: MotionArrays) -> FloatArray:
+        """See `Constraint`."""
+        return np.asarray(COUPLED - np.abs(motion.q - self.robot.follow(motion.q))[:, self._followers])
+
+    def linearize(self, motion: MotionArrays) -> Margins:
+        """See `Constraint`; a motion whose coefficients follow cannot change it."""
+        values = self.margins(motion)
+        return Margins(values, (np.zeros((*values.shape, motion.q.shape[1])),))
+
+    @property
+    def _followers(self) -> list[int]:
+        return [self.robot.joint_names.index(one.joint) for one in self.robot.couplings]
 
 
 @dataclass(frozen=True)

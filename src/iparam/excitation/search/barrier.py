@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.excitation.constraints.constraint import Constraint, JointLimitConstraint, MotionArrays
+from iparam.excitation.constraints.constraint import Constraint, CouplingConstraint, JointLimitConstraint, MotionArrays
 from iparam.excitation.information.criteria import divided_differences, eigenvalues, smoothed
 from iparam.excitation.search.problem import ExcitationProblem
 
@@ -59,6 +59,8 @@ class BarrierFunction:
         self._grids: list[tuple[Constraint, FloatArray, float, float]] = []
         bases = {rate: problem.basis(problem.grid(rate)) for rate in {limit_rate, distance_rate}}
         for constraint in problem.constraints:
+            if isinstance(constraint, CouplingConstraint):  # kept by the variables
+                continue
             rate = limit_rate if isinstance(constraint, JointLimitConstraint) else distance_rate
             reserve = reserves.get(constraint.name, 0.0)
             self._grids.append((constraint, bases[rate], problem.duration / (bases[rate].shape[1] - 1), reserve))
@@ -98,7 +100,17 @@ class BarrierFunction:
             gradient += pull_gradient(total.slope, total.basis)
             metric += pull_hessian(total.outer, total.basis)
             hessian += pull_hessian(total.outer + total.curvature, total.basis)
-        return Expansion(value, gradient, hessian, metric)
+        return self._of_free_joints(Expansion(value, gradient, hessian, metric))
+
+    def _of_free_joints(self, whole: Expansion) -> Expansion:
+        """An expansion by the coefficients of all n joints as one by those that follow no other."""
+        robot = self.problem.robot
+        if not robot.couplings:
+            return whole
+        columns = len(whole.gradient) // robot.num_joints
+        share = np.kron(robot.following[0], np.eye(columns))
+        hessian, metric = (share.T @ matrix @ share for matrix in (whole.hessian, whole.metric))
+        return Expansion(whole.value, share.T @ whole.gradient, hessian, metric)
 
     def _criterion(self, x: FloatArray, order: float) -> tuple[float, FloatArray, FloatArray]:
         problem, basis = self.problem, self._criterion_basis

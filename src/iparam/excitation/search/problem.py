@@ -30,8 +30,9 @@ LEAST_REACH = 0.05
 class ExcitationProblem:
     """A windowed Fourier motion from q0 to q0 that tells most about the parameters.
 
-    The variables x (n, C) are the coefficients: row j is [a_j1 .. a_jK, b_j1 .. b_jK], and with ``free_start`` the
-    shift of the joint's start pose behind them. The motion is linear in them.
+    The variables x (f, C) are the coefficients of the joints that follow no other, all n joints of most arms: row j is
+    [a_j1 .. a_jK, b_j1 .. b_jK], and with ``free_start`` the shift of the joint's start pose behind them. The motion is
+    linear in them.
 
     Attributes:
         robot: the arm.
@@ -80,11 +81,21 @@ class ExcitationProblem:
     @property
     def num_variables(self) -> int:
         """How many coefficients there are."""
-        return (2 * self.num_harmonics + self.free_start) * self.robot.num_joints
+        return (2 * self.num_harmonics + self.free_start) * self.num_free
+
+    @property
+    def num_free(self) -> int:
+        """f, how many joints follow no other."""
+        return len(self.robot.free_joints)
+
+    def rows(self, x: FloatArray) -> FloatArray:
+        """(n, C) the coefficients of all joints, those that follow others included."""
+        own = x.reshape(self.num_free, -1)
+        return own if not self.robot.couplings else np.asarray(self.robot.following[0] @ own)
 
     def trajectory(self, x: FloatArray) -> WindowedFourierTrajectory:
         """The motion with the coefficients x."""
-        rows, count = x.reshape(self.robot.num_joints, -1), self.num_harmonics
+        rows, count = self.rows(x), self.num_harmonics
         start = self.q0 + rows[:, -1] if self.free_start else self.q0
         return WindowedFourierTrajectory(
             start, rows[:, :count], rows[:, count : 2 * count], self.base_freq, self.duration
@@ -111,7 +122,7 @@ class ExcitationProblem:
 
     def motion(self, x: FloatArray, basis: FloatArray) -> MotionArrays:
         """The motion at the times of a basis."""
-        q, dq, ddq, jerk = np.matmul(basis, x.reshape(self.robot.num_joints, -1).T)
+        q, dq, ddq, jerk = np.matmul(basis, self.rows(x).T)
         return MotionArrays(q + self.q0, dq, ddq, jerk)
 
     def value(self, x: FloatArray) -> float:

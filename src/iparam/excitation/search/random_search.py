@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from iparam.arrays import as_float_array
 from iparam.errors import InputError
 from iparam.excitation.constraints.collision import DistanceConstraint
 from iparam.excitation.constraints.constraint import Constraint, InfeasibleError
@@ -95,6 +96,7 @@ def random_search(
     max_attempts: int = MAX_ATTEMPTS,
     rate: float = VALIDATION_RATE,
     progress: Callable[[SearchProgress], None] | None = None,
+    following: ArrayLike | None = None,
 ) -> RandomSearchResult:
     """Draw Fourier motions from rest in ``q0`` until one keeps every constraint.
 
@@ -108,6 +110,7 @@ def random_search(
         max_attempts: candidates to try.
         rate: of the grid on which a candidate is checked, with no tolerance [Hz].
         progress: called after every candidate.
+        following: (n, f) how the joints follow those that are driven, see `Robot.following`; None if all are.
 
     Raises:
         InfeasibleError: none was found; the message says what they were refused for.
@@ -117,6 +120,8 @@ def random_search(
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise InputError(f"{name} must be a whole number from {least}, got {value!r}")
     check = _Check(tuple(constraints), positive_number(rate, "rate", "Hz"))
+    share = None if following is None else as_float_array(following, "following")
+    driven = [] if share is None else [int(np.argmax(column == 1.0)) for column in share.T]
     still = np.zeros((pose.size, 2))
     reason = check.refusal(IntegratedFourierTrajectory(pose, still, still, 1.0 / check.rate))
     if reason is not None:
@@ -129,6 +134,9 @@ def random_search(
         trajectory = IntegratedFourierTrajectory.random(
             pose, duration, num_harmonics=num_harmonics, amplitude=bound, seed=random
         )
+        if share is not None:
+            a, b = (share @ rows[driven] for rows in (trajectory.a, trajectory.b))
+            trajectory = replace(trajectory, a=a, b=b)
         reason = check.refusal(trajectory)
         if progress is not None:
             progress(SearchProgress(attempt, max_attempts, bound, reason))

@@ -172,7 +172,7 @@ def random_coefficients(problem: ExcitationProblem, rng: np.random.Generator) ->
     sizes = AMPLITUDE / np.tile(np.arange(1, problem.num_harmonics + 1), 2)
     if problem.free_start:
         sizes = np.append(sizes, AMPLITUDE)
-    return np.asarray((rng.uniform(-1.0, 1.0, (problem.robot.num_joints, sizes.size)) * sizes).ravel())
+    return np.asarray((rng.uniform(-1.0, 1.0, (problem.num_free, sizes.size)) * sizes).ravel())
 
 
 def strictly_feasible(problem: ExcitationProblem, function: BarrierFunction, x: FloatArray) -> FloatArray:

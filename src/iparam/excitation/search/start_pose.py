@@ -53,7 +53,7 @@ def default_start(robot: Robot) -> FloatArray:
     start = np.clip(np.zeros(robot.num_joints), lower, upper)
     ranges = np.isfinite(lower) & np.isfinite(upper)
     start[ranges] = 0.5 * (lower[ranges] + upper[ranges])
-    return start
+    return robot.follow(start)
 
 
 def find_start(robot: Robot, constraints: Sequence[Constraint], gravity: FloatArray) -> FloatArray:
@@ -74,7 +74,7 @@ def find_start(robot: Robot, constraints: Sequence[Constraint], gravity: FloatAr
 
     lower, upper = _ranges(robot)
     unit = qmc.Halton(robot.num_joints, scramble=True, seed=0).random(_CANDIDATES)
-    poses = np.concatenate([usual[None], lower + (0.1 + 0.8 * unit) * (upper - lower)])
+    poses = np.concatenate([usual[None], robot.follow(lower + (0.1 + 0.8 * unit) * (upper - lower))])
     judge = _Judge(robot, constraints, gravity, poses)
     scores = judge.scores(poses)
     if scores[0] >= GOOD_ENOUGH:
@@ -83,7 +83,7 @@ def find_start(robot: Robot, constraints: Sequence[Constraint], gravity: FloatAr
     for step in 0.15 * 0.7 ** np.arange(_ROUNDS):
         best = np.argsort(-scores, kind="stable")[:_KEPT]
         moves = step * (upper - lower) * rng.standard_normal((_KEPT, _TRIES, robot.num_joints))
-        near = np.clip(poses[best][:, None] + moves, lower, upper).reshape(-1, robot.num_joints)
+        near = robot.follow(np.clip(poses[best][:, None] + moves, lower, upper).reshape(-1, robot.num_joints))
         poses = np.concatenate([poses[best], near])
         scores = np.concatenate([scores[best], judge.scores(near)])
     pose, score = poses[int(np.argmax(scores))], float(scores.max())

@@ -12,7 +12,7 @@ import numpy as np
 from iparam.errors import InputError, RobotModelError, UnknownNameError
 from iparam.robot.description.arm_choice import default_arm
 from iparam.robot.description.tree import DescriptionTree, TreeJoint
-from iparam.robot.model import Joint, JointKind, JointLimits, Robot
+from iparam.robot.model import Joint, JointCoupling, JointKind, JointLimits, Robot
 from iparam.robot.plausibility import MULTI_TURN, check_description
 from iparam.spatial.transforms import inverse_transform
 
@@ -55,6 +55,7 @@ def cut_arm(
         start, end = tree.root if start is None else start, tree.known(tip)
     path = tree.path(start, end)
     held = _positions(tree, {} if lock is None else lock)
+    couplings = _follow(tree, path, held)
     moving = [joint for joint in path if not joint.is_fixed and joint.name not in held]
     if not moving:
         raise RobotModelError(
@@ -63,6 +64,9 @@ def cut_arm(
             + " choose another base= or tip="
         )
     joints = tuple(joint.locked(held[joint.name]) if joint.name in held else joint.read() for joint in path)
+    above = tree.above.get(start)
+    if above is not None and above.refusal:
+        above.place.note(f"{above.refusal}, and is held: {start!r} and what it carries begin there, and stand still")
     rest = _rest(tree, start, path, side_branches == "lock", held)
     stopped = [*(joint.name for joint in path if joint.name in held), *rest.locked]
     bounds = [joint.read_bounds() for joint in moving]
@@ -85,6 +89,7 @@ def cut_arm(
         locked_at=tuple(held.get(name, 0.0) for name in stopped),
         root_frame=rest.top,
         source=tree.file,
+        couplings=couplings,
     )
     check_description(robot, tree.file)
     massless = [joint.child for joint, mass in zip(moving, robot.body_parameters[:, 0], strict=True) if mass == 0.0]
@@ -160,6 +165,44 @@ def _positions(tree: DescriptionTree, lock: Mapping[str, float]) -> dict[str, fl
             )
         held[name] = float(value)
     return held
+
+
+def _plus(offset: float) -> str:
+    return "" if offset == 0.0 else f" {'+' if offset > 0.0 else '-'} {abs(offset):g}"
+
+
+def _follow(tree: DescriptionTree, path: list[TreeJoint], held: dict[str, float]) -> tuple[JointCoupling, ...]:
+    """The joints of the path that follow others of it; all that follow what stands still are added to ``held``."""
+    joints = {joint.name: joint for joint in tree.above.values() if not joint.is_fixed and not joint.refusal}
+    on_path = {joint.name for joint in path}
+    couplings = []
+    for joint in joints.values():
+        if not joint.mimics or joint.name in held:
+            continue
+        ratio, offset, leader, seen = 1.0, 0.0, joint, {joint.name}
+        while leader.name not in held and (mimic := leader.read_mimic()) is not None:
+            if mimic.leader not in joints or mimic.leader in seen:
+                why = "itself" if mimic.leader in seen else f"{mimic.leader!r}, which is no moving joint of the file"
+                joint.place.note(f"follows {why}, and was read as one that moves on its own")
+                leader = joint
+                break
+            ratio, offset = ratio * mimic.ratio, offset + ratio * mimic.offset
+            leader = joints[mimic.leader]
+            seen.add(leader.name)
+        if leader is joint:
+            if joint.name in on_path and joint.read_mimic() is None:
+                joint.place.note("follows another joint in a way that is not linear, and was read as moving on its own")
+        elif leader.name in on_path and leader.name not in held:
+            if joint.name in on_path:
+                couplings.append(JointCoupling(joint.name, leader.name, ratio, offset))
+                joint.place.note(f"follows {leader.name!r}, at {ratio:g} times it{_plus(offset)}, and is planned so")
+        else:
+            at = ratio * held.get(leader.name, 0.0) + offset
+            if joint.name in on_path or at != 0.0:
+                held[joint.name] = at
+            if joint.name in on_path:
+                joint.place.note(f"follows {leader.name!r}, which does not move the arm, and is held with it")
+    return tuple(couplings)
 
 
 def _tilt(tree: DescriptionTree, start: str, held: Mapping[str, float]) -> list[str]:

@@ -101,7 +101,7 @@ def _walk(tree: DescriptionTree, start: str, root: _Body) -> Iterator[ArmCandida
     while waiting:
         base, body, stem, chosen = waiting.pop(0)
         while True:
-            branches = _continuing(body) if len(stem) >= LEAST_ARM else body.branches
+            branches = _continuing(tree, body) if len(stem) >= LEAST_ARM else body.branches
             next_one = [branch for branch in branches if branch[1].link == _next_name(body.link)]
             heights = [1 + child.height for _, child in branches]
             if not branches or (len(stem) >= LEAST_ARM and not next_one and _is_hand(heights)):
@@ -163,22 +163,35 @@ def _bodies(tree: DescriptionTree, start: str) -> _Body:
         parent.branches.append((joint, body))
         moving.append((joint, parent))
     for joint, parent in reversed(moving):  # children before parents
-        if not joint.mimics:
+        if not _follows_finger(tree, joint):
             parent.height = max(parent.height, 1 + of_link[joint.child].height)
     return root
 
 
-def _is_finger(joint: TreeJoint) -> bool:
+def _is_finger(tree: DescriptionTree, joint: TreeJoint) -> bool:
+    return _follows_finger(tree, joint) or _named_finger(joint)
+
+
+def _named_finger(joint: TreeJoint) -> bool:
     # The link that a wrist turns may be called gripper; a joint of that name opens it.
-    named = any(_FINGERS.search(name) for name in (joint.name, joint.child)) or bool(_GRIPPER.search(joint.name))
-    return joint.mimics or named
+    return any(_FINGERS.search(name) for name in (joint.name, joint.child)) or bool(_GRIPPER.search(joint.name))
 
 
-def _continuing(body: _Body) -> list[tuple[TreeJoint, _Body]]:
+def _follows_finger(tree: DescriptionTree, joint: TreeJoint) -> bool:
+    """Whether a joint follows another as fingers do; the wrist of a palletiser follows joints of the arm before it."""
+    if not joint.mimics:
+        return False
+    mimic, before = joint.read_mimic(), {one.name: one for one in tree.path(tree.root, joint.parent)}
+    return mimic is None or mimic.leader not in before or _named_finger(before[mimic.leader])
+
+
+def _continuing(tree: DescriptionTree, body: _Body) -> list[tuple[TreeJoint, _Body]]:
     """The branches of an arm's body that are no fingers, neither by name nor as short beside them."""
-    fingers = [1 + child.height for joint, child in body.branches if _is_finger(joint)]
-    longest = max(fingers, default=0)
-    return [(joint, child) for joint, child in body.branches if not _is_finger(joint) and 1 + child.height > longest]
+    fingers = {joint.name for joint, _ in body.branches if _is_finger(tree, joint)}
+    longest = max((1 + child.height for joint, child in body.branches if joint.name in fingers), default=0)
+    return [
+        (joint, child) for joint, child in body.branches if joint.name not in fingers and 1 + child.height > longest
+    ]
 
 
 def _is_hand(heights: list[int]) -> bool:
@@ -238,7 +251,7 @@ def _ends(tree: DescriptionTree, start: str) -> list[str]:
     for joint in tree.joints_below(start):
         if joint.parent in depth and not joint.refusal:
             depth[joint.child] = depth[joint.parent] + (not joint.is_fixed)
-            small = not joint.is_fixed and (_is_finger(joint) or bool(_OTHER_LIMBS.search(joint.name)))
+            small = not joint.is_fixed and (_is_finger(tree, joint) or bool(_OTHER_LIMBS.search(joint.name)))
             slight[joint.child] = slight[joint.parent] or small
     ends = [link for link in depth if depth[link] and link not in tree.frames and not _has_links_below(tree, link)]
     return sorted(ends, key=lambda link: (slight[link], -depth[link]))

@@ -19,7 +19,7 @@ from iparam.arrays import LARGEST, FloatArray
 from iparam.errors import FileFormatError
 from iparam.robot.description.mjcf_geometry import lost_meshes, mjcf_geometry
 from iparam.robot.description.mujoco_backend import require_mujoco
-from iparam.robot.description.tree import DescriptionTree, JointBounds, TreeJoint
+from iparam.robot.description.tree import DescriptionTree, JointBounds, Mimic, TreeJoint
 from iparam.robot.model import Joint, JointKind, Link
 from iparam.robot.urdf.xml import Place
 from iparam.spatial.parameters import InertialParameters
@@ -114,7 +114,7 @@ class _Reader:
         self.taken = set(self.body_names)
         self.torques = _motor_limits(mujoco, model)
         self.followers = {
-            int(model.eq_obj1id[index])
+            int(model.eq_obj1id[index]): self._mimic(index)
             for index in range(model.neq)
             if model.eq_type[index] == mujoco.mjtEq.mjEQ_JOINT and model.eq_obj2id[index] >= 0
         }
@@ -177,6 +177,15 @@ class _Reader:
         if np.asarray(model.jnt_stiffness).any():
             self.whole.note("has springs in joints, which are not read")
 
+    def _mimic(self, equality: int) -> Mimic | None:
+        """What an equality between two joints says, about the positions of the model's own pose; None if not linear."""
+        model = self.model
+        bent = model.eq_data[equality, 2:5].any()
+        follower, leader = int(model.eq_obj1id[equality]), int(model.eq_obj2id[equality])
+        shift, ratio = (float(value) for value in model.eq_data[equality, :2])
+        own, other = (float(model.qpos0[model.jnt_qposadr[joint]]) for joint in (follower, leader))
+        return None if bent else Mimic(self.joint_names[leader], ratio, own + shift - ratio * other)
+
     def _moving(self, index: int, place: Place, parent: str, child: str, origin: FloatArray) -> TreeJoint:
         model = self.model
         axis, reference = np.array(model.jnt_axis[index]), float(model.qpos0[model.jnt_qposadr[index]])
@@ -193,6 +202,7 @@ class _Reader:
             place,
             JointBounds(lower, upper, torque=self.torques[index]),
             mimics=index in self.followers,
+            mimic=self.followers.get(index),
             armature=float(model.dof_armature[model.jnt_dofadr[index]]),
         )
 

@@ -21,7 +21,7 @@ from iparam.arrays import LARGEST, FloatArray
 from iparam.errors import FileFormatError, InputError
 from iparam.robot.description.sdf_geometry import sdf_geometry
 from iparam.robot.description.sdf_values import bound_of, number_of, numbers_of, pose_of, text_of
-from iparam.robot.description.tree import DescriptionTree, JointBounds, TreeJoint
+from iparam.robot.description.tree import DescriptionTree, JointBounds, Mimic, TreeJoint
 from iparam.robot.model import Joint, JointKind, Link
 from iparam.robot.urdf.xml import Place, attribute, child
 from iparam.spatial.parameters import InertialParameters
@@ -265,13 +265,15 @@ class _Scene:
         at = (inverse_transform(T_link) @ self._in_model(name))[:3, 3]
         if _KINDS[kind] is JointKind.PRISMATIC or np.linalg.norm(np.cross(at, in_link)) < 1e-12:
             # A sliding joint, or an axis through the link's origin: where along it the joint stands is of no account.
-            return [TreeJoint.known(Joint(name, _KINDS[kind], parent, link, origin, in_link), place, bounds)]
+            slide = Joint(name, _KINDS[kind], parent, link, origin, in_link)
+            return [TreeJoint.known(slide, place, bounds, mimic=_mimic(axis_element, scope, place))]
         between = f"{name}::joint"
         links.append((between, partial(Link, between)))
         offset = transform_from(np.eye(3), at)
         moving = Joint(name, _KINDS[kind], parent, between, origin @ offset, in_link)
         rigid = Joint(f"{name}::offset", JointKind.FIXED, between, link, inverse_transform(offset))
-        return [TreeJoint.known(moving, place, bounds), TreeJoint.known(rigid, place)]
+        followed = _mimic(axis_element, scope, place)
+        return [TreeJoint.known(moving, place, bounds, mimic=followed), TreeJoint.known(rigid, place)]
 
     def _axis(
         self, element: Element | None, joint: str, kind: str, scope: str, place: Place
@@ -313,3 +315,14 @@ class _Scene:
             torque=bound_of(limit, "effort", inside),
         )
         return self._in_model(frame)[:3, :3] @ direction, bounds
+
+
+def _mimic(axis: Element | None, scope: str, place: Place) -> Mimic | None:
+    """What a joint follows, by the <mimic> of its <axis>: multiplier * (leader - reference) + offset."""
+    element = None if axis is None else child(axis, "mimic", place.inside("axis"))
+    if element is None:
+        return None
+    inside = place.inside("mimic")
+    ratio = number_of(element, "multiplier", inside, 1.0)
+    offset, reference = (number_of(element, key, inside, 0.0) for key in ("offset", "reference"))
+    return Mimic(scope + attribute(element, "joint", inside), ratio, offset - ratio * reference)

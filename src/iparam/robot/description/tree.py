@@ -28,6 +28,15 @@ class JointBounds:
     torque: float = np.inf
 
 
+@dataclass(frozen=True)
+class Mimic:
+    """What a joint follows: q = ratio * q_leader + offset [rad or m]."""
+
+    leader: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class TreeJoint:
     """A joint of a description: its ends, and the rest, read only if the arm needs it.
@@ -43,6 +52,7 @@ class TreeJoint:
         read_bounds: its limits.
         refusal: why it can neither move an arm nor be held still; "" if it can.
         mimics: it follows another joint.
+        read_mimic: how; None if it does not, or in a way that is not linear.
         armature: rotor inertia at the joint [kg m^2 or kg].
     """
 
@@ -57,10 +67,17 @@ class TreeJoint:
     refusal: str = ""
     mimics: bool = False
     armature: float = 0.0
+    read_mimic: Callable[[], Mimic | None] = lambda: None
 
     @classmethod
     def known(
-        cls, joint: Joint, place: Place, bounds: JointBounds | None = None, mimics: bool = False, armature: float = 0.0
+        cls,
+        joint: Joint,
+        place: Place,
+        bounds: JointBounds | None = None,
+        mimics: bool = False,
+        armature: float = 0.0,
+        mimic: Mimic | None = None,
     ) -> Self:
         """A joint that was read already."""
         return cls(
@@ -72,8 +89,9 @@ class TreeJoint:
             read=lambda: joint,
             read_origin=lambda: joint.origin,
             read_bounds=lambda: JointBounds() if bounds is None else bounds,
-            mimics=mimics,
+            mimics=mimics or mimic is not None,
             armature=armature,
+            read_mimic=lambda: mimic,
         )
 
     @classmethod

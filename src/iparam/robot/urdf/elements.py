@@ -13,7 +13,7 @@ import numpy as np
 
 from iparam.arrays import LARGEST, FloatArray
 from iparam.errors import InputError
-from iparam.robot.description.tree import DescriptionTree, JointBounds, TreeJoint
+from iparam.robot.description.tree import DescriptionTree, JointBounds, Mimic, TreeJoint
 from iparam.robot.model import Joint, JointKind, Link
 from iparam.robot.urdf.geometry import geometry_of, origin_of, visual_of
 from iparam.robot.urdf.xml import Place, attribute, child, number, read_urdf_root, vector
@@ -71,8 +71,6 @@ def joint_of(joint: UrdfJoint) -> Joint:
         raise joint.place.error(
             f"type {joint.type!r} is not supported on the arm; choose base= and tip= so that it is not between them"
         )
-    if joint.type != "fixed" and joint.element.find("mimic") is not None:
-        joint.place.note("mimics another joint in the file, and was read as one that moves on its own")
     axis = child(joint.element, "axis", joint.place)
     direction = np.array([1.0, 0.0, 0.0])
     if axis is not None and joint.type != "fixed":
@@ -84,6 +82,16 @@ def joint_of(joint: UrdfJoint) -> Joint:
     return Joint(
         joint.name, _KINDS[joint.type], joint.parent, joint.child, origin_of(joint.element, joint.place), direction
     )
+
+
+def mimic_of(joint: UrdfJoint) -> Mimic | None:
+    """What the joint follows, by its <mimic>; None if it has none."""
+    element = child(joint.element, "mimic", joint.place)
+    if element is None or joint.type == "fixed":
+        return None
+    place = joint.place.inside("mimic")
+    ratio = number(element, "multiplier", place, default=1.0)
+    return Mimic(attribute(element, "joint", place), ratio, number(element, "offset", place, default=0.0))
 
 
 def limit_of(joint: UrdfJoint) -> JointBounds:
@@ -200,4 +208,5 @@ def _tree_joint(joint: UrdfJoint) -> TreeJoint:
         read_bounds=partial(limit_of, joint),
         refusal=f"type {joint.type!r} is not supported" if joint.type in _UNSUPPORTED else "",
         mimics=joint.element.find("mimic") is not None,
+        read_mimic=partial(mimic_of, joint),
     )

@@ -76,6 +76,12 @@ def _joint(robot: Robot, joint: Joint, index: int | None, dynamics: Mapping[str,
         faster = limits.acceleration[index]
         more = f' acceleration="{_number(faster)}"' if np.isfinite(faster) else ""
         lines.append(f'    <limit {bounds}effort="{effort}" velocity="{velocity}"{more}/>')
+        lines += [
+            f'    <mimic joint={quoteattr(coupling.leader)} multiplier="{_number(coupling.ratio)}" '
+            f'offset="{_number(coupling.offset)}"/>'
+            for coupling in robot.couplings
+            if coupling.joint == joint.name
+        ]
         if dynamics:
             given = " ".join(f'{name}="{_number(np.asarray(values)[index])}"' for name, values in dynamics.items())
             lines.append(f"    <dynamics {given}/>")
