@@ -38,6 +38,21 @@ def test_noise_alone_is_no_change() -> None:
         assert found <= 2
 
 
+def test_recordings_that_say_more_or_less_are_no_change() -> None:
+    """Each has a deviation of its own, as real ones have: it weighs a recording, it does not scale the load."""
+    found = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        deviations = 0.004 * rng.uniform(0.7, 1.4, 34)
+        table = rows(2.0 + deviations * rng.normal(size=34), seed=seed)
+        for row, deviation in zip(table, deviations, strict=True):
+            row["mass_deviation"] = deviation
+        found += len(changes_of(series_of(table)[0]))
+        changed = [row | {"mass": row["mass"] + 0.03 * (place >= 20)} for place, row in enumerate(table)]
+        assert [change.kind for change in changes_of(series_of(changed)[0])][:1] == ["step"]
+    assert found <= 1
+
+
 def test_steps_are_found_where_they_are() -> None:
     rng = np.random.default_rng(1)
     masses = np.r_[np.full(15, 2.0), np.full(10, 2.3), np.full(15, 2.1)] + 0.002 * rng.normal(size=40)

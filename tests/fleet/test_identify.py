@@ -178,13 +178,25 @@ def test_names_may_be_anything(tmp_path: Path, recorded: Make) -> None:
         shutil.copyfile(tmp_path / "run.parquet", os.fsencode(tmp_path / "runs") + b"/" + name)
     (tmp_path / "runs" / "dead.parquet").symlink_to("nowhere")
     (tmp_path / "runs" / "empty.parquet").touch()
+    (tmp_path / "runs" / "loop.csv").symlink_to("loop.csv")
+    (tmp_path / "runs" / "endless.csv").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "runs" / "pipe.csv")  # whoever opens it waits for somebody to write
     for resume in (False, True):
         done = identify_fleet(
             str(tmp_path / "runs"), tmp_path / "fleet", SETTINGS, executor=ThreadPoolExecutor(1), resume=resume
         )
-        assert (done.found, done.errors) == (7, 1 if resume else 2)
+        assert (done.found, done.errors) == (10, 2 if resume else 5)  # what the store did not give is tried again
     rows = {row["source"]: row for row in rows_of(tmp_path / "fleet")}
-    assert sorted(name for name, row in rows.items() if row["error"]) == ["dead.parquet", "empty.parquet"]
+    kinds = {name: row["error_kind"] for name, row in rows.items() if row["error"]}
+    assert kinds == {
+        "dead.parquet": "store",
+        "empty.parquet": "refused",
+        "endless.csv": "refused",
+        "loop.csv": "store",
+        "pipe.csv": "refused",
+    }
+    assert "no file with contents" in rows["pipe.csv"]["error"]
+    assert not any(str(tmp_path) in str(value) for row in rows.values() for value in row.values())
     assert "bad\\udcff.parquet" in rows
 
 

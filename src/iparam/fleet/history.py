@@ -161,48 +161,59 @@ def _change(series: Series, first: int, end: int) -> Change | None:
     count = end - first
     if count < FEWEST:
         return None
-    z = series.values[first:end] / series.scatter[first:end]
-    step_gain, split = max((_gain_of_step(z, place), place) for place in range(1, count))
-    times = series.times[first:end]
-    slope_gain = _gain_of_slope(z, times)
-    freedom = z.shape[1]
-    if chdtrc(freedom, max(step_gain, slope_gain)) * count > SURE:
+    values, weights, times = series.values[first:end], series.scatter[first:end] ** -2.0, series.times[first:end]
+    steps = _gains_of_steps(values, weights)
+    split = 1 + int(np.argmax(steps.sum(axis=1)))
+    slopes = _gains_of_slope(values, weights, times)
+    step_gain, slope_gain = float(steps[split - 1].sum()), float(slopes.sum())
+    if chdtrc(values.shape[1], max(step_gain, slope_gain)) * count > SURE:
         return None
     if slope_gain >= step_gain:
-        worst = int(np.argmax([_gain_of_slope(z[:, [column]], times) for column in range(freedom)]))
-        change = _fitted_change(series.values[first:end, worst], times)
+        worst = int(np.argmax(slopes))
+        change = _fitted_change(values[:, [worst]], weights[:, [worst]], times)
         days = (times[-1] - times[0]) / 86400.0
         sentence = f"{_name(worst)} drifts by {_shown(worst, change, sign=True)} in {days:.3g} days"
         return Change(series, "drift", first, end - 1, sentence)
     place = first + split
-    before, after = series.values[first:place], series.values[place:end]
-    moved = after.mean(axis=0) - before.mean(axis=0)
-    worst = int(np.argmax(np.abs(moved) / series.scatter[first:end].mean(axis=0)))
+    worst = int(np.argmax(steps[split - 1]))
+    before, after = (
+        float(np.average(values[part, worst], weights=weights[part, worst]))
+        for part in (slice(split), slice(split, None))
+    )
     when = datetime.datetime.fromtimestamp(series.times[place], datetime.UTC).strftime("%Y-%m-%d %H:%M")
     sentence = (
-        f"{_name(worst)} goes from {_shown(worst, before[:, worst].mean())} to {_shown(worst, after[:, worst].mean())} "
+        f"{_name(worst)} goes from {_shown(worst, before)} to {_shown(worst, after)} "
         f"before {when} UTC: was the tool swapped or changed?"
     )
     return Change(series, "step", place - 1, place, sentence)
 
 
-def _gain_of_step(z: FloatArray, place: int) -> float:
-    """Reduction of the sum of squares by a mean of their own for both sides of a place."""
-    before, after = z[:place], z[place:]
-    moved = after.mean(axis=0) - before.mean(axis=0)
-    return float(np.sum(moved**2) * len(before) * len(after) / len(z))
+def _gains_of_steps(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """(n - 1, k) by how much a mean of its own on both sides of each place lowers the weighted squares of (n, k)."""
+    centred = values - np.median(values, axis=0)
+    weight, moment = np.cumsum(weights, axis=0), np.cumsum(weights * centred, axis=0)
+    before, after = weight[:-1], weight[-1] - weight[:-1]
+    moved = (moment[-1] - moment[:-1]) / after - moment[:-1] / before
+    return np.asarray(moved**2 * before * after / weight[-1])
 
 
-def _gain_of_slope(z: FloatArray, times: FloatArray) -> float:
-    """Reduction of the sum of squares by a straight line over time."""
-    centred = times - times.mean()
-    size = float(centred @ centred)
-    return float(np.sum((centred @ z) ** 2) / size) if size > 0.0 else 0.0
+def _slopes(values: FloatArray, weights: FloatArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(k,) of each column over time, and the inverse of its variance; both 0 if no time passes."""
+    centred = times[:, None] - (weights * times[:, None]).sum(axis=0) / weights.sum(axis=0)
+    size = np.sum(weights * centred**2, axis=0)
+    moment = np.sum(weights * centred * (values - np.median(values, axis=0)), axis=0)
+    return np.divide(moment, size, out=np.zeros_like(size), where=size > 0.0), size
 
 
-def _fitted_change(values: FloatArray, times: FloatArray) -> float:
-    centred = times - times.mean()
-    return float(centred @ values / (centred @ centred) * (times[-1] - times[0]))
+def _gains_of_slope(values: FloatArray, weights: FloatArray, times: FloatArray) -> FloatArray:
+    """(k,) by how much a straight line over time lowers the weighted squares."""
+    slope, size = _slopes(values, weights, times)
+    return np.asarray(slope**2 * size)
+
+
+def _fitted_change(values: FloatArray, weights: FloatArray, times: FloatArray) -> float:
+    """Of one column (n, 1), from the first to the last."""
+    return float(_slopes(values, weights, times)[0][0] * (times[-1] - times[0]))
 
 
 def _bias_drifts(series: Series) -> list[Change]:
@@ -211,14 +222,13 @@ def _bias_drifts(series: Series) -> list[Change]:
     if known.sum() < 2 * FEWEST:
         return []
     values, times = series.bias[known], series.times[known]
-    z = values / np.maximum(_scatter(values), 1e-9)
+    weights = np.broadcast_to(np.maximum(_scatter(values), 1e-9) ** -2.0, values.shape)
+    slopes, steps = _gains_of_slope(values, weights, times), _gains_of_steps(values, weights).max(axis=0)
     found = []
     for column, name in enumerate(BIAS):
-        one = z[:, [column]]
-        slope = _gain_of_slope(one, times)
-        step = max(_gain_of_step(one, place) for place in range(1, len(one)))
-        if slope > step and chdtrc(1, slope) * len(one) * len(BIAS) < SURE:
-            change, unit = _fitted_change(values[:, column], times), "N" if name[5] == "f" else "N m"
+        if slopes[column] > steps[column] and chdtrc(1, slopes[column]) * len(values) * len(BIAS) < SURE:
+            change = _fitted_change(values[:, [column]], weights[:, [column]], times)
+            unit = "N" if name[5] == "f" else "N m"
             days = (times[-1] - times[0]) / 86400.0
             sentence = f"the sensor's bias {name[5:]} drifts by {change:+.3g} {unit} in {days:.3g} days"
             found.append(Change(series, "bias drift", 0, len(series.times) - 1, sentence))

@@ -231,7 +231,10 @@ def _rows(settings: FleetSettings, tasks: list[Task], executor: Executor | None)
 
 def _is_output(source: Source, folder: Path) -> bool:
     """Whether a file is one of the table itself, which may lie in the folder that is searched."""
-    return "://" not in source.store and Path(source.files[0].path).resolve().is_relative_to(folder.resolve())
+    if "://" in source.store:
+        return False
+    place, inside = (os.path.realpath(path) for path in (source.files[0].path, folder))  # links may lead in a circle
+    return Path(place).is_relative_to(inside)
 
 
 def _identify_one(robot: Robot | str | None, settings: Mapping[str, Any], recording: Recording) -> Estimate:

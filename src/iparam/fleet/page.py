@@ -35,6 +35,9 @@ REPORTS = "reports"
 MOST_FIGURES = 24
 """Histories that are drawn, those with changes first; the table has all."""
 
+MOST_TOLD = 3
+"""Changes that are told beside a history."""
+
 MOST_LISTED = 200
 """Rows of a list: refuted recordings, errors, outliers."""
 
@@ -135,8 +138,10 @@ def _history(one: Series, changes: Sequence[Change], place: int) -> Card:
                 between = moments[change.first] + (moments[change.last] - moments[change.first]) / 2
                 shown.axvline(between, color=VERMILLION, linewidth=1.2)
     date_ticks(axes[-1].xaxis)
-    told = " ".join(f"{change.sentence[:1].upper()}{change.sentence[1:]}.".replace("?.", "?") for change in changes)
-    description = f"{len(one.times)} recordings with their 95 % intervals. {told}".strip()
+    first = changes[:MOST_TOLD]
+    told = " ".join(f"{change.sentence[:1].upper()}{change.sentence[1:]}.".replace("?.", "?") for change in first)
+    more = f" {len(changes) - MOST_TOLD} more are listed below." if len(changes) > MOST_TOLD else ""
+    description = f"{len(one.times)} recordings with their 95 % intervals. {told}{more}".strip()
     return figure_card(figure, f"history-{place}", one.label, description)
 
 

@@ -126,7 +126,11 @@ def fetched(source: Source, options: Mapping[str, Any] | None = None) -> Iterato
     """A recording as files of this machine: where they are if that is here, else a copy that is gone afterwards."""
     system, _ = _opened(source.store, options)
     if _is_local(system):
-        yield Fetched(_own_path(source), _checksum([Path(file.path) for file in source.files], source.name))
+        paths = [Path(file.path) for file in source.files]
+        for path in paths:
+            if path.exists() and not path.is_file():  # reading from one need not end
+                raise InputError(f"{source.name} is no file with contents, but a pipe, a device or a folder")
+        yield Fetched(_own_path(source), _checksum(paths, source.name))
         return
     with tempfile.TemporaryDirectory(prefix="iparam-fleet-") as folder:
         place = Path(folder) / _safe(posixpath.basename(source.name))
@@ -171,11 +175,16 @@ def _said(what: str) -> Iterator[None]:
     except FileNotFoundError:
         raise StoreError(f"{what}: it is not there, or not any more") from None
     except PermissionError as error:
-        reason = " ".join(str(error).split())[:200]
+        reason = _reason(error)
         raise StoreError(f"{what}: access denied ({reason}). Are the store's credentials in the environment?") from None
     except Exception as error:  # botocore, aiohttp, gcsfs ... have trees of their own
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise StoreError(f"{what}: {type(error).__name__}: {reason}") from None
+        raise StoreError(f"{what}: {type(error).__name__}: {_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    """What an error says, of one of the system's not the path."""
+    said = error.strerror if isinstance(error, OSError) and isinstance(error.strerror, str) else str(error)
+    return " ".join(said.split())[:200] or type(error).__name__
 
 
 def _listed(system: Any, path: str) -> tuple[dict[str, dict[str, Any]], str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -99,14 +100,14 @@ def identify_source(settings: FleetSettings, task: Task) -> dict[str, Any]:
         "settings": settings.text,
         "version": iparam.__version__,
     }
-    hidden: dict[str, str] = {}
+    # A path of a machine, or an address of a store, belongs into no result.
+    hidden = {file.path: source.name for file in source.files}
     try:
         with fetched(source, settings.storage) as local:
             row["checksum"] = local.checksum
             if local.checksum == task.known:
                 return {"source": source.name, "stamp": source.stamp, "same": True}
-            # A path of this machine belongs into no result.
-            hidden = {str(local.path.resolve()): source.name, str(local.path): source.name}
+            hidden = {os.path.realpath(local.path): source.name, str(local.path): source.name, **hidden}
             recording = _read(settings, source, local.path)
             row |= _facts(recording, source, labels)
             row |= estimate_columns(_identified(settings, recording))
