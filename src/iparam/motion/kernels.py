@@ -251,11 +251,7 @@ def backward(
         if abs(h - step) > SAME_STEP * h:
             write_transition(h, f)
             step = h
-        for j in range(m - 1, -1, -1):
-            total = 0.0
-            for i in range(j + 1):
-                total += f[i, j] * adjoint[i]
-            adjoint[j] = total
+        pull_back_adjoint(f, adjoint)
         if not settled:
             pull_back(f, information, work)
             settled = same and is_settled(information, previous, tolerance)
@@ -293,16 +289,22 @@ def backward_sums(steps, innovations, slots, gains, noise, adjoint, information,
         if abs(h - step) > SAME_STEP * h:
             write_transition(h, f)
             step = h
-        for j in range(m - 1, -1, -1):
-            total = 0.0
-            for i in range(j + 1):
-                total += f[i, j] * adjoint[i]
-            adjoint[j] = total
+        pull_back_adjoint(f, adjoint)
         if not settled:
             pull_back(f, information, work)
             settled = same and is_settled(information, previous, tolerance)
             copy_matrix(information, previous)
     return squares, variances
+
+
+@compiled
+def pull_back_adjoint(f, adjoint):
+    """lambda <- F' lambda, in its place; the transition is upper triangular."""
+    for j in range(adjoint.shape[0] - 1, -1, -1):
+        total = 0.0
+        for i in range(j + 1):
+            total += f[i, j] * adjoint[i]
+        adjoint[j] = total
 
 
 @compiled
