@@ -95,6 +95,9 @@ def test_files_of_any_kind_in_one_page(
         ("run.parquet --ur 127.0.0.1", "--ur follows an arm"),
         ("--ur 127.0.0.1 --ur-port 0", "--ur-port must be 1 to 65535, got 0"),
         ("--ur 127.0.0.1 --ur-port 9", "127.0.0.1 refuses connections to port 9"),
+        ("--ros", "--ros needs to know the arm: add --robot"),
+        ("--ros --robot ur5e run.parquet", "--ros follows an arm"),
+        ("--ros --robot ur5e --ur 127.0.0.1", "--ros follows an arm"),
     ],
 )
 def test_refusals(folder: Path, capsys: pytest.CaptureFixture[str], given: str, sentence: str) -> None:

@@ -71,8 +71,10 @@ def test_arrows_and_the_nearest_pair_are_drawn_where_they_were_computed(served: 
     track, wrench = drawing.view.tracks[0], drawing.view.wrench
     assert wrench is not None
     assert wrench.predicted is not None
+    tool = shown_pose(drawing.arms[0].nodes["tool0"])
     for name, ends in wrench.arrows(0.8, track.poses(0.8)["tool0"]).items():
-        np.testing.assert_allclose(drawing._arrows[name].points[0], ends, atol=1e-6)
+        assert drawing._arrows[name].name.startswith(drawing.arms[0].tool)  # and moves with it
+        np.testing.assert_allclose(drawing._arrows[name].points[0] @ tool[:3, :3].T + tool[:3, 3], ends, atol=1e-6)
     assert drawing.nearest is not None
     np.testing.assert_allclose(drawing._gap.points[0], drawing.nearest.points, atol=1e-6)
 

@@ -6,7 +6,7 @@ import sys
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
@@ -49,6 +49,7 @@ class View(RecordedRunOptions):
       iparam view result.json --robot panda
       iparam view run.parquet --live
       iparam view --ur 192.168.0.10
+      iparam view --ros --robot ur5e --wrench-topic /force_torque_sensor/wrench
     """
 
     files: Positional[Annotated[tuple[Path, ...], arg(metavar="FILE ..", help_behavior_hint="")]] = ()
@@ -61,6 +62,14 @@ class View(RecordedRunOptions):
     """Follow the UR arm at this address, live. It only listens."""
     ur_port: Annotated[int, arg(metavar="PORT")] = 30004
     """Port of RTDE, with --ur."""
+    ros: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Follow the arm whose joint states and wrenches are published on ROS 2, live. It only listens."""
+    joint_topic: Annotated[str, arg(metavar="TOPIC")] = "joint_states"
+    """With --ros: of sensor_msgs/JointState."""
+    wrench_topic: Annotated[str, arg(metavar="TOPIC")] = "wrench"
+    """With --ros: of geometry_msgs/WrenchStamped, in a frame that moves with the load."""
+    measures: Literal["action", "reaction"] = "action"
+    """With --ros: whose wrench the sensor reports: of the arm on the load (action), or the opposite."""
     output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint=""), Writes(FileKind.VIEW)] = None
     """Write one file instead of serving a page: .html."""
     overwrite: Overwrite = False
@@ -74,7 +83,7 @@ class View(RecordedRunOptions):
         iparam.viewer.require_viser()
         if self.port is not None and not 0 < self.port < 65536:
             raise InputError(f"--port must be 1 to 65535, got {self.port}")
-        if self.live or self.ur is not None:
+        if self.live or self.ros or self.ur is not None:
             self._follow()
             return
         view = self._view()
@@ -133,6 +142,17 @@ class View(RecordedRunOptions):
         cells = [path for path, kind in kinds.items() if kind is FileKind.CELL]
         others = [path for path in self.files if path not in cells]
         cell = iparam.robot.load_cell(cells[0]) if cells else None
+        if self.ros:
+            if self.live or self.ur is not None or others or len(cells) > 1:
+                raise InputError("--ros follows an arm: beside it only one work cell can be given")
+            if not self.robot:
+                raise InputError("--ros needs to know the arm: add --robot, a name or the arm's file")
+            robot = robot_of(self.robot, self.tip, iparam.robot.StatedArm(), **self.cut())
+            say(f"waiting for {self.joint_topic} and {self.wrench_topic}")
+            followed = iparam.bridges.live.RosSource(
+                robot, self.joint_topic, self.wrench_topic, measures=self.measures, gravity=self.given_gravity()
+            )
+            return followed, f"{robot.name} on ROS 2", cell
         if self.ur is not None:
             if self.live or others or len(cells) > 1:
                 raise InputError("--ur follows an arm: beside it only one work cell can be given")

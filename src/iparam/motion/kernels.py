@@ -299,7 +299,7 @@ def backward_sums(steps, innovations, slots, gains, noise, adjoint, information,
 
 @compiled
 def pull_back_adjoint(f, adjoint):
-    """lambda <- F' lambda, in its place; the transition is upper triangular."""
+    """Of an upper triangular transition F: lambda <- F' lambda, in its place."""
     for j in range(adjoint.shape[0] - 1, -1, -1):
         total = 0.0
         for i in range(j + 1):

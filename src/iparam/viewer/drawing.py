@@ -176,9 +176,8 @@ class Drawing:
             self._show_nearest(nearest_pair(self._collisions, self.arms[0].track.at(time)))
         wrench = self.view.wrench
         if wrench is not None:
-            track = self.view.tracks[0]
-            for name, ends in wrench.arrows(time, track.poses(time)[track.robot.tool_frame]).items():
-                self._show_arrow(name, ends)
+            for name, ends in wrench.arrows(time, np.eye(4)).items():
+                self.show_arrow(name, ends)
 
     def show_load(self, load: LoadShapes | None) -> None:
         """Put a load on the tool in place of the one that was there, as a live page does over and over."""
@@ -188,14 +187,18 @@ class Drawing:
         if load is not None:
             self._add_load(load, 0, f"{self.arms[0].tool}/live_load")
 
-    def _show_arrow(self, name: str, ends: FloatArray) -> None:
+    def show_arrow(self, name: str, ends: FloatArray) -> None:
+        """Draw an arrow between two points (2, 3) of the tool frame [m].
+
+        It hangs on the tool: a page moves what is there at once, and draws new points later.
+        """
         points = ends[None].astype(np.float32)
         if name in self._arrows:
             self._arrows[name].points = points
             return
         reach = self.extent[1]
         node = self._scene.add_arrows(
-            f"/wrench/{name.replace(' ', '_')}",
+            f"{self.arms[0].tool}/{name.replace(' ', '_')}",
             points,
             WRENCH[name],
             shaft_radius=0.010 * reach,

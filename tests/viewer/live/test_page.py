@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import urllib.request
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,8 +64,37 @@ def test_the_arm_of_the_page_stands_where_the_newest_sample_says() -> None:
         server.panel.show(now, 1e9)
         tool = server.drawing.arms[0].nodes[robot.tool_frame]
         np.testing.assert_allclose(tool.position, forward_kinematics(robot, q)[:3, 3], atol=1e-6)
-        tail, tip = server.drawing._arrows["measured force"].points[0]
-        np.testing.assert_allclose(tail, forward_kinematics(robot, q)[:3, 3], atol=1e-6)
-        assert np.linalg.norm(tip - tail) > 0.1
+        arrow = server.drawing._arrows["measured force"]
+        assert arrow.name.startswith(tool.name)
+        tail, tip = arrow.points[0]
+        np.testing.assert_allclose(tail, 0.0, atol=1e-6)
+        np.testing.assert_allclose(tip[:2], 0.0, atol=1e-6)
+        assert tip[2] > 0.1
+    finally:
+        server.close()
+
+
+def test_the_page_follows_the_arm(chromium: Any) -> None:
+    """In a browser: what stands there moves with the samples, and the words with it."""
+    robot, state = catalog_robot("ur5e"), LiveState(6)
+    q, pull = np.array([0.3, -1.4, 1.3, -1.2, -1.5, 0.2]), np.array([0.0, 0.0, 20.0, 0.0, 0.0, 0.5])
+    state.put(0.0, q, pull, None)
+    server = LiveServer(live_view(robot, state, "test"), state)
+
+    def shown(text: str) -> bool:
+        return text in chromium.run("document.body.innerText")
+
+    try:
+        chromium.open(server.link)
+        chromium.until(lambda: shown("not known yet"))
+        chromium.until(lambda: chromium.picture()[100:-50, 50:400].std() > 10.0)  # something stands there
+        before = chromium.picture()
+        state.put(1.0, q + np.array([1.0, 0.3, -0.3, 0.0, 0.0, 0.0]), pull, None)
+        state.put_event(LiveEvent(1.0, "grasp", "grasped: 0.500 -> 2.500 kg"))
+        chromium.until(lambda: shown("grasped: 0.500 -> 2.500 kg"))
+        chromium.until(lambda: np.abs(chromium.picture()[100:-50, 50:400] - before[100:-50, 50:400]).mean() > 2.0)
+        assert chromium.run("document.querySelectorAll('.uplot').length") >= 2
+        assert not chromium.complaints
+        assert not chromium.foreign_requests(server.link)
     finally:
         server.close()
