@@ -5,7 +5,7 @@ import iparam
 robot = iparam.load_robot("ur5e")
 size = [0.10, 0.15, 0.20]  # [m]
 problem = iparam.planning_problem(robot, payload=iparam.PayloadBox.from_size(size))
-plan = iparam.optimize_excitation(problem, time_budget=2.0)  # [s]; 30 for the best motion
+plan = iparam.optimize_excitation(problem, time_budget=1.0)  # [s]; 30 for the best motion
 print(f"condition number {plan.condition_number:.2f}, from {len(plan.starts)} starts")
 for margin in plan.margins:
     print(" ", margin)

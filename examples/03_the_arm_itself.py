@@ -13,5 +13,5 @@ for formula in base.formulas()[:3]:
 
 arm = TorqueInformation.of_robot(robot)
 problem = iparam.planning_problem(robot, information=dataclasses.replace(arm, column_scales=arm_scales(arm)))
-plan = iparam.optimize_excitation(problem, time_budget=2.0)  # [s]
+plan = iparam.optimize_excitation(problem, time_budget=1.0)  # [s]
 print(f"condition number of the base regressor {plan.condition_number:.1f}")

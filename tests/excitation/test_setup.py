@@ -50,7 +50,7 @@ def test_other_arms_and_a_cell_get_a_valid_motion(name: str, mass: float, tmp_pa
     problem = planning_problem(
         robot, payload=PayloadBox.from_size(SIZE), payload_parameters=payload, cell=cell, num_harmonics=4
     )
-    result = optimize_excitation(problem, seed=0, time_budget=1.0, workers=1)
+    result = optimize_excitation(problem, seed=0, time_budget=0.4, workers=1)
     assert result.condition_number < min(start.initial for start in result.starts)
     assert all(margin.margin >= 0.0 for margin in result.margins)
     # The robot's own limits, looked at without the planner's code.

@@ -14,7 +14,6 @@ from mistakes.unlisted import unlisted_cases
 from mistakes.workbench import Workbench
 
 NAMED = (
-    "sensor-rotation/middling@panda-compact",
     "sensor-offset/small@ur5e-slender",
     "joint-order/small@panda-slender",
     "clock-rate/middling@ur5e-extreme",

@@ -84,7 +84,7 @@ def test_a_low_pass_on_the_wrench_is_applied_to_the_regressor(
     assert np.abs(rows - expected).max() < 0.02 * np.abs(exact[true.time > found.settling] - expected).max()
 
 
-@pytest.mark.parametrize("delay", [0.003, -0.003, 0.05])
+@pytest.mark.parametrize("delay", [-0.003, 0.05])
 def test_a_delay_is_found(robot: iparam.Robot, true: iparam.TrajectorySamples, wrench: Signal, delay: float) -> None:
     motion = MotionEstimate(true.time, true.q, true.dq, true.ddq)
     found = align_motion(motion, Signal(wrench.time + delay, wrench.values), robot, GRAVITY)

@@ -113,7 +113,8 @@ def test_rows_are_those_of_the_logs_that_are_fitted(folder: Path, capsys: pytest
 
 
 def test_robot_as_json_from_two_logs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["identify", "robot", "bare.csv", "other.csv", "--robot", "ur10e", "--columns", COLUMNS, "--json"]) == 0
+    options = ["--robot", "ur10e", "--columns", COLUMNS, "--friction", "viscous,coulomb", "--coupled", "none", "--json"]
+    assert main(["identify", "robot", "bare.csv", "other.csv", *options]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["samples"] == 4000
     assert "validation" not in document

@@ -172,7 +172,7 @@ def test_the_arm_and_where_the_rest_stands_are_said_once(folder: Path, capsys: p
     for command in (["excite", "check", "left.json"], ["simulate", "--trajectory", "left.json", "--output", "x.csv"]):
         assert main([*command, *leaning]) == 1
         assert re.search(r"left\d.*right\d|right\d.*left\d", capsys.readouterr().err)
-    run = ["simulate", "--trajectory", "left.json", "--noise", "ur5e", "--physics-rate", "1000"]
+    run = ["simulate", "--trajectory", "left.json", "--noise", "ur5e", "--physics-rate", "500"]
     assert main([*run, "--output", "run.parquet"]) == 0
     recording = iparam.Recording.load("run.parquet")
     assert recording.metadata["lock"] == {"lift": 0.4, "right_j1": 0.7}
@@ -216,6 +216,7 @@ def test_a_motion_of_the_reference_problem_is_simulated_with_its_own_spheres(fol
     assert main(["excite", "check", "reference.json"]) == 0
     assert "spheres at the joints only: by the shapes of the links, forearm_link - payload" in capsys.readouterr().err
     run = ["simulate", "--trajectory", "reference.json", "--output", "run.csv", "--payload", "box", "--mass", "1"]
+    run += ["--physics-rate", "500"]
     assert main([*run, "--size", "0.1", "0.15", "0.2"]) == 0
     # A larger payload is not that of the problem: it is judged as any other, by both.
     assert main([*run, "--size", "0.1", "0.15", "0.4"]) == 1
@@ -245,7 +246,7 @@ def test_an_arm_that_cannot_turn_its_tool_over_is_planned_for_what_it_can_tell(f
     assert planned.condition_number < 50.0
     np.testing.assert_allclose(planned.trajectory.evaluate(0.0).q[0], [*np.radians([30, -60]), 0.1, np.radians(10)])
     assert main(["excite", "check", "scara.json"]) == 0
-    run = ["simulate", "--trajectory", "scara.json", "--noise", "ur5e", "--physics-rate", "1000"]
+    run = ["simulate", "--trajectory", "scara.json", "--noise", "ur5e", "--physics-rate", "500"]
     assert main([*run, "--output", "run.parquet"]) == 0
     assert main(["identify", "payload", "run.parquet", "--output", "result.json"]) == 0, capsys.readouterr().err
     result = json.loads(Path("result.json").read_text())

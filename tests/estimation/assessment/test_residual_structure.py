@@ -33,18 +33,14 @@ def turned(wrench: np.ndarray, degrees: float) -> np.ndarray:
 
 
 def mistakes(good: Recording) -> Iterator[tuple[str, Recording]]:
+    """Small ones, that could pass for noise, and a gross one; others: tests/estimation/causes/test_judgement.py."""
     q, wrench = good.signal("q"), good.signal("wrench").values
     time, signs = q.time, np.array([-1.0, -1.0, -1.0, 1.0, 1.0, 1.0])
     yield "forces with the other sign", with_wrench(good, wrench * signs)
     yield "a sensor turned by 5 deg", with_wrench(good, turned(wrench, 5.0))
-    lever = np.cross([0.0, 0.0, 0.04], wrench[:, :3])
-    yield "a sensor 40 mm further out", with_wrench(good, np.hstack([wrench[:, :3], wrench[:, 3:] - lever]))
-    yield "forces in mN", with_wrench(good, wrench * np.where(signs < 0, 1e3, 1.0))
     yield "one channel 5 % too strong", with_wrench(good, wrench * np.array([1.05, 1, 1, 1, 1, 1]))
     fast = good.with_signal("q", time=0.9 * time, values=q.values)
     yield "a clock 10 % fast", fast.with_signal("wrench", time=0.9 * time, values=wrench)
-    order = good.with_signal("q", time=time, values=q.values[:, [0, 2, 1, 3, 4, 5]])
-    yield "joints in another order", order
     offset = good.with_signal("q", time=time, values=q.values + np.array([0, 0, 0, 0, 0.05, 0]))
     yield "a joint 3 deg off", offset
     grown = wrench.copy()
@@ -64,7 +60,7 @@ def test_a_good_recording_is_accused_of_nothing(good: Recording, ur5e: iparam.Ro
     assert identify_payload(good, ur5e).warnings == ()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_noise_that_is_correlated_for_a_moment_is_covered(
     good: Recording, ur5e: iparam.Robot, load: np.ndarray, seed: int
 ) -> None:

@@ -271,7 +271,7 @@ def test_a_killed_writer_leaves_a_whole_file(suffix: str, tmp_path: Path) -> Non
     path = tmp_path / f"run{suffix}"
     rng = np.random.default_rng(5)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    for _ in range(4):
+    for _ in range(2):
         writer = subprocess.Popen(
             [sys.executable, "-c", WRITER, str(path), "20000"], stdout=subprocess.PIPE, env=environment
         )
