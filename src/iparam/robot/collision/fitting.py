@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.spatial import ConvexHull, QhullError
 
 from iparam.arrays import FloatArray
 
@@ -168,6 +166,8 @@ def enclosing_capsules(
 
 def enclosing_capsule(points: FloatArray, guess: FittedCapsule | None = None) -> FittedCapsule:
     """A capsule of little volume that contains all points (V, 3) [m], to the last digit."""
+    from scipy.optimize import minimize
+
     hull = hull_points(points)
     first = _along_axes(hull) if guess is None else guess
     size = max(float(np.ptp(hull, axis=0).max()), THINNEST)
@@ -271,6 +271,8 @@ def hull_points(points: FloatArray) -> FloatArray:
     """The points that matter for what is convex."""
     if len(points) < 20:
         return points
+    from scipy.spatial import ConvexHull, QhullError  # half of what a planner's worker loads, and few bodies are new
+
     try:
         return np.asarray(points[ConvexHull(points).vertices], dtype=np.float64)
     except QhullError:  # flat
