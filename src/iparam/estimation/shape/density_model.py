@@ -38,6 +38,9 @@ NEGLIGIBLE = 1e-3
 """Change of half the squares, in nats, that is none."""
 
 _BASIS = pseudo_inertia_from_phi(np.eye(10))
+_UNITS = np.eye(16).reshape(16, 4, 4)
+_TO_PHI = phi_from_pseudo_inertia(0.5 * (_UNITS + np.swapaxes(_UNITS, 1, 2)))
+"""(16, 10) phi of the symmetric part of a pseudo-inertia, by its entries; without the checks of what is given."""
 
 
 def _generators() -> FloatArray:
@@ -134,10 +137,10 @@ class DensityModel:
         exponent = np.einsum("sk,kab->sab", unknowns[:, count:], _GENERATORS)
         H = _exponential(exponent)
         moved = H[:, None] @ _BASIS @ np.swapaxes(H, 1, 2)[:, None]
-        matrix = np.swapaxes(phi_from_pseudo_inertia(moved), 1, 2)  # (S, 10, 10)
+        matrix = np.swapaxes(moved.reshape(-1, 10, 16) @ _TO_PHI, 1, 2)  # (S, 10, 10)
         phi = (matrix @ (density @ self.cells.phi)[..., None])[..., 0]
-        pushed = _slopes(exponent) @ pseudo_inertia_from_phi(phi)[:, None]
-        by_map = np.swapaxes(phi_from_pseudo_inertia(pushed + np.swapaxes(pushed, 2, 3)), 1, 2)
+        pushed = _slopes(exponent) @ (phi @ _BASIS.reshape(10, 16)).reshape(-1, 1, 4, 4)
+        by_map = np.swapaxes(2.0 * pushed.reshape(-1, NUM_MAP, 16) @ _TO_PHI, 1, 2)  # of pushed and its transpose
         return phi, np.concatenate([matrix @ by_density, by_map], axis=2)
 
 
@@ -203,10 +206,13 @@ def _exponential(matrices: FloatArray) -> FloatArray:
 
 def _slopes(exponent: FloatArray) -> FloatArray:
     """(S, 12, 4, 4) L with d exp(X) = L exp(X) along each generator, X (S, 4, 4): the series of commutators."""
-    term = np.broadcast_to(_GENERATORS, (len(exponent), *_GENERATORS.shape))
-    found, X = term.copy(), exponent[:, None]
+    columns = _GENERATORS.reshape(NUM_MAP, 16).T
+    unit = np.eye(4)
+    # (S, 16, 16) what a commutator with X does to the 16 entries of a matrix.
+    left = np.einsum("sac,bd->sabcd", exponent, unit) - np.einsum("ac,sdb->sabcd", unit, exponent)
+    commutator = left.reshape(-1, 16, 16)
     largest = float(np.abs(exponent).max(initial=0.0))
-    for order in range(2, 6 + int(np.ceil(16.0 * min(largest, 2.0)))):
-        term = (X @ term - term @ X) / order
-        found += term
-    return found
+    found = np.broadcast_to(columns, (len(exponent), 16, NUM_MAP))
+    for order in range(5 + int(np.ceil(16.0 * min(largest, 2.0))), 1, -1):
+        found = columns + commutator @ found / order
+    return np.swapaxes(found, 1, 2).reshape(-1, NUM_MAP, 4, 4)
