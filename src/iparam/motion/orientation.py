@@ -56,6 +56,10 @@ GYRO_ALONE = (
     "The gyro (wx, wy, wz) counts for the forces and torques that turning takes, and no further: without an "
     "accelerometer it shows no inertia."
 )
+INVERSE = (
+    "Is the orientation that of the world in the sensor? It must be that of the sensor in the world: then transpose "
+    "the matrix, or negate qx, qy, qz"
+)
 YAW_UNSEEN = "Gravity in the sensor's axes does not show turns about the vertical: they were taken to be none."
 
 
@@ -176,8 +180,7 @@ def _shown_gravity(recording: Recording, turns: SensorTurns) -> FloatArray:
     if scatter > CLEAR_GRAVITY:
         raise ContradictionError(
             "gravity in the sensor's axes (gx, gy, gz) and its orientation do not agree: turned into the world, it "
-            f"scatters by {scatter:.2g} m/s^2. Is the orientation that of the world in the sensor? It must be that of "
-            "the sensor in the world: then transpose the matrix, or negate qx, qy, qz"
+            f"scatters by {scatter:.2g} m/s^2. {INVERSE}"
         )
     return mean
 
@@ -212,6 +215,21 @@ def upwards(recording: Recording, gravity: FloatArray, times: FloatArray) -> Flo
     turns = sensor_turns(recording)
     nearest = np.clip(np.searchsorted(turns.time, times), 0, turns.time.size - 1)
     return np.asarray(-(np.swapaxes(turns.orientation[nearest], 1, 2) @ gravity))
+
+
+def upwards_if_inverse(recording: Recording, gravity: FloatArray, times: FloatArray) -> FloatArray | None:
+    """The same if the recorded orientation were that of the world in the sensor; None if none is recorded.
+
+    Args:
+        recording: without joint angles.
+        gravity: (3,) in the world [m/s^2].
+        times: (M,) [s].
+    """
+    if not any(recording.has(name) for name in SOURCES[:2]):
+        return None
+    turns = sensor_turns(recording)
+    nearest = np.clip(np.searchsorted(turns.time, times), 0, turns.time.size - 1)
+    return np.asarray(-(turns.orientation[nearest] @ gravity))
 
 
 def _of_gyro(recording: Recording) -> Signal | None:

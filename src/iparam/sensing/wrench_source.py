@@ -8,12 +8,17 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.errors import InputError, UnknownNameError
+from iparam.errors import ContradictionError, InputError, UnknownNameError
+from iparam.motion.orientation import INVERSE, upwards, upwards_if_inverse
 from iparam.recording.alignment import align
 from iparam.recording.channels import CHANNELS, TOOL
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.robot.model import Robot
+
+UNEXPLAINED, TENTH = 0.05, 0.1
+"""Share of the changes of a force that gravity must leave for its orientation to be doubted, and the share of that
+which the inverse may leave for it to be the right one."""
 
 Measures = Literal["action", "reaction"]
 """What a sensor reports: "action" is what the robot exerts on the payload, "reaction" what the payload exerts on it."""
@@ -66,18 +71,31 @@ def weighed_wrench(recording: Recording, gravity: FloatArray) -> tuple[SensorWre
         recording: that tells how the sensor stood.
         gravity: (3,) in the world [m/s^2].
     """
-    from iparam.motion.orientation import upwards
-
     force = _six_columns(recording, "wrench")
-    up = upwards(recording, gravity, force.time)
-    changes, pulls = up - up.mean(axis=0), force.values[:, :3] - force.values[:, :3].mean(axis=0)
-    if float(np.sum(changes * pulls)) >= 0.0:
+    pulls = force.values[:, :3] - force.values[:, :3].mean(axis=0)
+    likeness = _likeness(upwards(recording, gravity, force.time), pulls)
+    inverse = upwards_if_inverse(recording, gravity, force.time)
+    left = 1.0 - likeness**2
+    left_by_inverse = 1.0 if inverse is None else 1.0 - _likeness(inverse, pulls) ** 2
+    if left > UNEXPLAINED and left_by_inverse < TENTH * left:
+        raise ContradictionError(
+            f"by the recorded orientation gravity leaves {100 * left:.2g} % of the changes of the force unexplained, "
+            f"and by its inverse {100 * left_by_inverse:.2g} %. {INVERSE}"
+        )
+    if likeness >= 0.0:
         return SensorWrench(), []
     sentence = (
         "the force follows gravity as a weight that pulls at the sensor: the wrench was taken for what the load exerts "
         "on it, and turned round (--measures reaction; --measures action takes it as it is)"
     )
     return SensorWrench(measures="reaction"), [sentence]
+
+
+def _likeness(up: FloatArray, pulls: FloatArray) -> float:
+    """Correlation of the changes of gravity in the sensor's axes (T, 3) with those of the force (T, 3)."""
+    changes = up - up.mean(axis=0)
+    size = float(np.linalg.norm(changes) * np.linalg.norm(pulls))
+    return float(np.sum(changes * pulls)) / size if size > 0.0 else 0.0
 
 
 @dataclass(frozen=True)

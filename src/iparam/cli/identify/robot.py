@@ -143,8 +143,9 @@ class IdentifyRobot(ControllerLogOptions):
         print_line()
         print_drives(found.friction_terms, found.coupled_drives, 13)
         if found.feedback is not None and found.feedback.damping.any():
-            damping = " ".join(numbers(found.feedback.damping, 3))
-            print_line(f"feedback     {damping} N m s/rad, of the errors of the joints' own encoders")
+            damping = found.feedback.damping
+            listed = " ".join(numbers(np.where(damping > 0.0, damping, np.nan), 3))
+            print_line(f"feedback     {listed} N m s/rad, of the errors of the joints' own encoders")
         print_line(f"drive gains  {' '.join(numbers(found.drive_gains.values, 3))} {found.drive_gains.unit}".rstrip())
         print_line(f"residuals    {' '.join(numbers(found.fit_rms, 3))} N m, root mean square of each joint")
         if predictions:
