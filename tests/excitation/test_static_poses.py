@@ -114,3 +114,17 @@ def test_the_file(tmp_path: Path) -> None:
     assert document["format"] == "iparam-poses/1"
     assert document["robot"] == "ur5e"
     np.testing.assert_array_equal(document["poses"], chosen.poses)
+
+
+def test_an_arm_that_cannot_turn_gravity_is_told_to_move(tmp_path: Path) -> None:
+    """Two vertical axes: in every pose at rest, gravity is along the same axis of the tool."""
+    joints = "".join(
+        f'<joint name="j{i}" type="revolute"><parent link="l{i}"/><child link="l{i + 1}"/><origin xyz=".3 0 .2"/>'
+        '<axis xyz="0 0 1"/><limit lower="-2" upper="2" velocity="2" effort="90"/></joint>'
+        for i in range(2)
+    )
+    links = "".join(f'<link name="l{i}"/>' for i in range(3))
+    (tmp_path / "scara.urdf").write_text(f'<robot name="scara">{links}{joints}</robot>', encoding="utf-8")
+    problem = planning_problem(iparam.load_robot(tmp_path / "scara.urdf"))
+    with pytest.raises(InfeasibleError, match=r"scara cannot turn gravity .* move the load instead"):
+        choose_poses(problem)

@@ -19,6 +19,7 @@ from iparam.errors import InputError
 from iparam.excitation.constraints.constraint import InfeasibleError, MotionArrays, WorstMargin, worst_margin
 from iparam.excitation.search.problem import ExcitationProblem
 from iparam.files.json import write_json
+from iparam.regressor.identifiability import turns_gravity
 from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
 from iparam.robot.model import Robot
@@ -104,6 +105,11 @@ def choose_poses(
         raise InputError(f"seed must be a whole number, at least 0, got {seed!r}")
     if not gravity_vector(gravity).any():
         raise InputError("without gravity, nothing is to be seen in poses at rest: move the load instead")
+    if not turns_gravity(problem.robot, gravity):
+        raise InfeasibleError(
+            f"{problem.robot.name} cannot turn gravity to other axes of its tool, so that all poses at rest tell the "
+            "same: move the load instead (iparam excite optimize), or mount the arm otherwise (--mounting)"
+        )
     start = _worst(problem, problem.q0[None])
     if start is not None:
         raise InfeasibleError(
