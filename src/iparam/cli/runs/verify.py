@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Verify(CorrectedRunOptions):
     r"""Predict the wrench of a motion that was not used, and compare.
 
-    The exit code is 0 if every axis is within --threshold, --known-mass agrees and nothing refutes the result.
+    Exit code 0: every axis within --threshold, --known-mass met, nothing refuted.
 
     Example:
       iparam verify result.json heldout.parquet
