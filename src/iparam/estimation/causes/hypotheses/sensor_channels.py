@@ -60,6 +60,12 @@ PAIRS = (
 NEAR = 0.02
 """Relative difference, up to which it is taken for one, between what the data show and a ratio of units."""
 
+SURE = 3.0
+"""Standard deviations by which a light load may show another ratio."""
+
+FARTHEST = 0.2
+"""Relative difference beyond which no ratio is taken for one of units."""
+
 LIGHTEST = 0.002
 """Share of what an arm can carry below which a load does not speak for units that would make it one."""
 
@@ -192,13 +198,14 @@ class Units(Hypothesis):
         starts = [np.array([ratio - 1.0]) for ratio in (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3)]
         state, fit = fit_model(run, Mixing(_TORQUE[None]), starts)
         ratio, mass, largest = 1.0 + float(state[0]), float(fit.phi[0]), largest_load(run.robot)
+        near = min(max(NEAR, SURE * float(deviations(fit)[0]) / max(abs(ratio), 1e-9)), FARTHEST)
         choices = []
         for force, torque in PAIRS:
             off = abs(np.log(max(ratio, 1e-9) * FORCE_UNITS[force] / TORQUE_UNITS[torque]))
             alike = TORQUE_UNITS[torque] == FORCE_UNITS[force]
             real = mass / FORCE_UNITS[force]
             if (
-                off > NEAR
+                off > near
                 or real > largest
                 or (force != "N" and real < LIGHTEST * largest)
                 or (alike and mass <= largest)
@@ -210,8 +217,10 @@ class Units(Hypothesis):
             exact = linear_fit(run, (TORQUE_UNITS[torque] / FORCE_UNITS[force] * _TORQUE + np.eye(6) - _TORQUE) @ run.A)
             real = exact.phi[0] / FORCE_UNITS[force]
             finding = f"Forces in {force} and torques in {torque}, of a load of {significant(real, 4)} kg,"
-            correction = Correction(wrench_scale=tuple(scale))
-            yield Explanation(self.slug, finding, exact, 1, correction, scale=1.0 / FORCE_UNITS[force])
+            others = sorted({f"{one} and {two}" for _, one, two in choices if one != force}) if near > NEAR else []
+            correction = None if others else Correction(wrench_scale=tuple(scale))
+            advice = f"Or in {', or '.join(others)}: the load is too light to tell." if others else ""
+            yield Explanation(self.slug, finding, exact, 1, correction, advice, scale=1.0 / FORCE_UNITS[force])
 
 
 class SensorGain(Hypothesis):
