@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -18,6 +19,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+import iparam
 from iparam.cli.main import main
 from iparam.errors import InputError
 from iparam.fleet import (
@@ -31,7 +33,7 @@ from iparam.fleet import (
     in_order,
     run_jobs,
 )
-from iparam.fleet.cluster import check_address
+from iparam.fleet.cluster import check_address, check_workers
 from iparam.recording import Recording
 from iparam.robot.batching import get_num_threads
 
@@ -194,6 +196,19 @@ def test_tls_keeps_out_who_has_not(
         Cluster(plain, own)
     with pytest.raises(InputError, match="are no certificate with its key"):
         TlsFiles(own.ca_file, own.cert, other.key)
+
+
+def test_workers_of_another_version_are_refused(dask_scheduler: str) -> None:
+    with Cluster(dask_scheduler) as cluster:
+        (worker, known), *_ = cluster._client.get_versions(packages=["iparam"])["workers"].items()
+    check_workers({worker: known})
+    for package, version, message in (
+        ("python", "3.9.1.final.0", f"the worker at {worker} runs Python 3.9.1.final.0, this client 3"),
+        ("iparam", "0.0.1", f"has 0.0.1, this client iparam {iparam.__version__}: install iparam"),
+        ("iparam", None, "has no iparam, this client"),
+    ):
+        with pytest.raises(ClusterError, match=re.escape(message)):
+            check_workers({worker: {"packages": {**known["packages"], package: version}}})
 
 
 def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,6 +111,20 @@ def test_a_worker_that_dies_takes_only_the_job_that_killed_it() -> None:
     assert "killed, or out of memory" in failure.sentence
 
 
+def test_a_worker_that_cannot_run_a_job_says_why() -> None:
+    class Elsewhere(ThreadPoolExecutor):
+        """Workers that lack a module."""
+
+        def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            future.set_exception(ModuleNotFoundError("No module named 'iparam'"))
+            return future
+
+    (outcome,) = run_jobs(abs, [1], Elsewhere(1))
+    assert outcome.failure is not None
+    assert outcome.failure.sentence == "its worker could not run it: ModuleNotFoundError: No module named 'iparam'"
+
+
 def test_another_s_executor_that_is_gone_is_said() -> None:
     gone = ThreadPoolExecutor(1)
     gone.shutdown()

@@ -13,14 +13,16 @@ import os
 import secrets
 import socket
 import ssl
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+import iparam
 from iparam.errors import InputError, IparamError, MissingExtraError
 from iparam.robot.batching import set_num_threads
 
@@ -34,7 +36,7 @@ _KNOWN = 5.0  # s for which the number of workers is not asked for again
 
 
 class ClusterError(IparamError):
-    """A scheduler cannot be reached, or has no workers."""
+    """A scheduler cannot be reached, or has no workers that this client can use."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Cluster(Executor):
         tls: for tls://; None takes what Dask's own configuration has.
 
     Raises:
-        ClusterError: nobody answers there, or no worker is connected.
+        ClusterError: nobody answers there, no worker is connected, or one has another iparam or Python.
         MissingExtraError: dask.distributed is not installed.
     """
 
@@ -99,6 +101,11 @@ class Cluster(Executor):
         if not self.threads():
             self.shutdown()
             raise ClusterError(f"the scheduler at {address} has no workers: start some with: dask worker {address}")
+        try:
+            check_workers(self._client.get_versions(packages=["iparam"])["workers"])
+        except ClusterError:
+            self.shutdown()
+            raise
 
     @property
     def num_workers(self) -> int:
@@ -188,6 +195,31 @@ def _in_worker(client: tuple[str, int], fn: Callable[..., Any], /, *args: Any, *
     if _process() != client:
         set_num_threads(1)
     return fn(*args, **kwargs)
+
+
+def check_workers(versions: Mapping[str, Any]) -> None:
+    """What a client sends can be run by workers of the same iparam and Python only, and gives the same numbers there.
+
+    Args:
+        versions: by worker, as Dask's ``get_versions`` has them.
+
+    Raises:
+        ClusterError: a worker has others.
+    """
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    for worker, known in versions.items():
+        packages = known.get("packages", {}) if isinstance(known, Mapping) else {}
+        other = str(packages.get("python", python))
+        if other.split(".")[:2] != python.split("."):
+            raise ClusterError(
+                f"the worker at {worker} runs Python {other}, this client {python}: start it with {python}"
+            )
+        if packages and packages.get("iparam") != iparam.__version__:
+            has = packages.get("iparam") or "no iparam"
+            raise ClusterError(
+                f"the worker at {worker} has {has}, this client iparam {iparam.__version__}: install "
+                f"iparam[fleet]=={iparam.__version__} there"
+            )
 
 
 def _security(distributed: Any, tls: TlsFiles | None) -> Any:

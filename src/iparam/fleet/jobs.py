@@ -223,7 +223,10 @@ class _Hand(Generic[Job, Result]):
 
 
 def _killed(index: int, error: Exception) -> Outcome[Any]:
-    sentence = "the process that worked on it ended: killed, or out of memory"
+    if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":  # of Dask's
+        sentence = "the process that worked on it ended: killed, or out of memory"
+    else:  # it never came so far, e.g. where another version is installed
+        sentence = f"its worker could not run it: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
     return Outcome(index, None, Failure("worker", type(error).__name__, sentence), 0.0)
 
 
