@@ -13,7 +13,6 @@ import os
 import secrets
 import socket
 import ssl
-import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
@@ -22,7 +21,6 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-import iparam
 from iparam.errors import InputError, IparamError, MissingExtraError
 from iparam.robot.batching import set_num_threads
 
@@ -102,7 +100,7 @@ class Cluster(Executor):
             self.shutdown()
             raise ClusterError(f"the scheduler at {address} has no workers: start some with: dask worker {address}")
         try:
-            check_workers(self._client.get_versions(packages=["iparam"])["workers"])
+            check_workers(self._client.get_versions(packages=["iparam"]))
         except ClusterError:
             self.shutdown()
             raise
@@ -201,25 +199,22 @@ def check_workers(versions: Mapping[str, Any]) -> None:
     """What a client sends can be run by workers of the same iparam and Python only, and gives the same numbers there.
 
     Args:
-        versions: by worker, as Dask's ``get_versions`` has them.
+        versions: as Dask's ``get_versions`` has them, with those of iparam.
 
     Raises:
         ClusterError: a worker has others.
     """
-    python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    for worker, known in versions.items():
-        packages = known.get("packages", {}) if isinstance(known, Mapping) else {}
-        other = str(packages.get("python", python))
-        if other.split(".")[:2] != python.split("."):
-            raise ClusterError(
-                f"the worker at {worker} runs Python {other}, this client {python}: start it with {python}"
-            )
-        if packages and packages.get("iparam") != iparam.__version__:
-            has = packages.get("iparam") or "no iparam"
-            raise ClusterError(
-                f"the worker at {worker} has {has}, this client iparam {iparam.__version__}: install "
-                f"iparam[fleet]=={iparam.__version__} there"
-            )
+    own = versions["client"]["packages"]
+    for worker, known in versions["workers"].items():
+        found = known.get("packages", own) if isinstance(known, Mapping) else own
+        for name, title, digits in (("python", "Python", 2), ("iparam", "iparam", None)):
+            here, there = (str(packages.get(name)).split(".")[:digits] for packages in (own, found))
+            if here != there:
+                has = f"{title} {found[name]}" if found.get(name) else f"no {title}"
+                wanted = f"{title} {'.'.join(here)}"
+                raise ClusterError(
+                    f"the worker at {worker} has {has}, this client {wanted}: start it where {wanted} is installed"
+                )
 
 
 def _security(distributed: Any, tls: TlsFiles | None) -> Any:
