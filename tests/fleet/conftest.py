@@ -69,7 +69,7 @@ class DaskProcesses:
 
     def connect(self, count: int) -> Cluster:
         """The cluster, once ``count`` workers are there."""
-        end = time.monotonic() + 90.0
+        end = time.monotonic() + 300.0
         while True:
             with contextlib.suppress(iparam.fleet.ClusterError):
                 cluster = Cluster(self.address)

@@ -107,10 +107,10 @@ def server() -> Iterator[str]:
     )
     address = f"http://127.0.0.1:{port}"
     try:
-        end = time.monotonic() + 60.0
+        end = time.monotonic() + 300.0
         while True:
             try:
-                with urllib.request.urlopen(f"{address}/moto-api/", timeout=2.0):
+                with urllib.request.urlopen(f"{address}/moto-api/", timeout=20.0):
                     break
             except (OSError, urllib.error.URLError):
                 assert process.poll() is None
@@ -180,7 +180,7 @@ def test_s3_wrong_credentials(s3: object, server: str, monkeypatch: pytest.Monke
     def authenticate(after: str) -> None:
         plain = {"Content-Type": "text/plain"}
         request = urllib.request.Request(f"{server}/moto-api/reset-auth", after.encode(), plain, method="POST")
-        with urllib.request.urlopen(request, timeout=5.0) as answer:
+        with urllib.request.urlopen(request, timeout=60.0) as answer:
             assert answer.status == 200
 
     authenticate("0")
