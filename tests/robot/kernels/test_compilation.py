@@ -51,13 +51,13 @@ def started(program: str, *arguments: str, **environment: str) -> Iterator[subpr
 @POSIX_ONLY
 def test_one_process_compiles_and_the_others_load(tmp_path: Path) -> None:
     with ExitStack() as stack:
-        together = [stack.enter_context(started(COMPILE, NUMBA_CACHE_DIR=str(tmp_path))) for _ in range(3)]
+        together = [stack.enter_context(started(COMPILE, NUMBA_CACHE_DIR=str(tmp_path))) for _ in range(2)]
         for process in together:
             assert process.stdin is not None
             process.stdin.write("\n")
             process.stdin.flush()
         counts = [tuple(map(int, process.communicate(timeout=120)[0].split())) for process in together]
-    assert sorted(counts) == [(0, 1), (1, 0), (1, 0)]
+    assert sorted(counts) == [(0, 1), (1, 0)]
 
 
 @POSIX_ONLY
