@@ -311,7 +311,8 @@ def _misfit_remarks(
         parts = ", ".join(f"{100 * shares[j]:.0f} % in joint {j + 1}" for j in poor)
         remarks.append(
             f"The model explains the torques badly: residuals are {parts} of what the torque varies by. Is the arm "
-            "mounted in another way (gravity=), are joints or signs exchanged, or does something else load it?"
+            "mounted in another way (gravity=, or --mounting of the commands), are joints or signs exchanged, or does "
+            "something else load it?"
         )
     deviation = np.sqrt(np.diag(fit.covariance))
     values = fit.solution.parameters[fit.model.independent]
