@@ -13,6 +13,7 @@ import pytest
 import iparam
 from iparam.errors import FileFormatError, InputError
 from iparam.estimation import Estimate, NotIdentifiableError, identify_payload
+from iparam.estimation.checkup.examination import examine_recording
 from iparam.estimation.errors import RefutedResultError
 from iparam.estimation.payload.partial_estimate import partial_estimate
 from iparam.estimation.payload.problem_from_recording import problem_from_recording
@@ -258,13 +259,17 @@ def test_an_arm_is_not_advised_to_do_what_it_cannot(name: str, tmp_path: Path) -
     wrench = iparam.wrench_regressor(robot, motion.q, motion.dq, motion.ddq) @ LOAD.phi
     wrench = wrench + np.random.default_rng(4).normal(size=wrench.shape) * 0.1 * DEVIATIONS
     recording = Recording(name).with_signal("q", time=motion.time, values=motion.q)
-    found = identify_payload(recording.with_signal("wrench", time=motion.time, values=wrench), robot)
+    loaded = recording.with_signal("wrench", time=motion.time, values=wrench)
+    found = identify_payload(loaded, robot)
     (sentence,) = [text for text in found.warnings if text.startswith("The data determine only")]
     unseen = "yy" if name != "level" else "xx"
     assert re.search(rf"No motion shows inertia .*{unseen}.*, as {name} turns its tool about one axis only", sentence)
     assert "--shape-box" in sentence
     assert "excite optimize" not in sentence
     assert not discrediting(found.warnings)
+    checks = {check.name: check for check in examine_recording(loaded, robot, estimate=found).checks}
+    assert checks["excitation"].level == "amber"
+    assert f"all that a motion of {name} can" in checks["excitation"].finding
 
 
 def test_exports_that_do_without_an_inertia_take_it(partial: Estimate, tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.identify import identify_payload
 from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
+from iparam.recording.statements import recorded_gravity
+from iparam.regressor.identifiability import PARAMETER_NAMES, beyond_arm
 from iparam.robot.model import Robot
 from iparam.sensing.correction import Correction
 from iparam.sensing.run_check import check_run
@@ -60,7 +62,7 @@ def examine_recording(
     except IparamError as error:
         checks.append(Check("load", "red", str(error)))
         return Checkup(tuple(checks))
-    checks += _motion_checks(estimate, corrected)
+    checks += _motion_checks(estimate, corrected, robot)
     checks.append(_load_check(estimate))
     return Checkup(tuple(checks), estimate)
 
@@ -96,10 +98,14 @@ def _stated(recording: Recording) -> Iterator[str]:
         yield f"as the recording states ({frame})"
 
 
-def _motion_checks(estimate: Estimate, recording: Recording) -> Iterator[Check]:
+def _motion_checks(estimate: Estimate, recording: Recording, robot: Robot) -> Iterator[Check]:
     if not estimate.complete:
         known = ", ".join(estimate.determined) or "nothing"
-        yield Check("excitation", "red", f"the motion determines {known}: plan one with iparam excite optimize")
+        missing = {name for name, value in zip(PARAMETER_NAMES, estimate.phi, strict=True) if np.isnan(value)}
+        if missing <= set(beyond_arm(robot, recorded_gravity(recording))):
+            yield Check("excitation", "amber", f"the motion determines {known}, all that a motion of {robot.name} can")
+        else:
+            yield Check("excitation", "red", f"the motion determines {known}: plan one with iparam excite optimize")
     elif estimate.condition_number > POOR_CONDITION:
         yield Check("excitation", "amber", f"condition number {estimate.condition_number:.3g}: some parameters suffer")
     else:
