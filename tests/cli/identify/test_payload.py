@@ -131,7 +131,9 @@ def test_a_motion_that_does_not_excite_fails(folder: Path, capsys: pytest.Captur
     still.save("still.parquet")
     assert main(["identify", "payload", "still.parquet", "--output", "result.json"]) == 1
     assert "cannot be told" in capsys.readouterr().err
-    assert not Path("result.json").exists()
+    marked = Estimate.load("result.json")
+    assert marked.refutation is not None
+    assert marked.causes[0].cause == "too-little-motion"
     assert main(["compensate", "run.parquet", "--result", "run.parquet", "--output", "c.parquet"]) == 1
 
 
