@@ -23,8 +23,9 @@ SURE = 1e-5
 """Chance with which a sound run alarms, a kind of mistake."""
 
 REMARKABLE = 0.01
-"""Chance of a score below which what the mistake would do to the load counts in its intervals, though nothing is said
-against the run: a sensor that is further out is mostly taken for a load that is, and hardly shows in the residuals."""
+"""Chance with which the intervals of a sound run count what a small mistake, of any kind, would do to the load, though
+nothing is said against the run: a sensor that is further out is mostly taken for a load that is, and hardly shows in
+the residuals."""
 
 BLOCKS = 60
 """Stretches of time whose sums show how far errors that last scatter."""
@@ -126,7 +127,7 @@ def _scored(run: ExaminedRun, fit: Fit, load: FloatArray) -> tuple[Screening, Fl
         chance = _chance(chosen.T @ score, chosen.T @ scatter @ chosen, of_kind)
         if chance < SURE:
             alarms.append(kind)
-        if chance < REMARKABLE and kind in SMALL:
+        if kind in SMALL and chance < REMARKABLE / len(SMALL):
             moves.append(-follows[:NUM_PARAMETERS] @ (chosen @ _told_part(of_kind, chosen.T @ score)))
     return Screening(tuple(alarms), np.array(moves).reshape(-1, NUM_PARAMETERS)), rest
 
