@@ -110,9 +110,15 @@ def dask_scheduler(tidy_sockets: None) -> Iterator[str]:
         yield cluster.scheduler_address
 
 
-TOGETHER = ("tests/attack/", "tests/bridges/ur/", "tests/bridges/ros2/")
-"""Folders whose tests one process runs: the attacks share a program that takes half a minute to load, and simulated
-arms and nodes, which keep pace with the wall clock and mostly wait, would disturb each other."""
+TOGETHER = (
+    ("tests/attack/",),
+    ("tests/bridges/ur/",),
+    ("tests/bridges/ros2/",),
+    ("tests/viewer/", "tests/report/test_page_browser.py"),
+)
+"""Tests that one process runs: the attacks share a program that takes half a minute to load; simulated arms and nodes,
+which keep pace with the wall clock and mostly wait, would disturb each other; and so would pages that are drawn without
+a graphics card, which take all cores."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -123,7 +129,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class FolderScheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            return next((folder for folder in TOGETHER if file.startswith(folder)), file)
+            return next((paths[0] for paths in TOGETHER if file.startswith(paths)), file)
 
     if config.getvalue("dist") != "loadfile":
         return None
