@@ -69,11 +69,7 @@ def mistakes(
         }
         everything = [each for each in everything if turn[each.mistake.name] == each.workbench.name]
     names = [each.name for each in everything]
-    outcomes = []
-    for outcome in spread(judged, names, jobs):
-        outcomes.append(outcome)
-        if details:
-            print(line(outcome), flush=True)
+    outcomes = printed(spread(judged, names, jobs), details)
     rows = []
     for mistake in MISTAKES:
         if own := [one for one in outcomes if (one.slug, one.size) == (mistake.slug, mistake.size)]:
@@ -86,11 +82,7 @@ def mistakes(
 def unlisted(arms: Sequence[str], payloads: Sequence[str], slugs: Sequence[str], jobs: int, details: bool) -> None:
     """Mistakes that nobody thought of: is any wrong result trusted?"""
     names = [each.name for each in unlisted_cases(arms, payloads) if not slugs or each.mistake.slug in slugs]
-    outcomes = []
-    for outcome in spread(judged_unlisted, names, jobs):
-        outcomes.append(outcome)
-        if details:
-            print(line(outcome), flush=True)
+    outcomes = printed(spread(judged_unlisted, names, jobs), details)
     rows = []
     for mistake in UNLISTED:
         if own := [one for one in outcomes if one.slug == mistake.slug]:
@@ -98,6 +90,20 @@ def unlisted(arms: Sequence[str], payloads: Sequence[str], slugs: Sequence[str],
             rows.append([mistake.what, *summary(own)[:3], ", ".join(slug for slug, _ in first)])
     header = ["what", "error [sd]", "verdicts", "right", "named first"]
     print_table(f"{len(outcomes)} logs with a mistake that is on no list", header, rows)
+    tell_wrong_and_trusted(outcomes)
+
+
+def printed(outcomes: Iterable[Outcome], details: bool) -> list[Outcome]:
+    """All of them, each with a line as it comes if asked for."""
+    kept = []
+    for outcome in outcomes:
+        kept.append(outcome)
+        if details:
+            print(line(outcome), flush=True)
+    return kept
+
+
+def tell_wrong_and_trusted(outcomes: Sequence[Outcome]) -> None:
     wrong = [one for one in outcomes if one.breaks_the_law]
     print(f"\noff by more than {FAR:g} sd and good or usable: {len(wrong)} of {len(outcomes)} (must be 0)")
     for one in wrong:
@@ -110,10 +116,7 @@ def judged_unlisted(name: str) -> Outcome:
 
 def conclude(outcomes: Sequence[Outcome]) -> None:
     """The sentences of the proof."""
-    wrong = [one for one in outcomes if one.breaks_the_law]
-    print(f"\noff by more than {FAR:g} sd and good or usable: {len(wrong)} of {len(outcomes)} (must be 0)")
-    for one in wrong:
-        print(f"    {line(one)}")
+    tell_wrong_and_trusted(outcomes)
     told = [one for one in outcomes if not one.harmless]
     named = [one for one in outcomes if 1 <= one.rank <= 2]
     print(

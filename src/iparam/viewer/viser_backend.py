@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ except ImportError:  # the extra is not installed; `require_viser` says so
     viser = None  # type: ignore[assignment,unused-ignore]
 
 _STARTING = threading.Lock()
+_Controls = TypeVar("_Controls")
 
 
 def require_viser() -> Any:
@@ -51,17 +52,7 @@ class ViewServer:
     """
 
     def __init__(self, view: View, host: str = LOOPBACK, port: int | None = None) -> None:
-        access = Access.to(host)
-        self._server = _start(access, free_port(host, port))
-        try:
-            self.link = access.link(int(self._server.get_port()))
-            _arrange(self._server, view)
-            self.drawing = Drawing(self._server.scene, view, MOST_TRIANGLES)
-            _aim(self._server, self.drawing)
-            self.panel = Panel(self._server, self.drawing)
-        except BaseException:
-            _stop(self._server)
-            raise
+        self._server, self.link, self.drawing, self.panel = _opened(view, host, port, Panel)
 
     def complete(self) -> None:
         """Add what takes seconds to compute: see `View.complete`."""
@@ -82,17 +73,9 @@ class LiveServer:
     """
 
     def __init__(self, view: View, state: LiveState, host: str = LOOPBACK, port: int | None = None) -> None:
-        access = Access.to(host)
-        self._server = _start(access, free_port(host, port))
-        try:
-            self.link = access.link(int(self._server.get_port()))
-            _arrange(self._server, view)
-            self.drawing = Drawing(self._server.scene, view, MOST_TRIANGLES)
-            _aim(self._server, self.drawing)
-            self.panel = LivePanel(self._server, self.drawing, state)
-        except BaseException:
-            _stop(self._server)
-            raise
+        self._server, self.link, self.drawing, self.panel = _opened(
+            view, host, port, lambda server, drawing: LivePanel(server, drawing, state)
+        )
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self.panel.run, args=(self._stopped,), daemon=True)
         self._thread.start()
@@ -102,6 +85,22 @@ class LiveServer:
         self._stopped.set()
         self._thread.join(2.0)
         _stop(self._server)
+
+
+def _opened(
+    view: View, host: str, port: int | None, panel: Callable[[Any, Drawing], _Controls]
+) -> tuple[Any, str, Drawing, _Controls]:
+    """A server with a view in its page, the page's address, what is drawn, and the panel beside it."""
+    access = Access.to(host)
+    server = _start(access, free_port(host, port))
+    try:
+        _arrange(server, view)
+        drawing = Drawing(server.scene, view, MOST_TRIANGLES)
+        _aim(server, drawing)
+        return server, access.link(int(server.get_port())), drawing, panel(server, drawing)
+    except BaseException:
+        _stop(server)
+        raise
 
 
 def scene_page(view: View, times: FloatArray, most_triangles: int) -> tuple[str, tuple[str, ...]]:
