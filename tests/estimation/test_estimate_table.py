@@ -26,16 +26,20 @@ def test_print_reads_like_the_table_of_the_command(estimate: Estimate, capsys: p
     print_estimate(estimate, None)
     assert capsys.readouterr().out == f"{estimate}\n"
     lines = str(estimate).splitlines()
-    assert lines[0] == "mass            2.0005 +- 0.0014 kg"
-    assert lines[3] == "centre of mass z 99.976 +- 0.112 mm"
-    assert lines[4] == "inertia xx      0.010311 +- 0.000147 kg m^2 about it"
-    assert lines[-1] == "condition       1.89, from 5001 samples"
+    assert lines[0] == "verdict         good"
+    assert lines[1] == "mass            2.0005 +- 0.0014 kg"
+    assert lines[4] == "centre of mass z 99.976 +- 0.112 mm"
+    assert lines[5] == "inertia xx      0.010311 +- 0.000147 kg m^2 about it"
+    assert lines[-3] == "condition       1.89, from 5001 samples"
+    assert lines[-2].startswith("unseen          No residual shows a gain that all channels share")
+    assert "--known-mass" in lines[-1]
+    assert estimate.assessment["unseen"] in estimate._repr_html_()
 
 
 def test_what_the_data_do_not_tell_is_a_dash(estimate: Estimate) -> None:
     part = dataclasses.replace(estimate, mass=np.nan, center_of_mass=np.full(3, np.nan), phi=np.full(10, np.nan))
     lines = str(part).splitlines()
-    assert lines[:2] == ["mass            -", "centre of mass x -"]
+    assert lines[:3] == ["verdict         usable: a part only", "mass            -", "centre of mass x -"]
     assert lines[-1] == "determined      inertia_about_com; from 5001 samples"
     assert repr(part) == "<Estimate by consistent, usable: inertia_about_com; 5001 samples>"
     assert "not known" in part._repr_html_()
@@ -56,6 +60,20 @@ def test_the_figure_has_the_ten_parameters_and_their_intervals(estimate: Estimat
     bar = estimate.plot().axes[0].containers[0].lines[2][0].get_segments()[0][:, 1]
     half = NORMAL_95 * estimate.standard_deviation.mass
     np.testing.assert_allclose(bar, [estimate.mass - half, estimate.mass + half], rtol=1e-15)
+
+
+def test_a_result_that_is_not_good_shows_its_causes_and_the_options_to_type(estimate: Estimate) -> None:
+    typed = "--sensor-rotation 0 0 90.1 --joint-offset 0 0 0 0 0 1.25"
+    said = f"Turning the sensor by 90.1 +- 0.2 deg about z takes the residual from 14.4 to 0.50 N: add {typed}."
+    causes = (Cause("sensor-rotation", said, 14.4, 0.5, typed), Cause("drift", "A bias\nthat drifts.", 14.4, 9.0))
+    doubtful = dataclasses.replace(estimate, causes=causes, warnings=("The residuals hold more than noise.",))
+    text = str(doubtful)
+    assert text.startswith("verdict         usable, with 1 warning\n")
+    assert "\ncause           sensor-rotation: Turning the sensor" in text
+    assert any(typed in line for line in text.splitlines()), "on one line, to be copied"
+    assert text.splitlines()[-1] == "cause           drift: A bias\\nthat drifts."
+    assert "unseen" not in text + str(doubtful.assessment)
+    assert "sensor-rotation: Turning" in doubtful._repr_html_()
 
 
 def test_a_refuted_result_says_so_first_everywhere(estimate: Estimate) -> None:

@@ -16,7 +16,7 @@ from iparam.arrays import FloatArray, frozen
 from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.estimation.assessment.verdict import verdict_on
 from iparam.estimation.errors import RefutedResultError
-from iparam.estimation.estimate_table import estimate_html, estimate_rows, interval_groups, table_line
+from iparam.estimation.estimate_table import estimate_html, estimate_lines, estimate_rows, interval_groups
 from iparam.files.json import JsonSection, read_json, write_json
 from iparam.plotting.interval_plots import interval_figure
 from iparam.printable import printable
@@ -198,18 +198,21 @@ class Estimate:
 
     @property
     def assessment(self) -> dict[str, Any]:
-        """The verdict ("good", "usable" or "refuted") with its sentence and causes, as in a result file."""
+        """The verdict ("good", "usable" or "refuted") with its sentence, its causes, and what the data could not show
+        where they show nothing else, as in a result file.
+        """
         verdict, refutation = verdict_on(self), self.refutation
         causes = self.causes if refutation is None else refutation.causes
         return {
             "verdict": verdict.word,
             "sentence": verdict.sentence if refutation is None else refutation.reason,
             "causes": [dataclasses.asdict(cause) for cause in causes],
+            **({"unseen": verdict.unseen} if verdict.unseen else {}),
         }
 
     def __str__(self) -> str:
         """The table of ``iparam identify payload``."""
-        return "\n".join(printable(table_line(*row)) for row in estimate_rows(self))
+        return "\n".join(estimate_lines(self, estimate_rows(self)))
 
     def __repr__(self) -> str:
         mass = with_interval(self.mass, NORMAL_95 * self.standard_deviation.mass, "kg")

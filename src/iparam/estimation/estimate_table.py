@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,19 +11,24 @@ import numpy as np
 from iparam.estimation.assessment.verdict import verdict_on
 from iparam.plotting.html import html_fragment, html_table, shown
 from iparam.plotting.interval_plots import IntervalGroup, interval_figure
+from iparam.printable import printable
 from iparam.rounding import NORMAL_95, decimals_for, number
 
 if TYPE_CHECKING:
-    from iparam.estimation.estimate import Estimate
+    from iparam.estimation.estimate import Cause, Estimate
 
 _SIX = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
+_WIDTH = 100
+"""Columns of a line that is wrapped."""
+
 
 def estimate_rows(estimate: Estimate) -> Iterator[tuple[str, str]]:
-    """The ten parameters with their 95 % intervals, and what they rest on: name and text of each row."""
+    """The verdict, the ten parameters with their 95 % intervals, what they rest on, and what would explain the data
+    better: name and text of each row.
+    """
     deviation = estimate.standard_deviation
-    if estimate.refutation is not None:
-        yield "REFUTED", "by its own data: do not use these numbers"
+    yield verdict_row(estimate)
     mass = f"{number(estimate.mass, 4)} +- {number(NORMAL_95 * deviation.mass, 4)} kg"
     yield "mass", "-" if np.isnan(estimate.mass) else mass
     for axis, value, one in zip("xyz", estimate.center_of_mass, deviation.center_of_mass, strict=True):
@@ -47,11 +53,48 @@ def estimate_rows(estimate: Estimate) -> Iterator[tuple[str, str]]:
         yield "from the data", f"{shares} % of phi, the rest from the prior"
     for line in _correction_lines(estimate):
         yield "corrected", line
+    yield from doubt_rows(estimate)
+
+
+def verdict_row(estimate: Estimate) -> tuple[str, str]:
+    """The verdict in a few words."""
+    if estimate.refutation is not None:
+        return "REFUTED", "by its own data: do not use these numbers"
+    verdict = verdict_on(estimate)
+    heading = f"{verdict.heading[:1].lower()}{verdict.heading[1:]}"
+    return "verdict", heading if heading.startswith(verdict.word) else f"{verdict.word}: {heading}"
+
+
+def doubt_rows(estimate: Estimate) -> Iterator[tuple[str, str]]:
+    """What would explain the data better, best first, with the option that corrects it; or what no data show."""
+    for cause in _causes(estimate):
+        yield "cause", f"{cause.cause}: {cause.sentence}"
+    if unseen := verdict_on(estimate).unseen:
+        yield "unseen", unseen
+
+
+def estimate_lines(estimate: Estimate, rows: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Rows about an estimate as lines for a terminal: sentences are wrapped, with options on one line to be copied."""
+    options = [printable(cause.correction) for cause in _causes(estimate) if cause.correction]
+    for name, text in rows:
+        line = printable(table_line(name, text))
+        if len(line) <= _WIDTH or name not in ("cause", "unseen"):
+            yield line
+            continue
+        for typed in options:
+            line = line.replace(typed, typed.replace(" ", "\0"))
+        indent = " " * len(table_line("", ""))
+        for part in wrap(line, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False):
+            yield part.replace("\0", " ")
 
 
 def table_line(name: str, text: str) -> str:
     """A row of a table of two columns, as a line."""
     return f"{name:<15} {text}"
+
+
+def _causes(estimate: Estimate) -> tuple[Cause, ...]:
+    return estimate.causes if estimate.refutation is None else estimate.refutation.causes
 
 
 def _correction_lines(estimate: Estimate) -> Iterator[str]:

@@ -112,9 +112,10 @@ def progress_bar(title: str) -> Iterator[Callable[[float], None] | None]:
 
 
 def say_refuted(estimate: Estimate) -> None:
-    """The first line of what is said of a result, if its own data refute it."""
-    if estimate.refutation is not None:
-        say(f"REFUTED: {estimate.refutation.sentence}")
+    """The first line of what is said of a result, if its own data refute it: why, and the best cause."""
+    refuted = estimate.refutation
+    if refuted is not None:
+        say(" ".join(["REFUTED:", refuted.reason, *(cause.sentence for cause in refuted.causes[:1])]))
 
 
 def fail_refuted(estimate: Estimate, output: Path | None) -> None:
@@ -125,8 +126,8 @@ def fail_refuted(estimate: Estimate, output: Path | None) -> None:
 
 
 def print_estimate(estimate: Estimate, output: Path | None) -> None:
-    """The ten parameters with their 95 % intervals, what they rest on, and where they were written."""
+    """The verdict, the ten parameters with their 95 % intervals, what they rest on, and where they were written."""
     for line in str(estimate).splitlines():
-        print_line(line)
+        print_line(in_options(line))
     if output is not None:
         print_line(f"result          {output}")

@@ -15,6 +15,7 @@ from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.controller_logs import ControllerLogOptions
 from iparam.cli.options.drives import print_drives
 from iparam.cli.options.recorded_run import note_further
+from iparam.estimation.estimate_table import doubt_rows, estimate_lines, verdict_row
 from iparam.files.kind import FileKind
 from iparam.rounding import NORMAL_95, number, numbers
 
@@ -70,8 +71,7 @@ class IdentifyTorquePayload(ControllerLogOptions):
         estimate, standard_deviation = found.estimate, found.estimate.standard_deviation
         low, high = found.mass_interval
         moments = np.linalg.eigvalsh(estimate.inertia_about_com)
-        if estimate.refutation is not None:
-            print_line("REFUTED        by its own data: do not use these numbers")
+        print_line("{:<14} {}".format(*verdict_row(estimate)))
         center, scatter = 1e3 * estimate.center_of_mass, 1e3 * NORMAL_95 * standard_deviation.center_of_mass
         print_line(f"mass           {number(estimate.mass, 4)} kg, 95 % within {number(low, 3)}..{number(high, 3)}")
         print_line(f"centre of mass {' '.join(numbers(center, 1))} mm +- {' '.join(numbers(scatter, 1))} (95 %)")
@@ -81,5 +81,7 @@ class IdentifyTorquePayload(ControllerLogOptions):
         print_line(f"drive gains    {' '.join(numbers(found.drive_gains.values, 3))} {found.drive_gains.unit}".rstrip())
         print_line(f"residuals      {' '.join(numbers(found.torque_rms, 3))} N m, root mean square of each joint")
         print_line(f"samples        {estimate.samples}")
+        for line in estimate_lines(estimate, doubt_rows(estimate)):
+            print_line(line)
         if self.output is not None:
             print_line(f"result         {self.output}")

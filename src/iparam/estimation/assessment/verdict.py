@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 COARSE = 0.2
 """Half width of a 95 % interval, as a share of the parameter's scale, from which an estimate is of little use."""
 
+UNSEEN = (
+    "No residual shows a gain that all channels share, and hardly one a sensor that is some mm elsewhere: weigh the "
+    "load (iparam verify --known-mass)."
+)
+"""What is said beside the best of verdicts."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -35,6 +41,11 @@ class Verdict:
     def word(self) -> Literal["good", "usable", "refuted"]:
         """The level in the three words of a result file."""
         return "usable" if self.level in ("caution", "poor") else self.level  # type: ignore[return-value]
+
+    @property
+    def unseen(self) -> str:
+        """What the best of data do not show, and what does; "" where there are other doubts."""
+        return UNSEEN if self.level == "good" else ""
 
 
 def verdict_on(estimate: Estimate) -> Verdict:

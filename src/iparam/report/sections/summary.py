@@ -16,6 +16,9 @@ _SYMBOLS = {"green": "✔", "amber": "⚠", "red": "✘"}
 def summary_section(context: ReportContext) -> Section:
     """What was found."""
     blocks: list[Block] = [Headline(verdict_on(context.estimate), _tiles(context))]
+    if context.estimate.refutation is None and context.estimate.causes:  # else they are part of the verdict
+        causes = tuple(f"{cause.cause}: {cause.sentence}" for cause in context.estimate.causes)
+        blocks += [Heading("Causes, best first"), BulletList(causes)]
     warnings = tuple(dict.fromkeys((*context.given.remarks, *context.estimate.warnings)))
     if warnings:
         blocks += [Heading("Warnings"), BulletList(warnings, "warnings")]
