@@ -67,6 +67,7 @@ _EXPORTS = {
 }
 _EXPORT_MARK, _URDF_MARK, _REPORT_MARK = b"Load identified by iparam", b"Written by iparam", b"Made by iparam."
 _VIEW_MARK = b"Seen with iparam."
+_STUDY_HEADER = re.compile(rb"run,robot,plan,noise,mass_true,")
 _STATES_HEADER = re.compile(rb"time,x,y,z,qx,qy,qz,qw,")
 _RECORDING_HEADER = re.compile(
     rb"time(,((tcp_|raw_)?[ft][xyz]|[agw][xyz]|al[xyz]|q[wxyz]|[A-Za-z_]\w*[0-9]))+\r?(\n|$)"
@@ -158,6 +159,8 @@ def _kind_of_text(head: bytes, rest: bytes) -> FileKind | None:
         return _FORMATS.get(stated[1])
     if _STATES_HEADER.match(head):
         return FileKind.STATES
+    if _STUDY_HEADER.match(head):
+        return FileKind.STUDY
     if _RECORDING_HEADER.match(head):
         return FileKind.RECORDING
     if b"<robot" in head:

@@ -25,6 +25,7 @@ from .studies.experiment import Plan as Plan
 from .studies.experiment import run_experiment as run_experiment
 from .studies.experiment import worse_noises as worse_noises
 from .studies.figures import Figure as Figure
+from .studies.study import STUDY_SUFFIXES as STUDY_SUFFIXES
 from .studies.study import Study as Study
 from .studies.study import run_study as run_study
 from .summary import SUMMARY_COLUMNS as SUMMARY_COLUMNS

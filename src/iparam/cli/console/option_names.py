@@ -32,6 +32,8 @@ ARGUMENTS = {
     **{name: name for name in ("robot", "tip", "base", "lock", "gravity", "link", "drive_gains", "cell")},
     **{name: name for name in ("friction", "mounting", "clearance")},
     **{name: name for name in ("layout", "scheduler", "resume", "overwrite", "workers")},
+    **{name: name for name in ("precision", "masses", "seed")},
+    "most_runs": "runs",
     "scale": "mesh_scale",
 }
 """Arguments of the library that its messages name, and the options that they are. Only these: what looks alike may be

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, live_line, note, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, live_line, note, print_json, print_line, print_table, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.identify.payload import Method
 from iparam.cli.options.payload import PayloadOptions
@@ -38,43 +40,48 @@ class StudyOptions(PayloadOptions, SchedulerOptions):
     output: Annotated[
         Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.STUDY)
     ] = None
-    """File for the table of runs: .parquet."""
+    """File for the table of runs: .parquet or .csv."""
     overwrite: Overwrite = False
     robot: Annotated[tuple[str, ...], arg(metavar="ROBOT ..", help_behavior_hint="(default: the trajectories')")] = ()
     """Arms, taken in turn, each with a random motion of 10 s; instead of --trajectory."""
     trajectory: Annotated[tuple[Path, ...], arg(metavar="FILE ..", help_behavior_hint="")] = ()
     """Plans of one arm or several, taken in turn: .json."""
     noise: Annotated[tuple[str, ...], arg(metavar="PRESET ..")] = ("ur5e",)
-    """Noise of the sensors: ur5e, harsh or ideal; each is a scenario."""
+    """Noise of the sensors: ur5e or harsh; each is a scenario."""
     masses: Annotated[tuple[float, float], arg(metavar="LOW HIGH")] = (0.5, 3.0)
-    """Of the boxes that are drawn where --payload does not say what is carried [kg]."""
+    """Masses of the boxes that are drawn where --payload does not say what is carried [kg]."""
     sensor_rate: Annotated[float, arg(metavar="HZ")] = 500.0
     """Samples of all sensors a second."""
     method: Method = "consistent"
     """The estimator."""
     seed: Annotated[int, arg(metavar="N")] = 0
-    """Of everything that is drawn: the same seed gives the same table on any number of workers."""
-    precision: Annotated[float | None, arg(metavar="P", help_behavior_hint="(default: see docs)")] = None
-    """Half width of the 95 % interval of the figure at which the study stops."""
+    """Seed of everything that is drawn: the same seed gives the same table on any number of workers."""
+    precision: Annotated[float | None, arg(metavar="P")] = None
     runs: Annotated[int, arg(metavar="N")] = 10_000
-    """Runs at which it stops in any case."""
+    """Most runs: it stops at these in any case."""
     json: AsJson = False
 
     def run(self) -> None:
         """Run the study and print its figures."""
         if self.method == "all":
             raise InputError("--method all compares methods on one recording: choose one")
-        experiment, shown, began = self.experiment(), 0.0, time.monotonic()
-        with self.executor() as executor, live_line("starting the workers") as show:
+        shown, began = 0.0, time.monotonic()
+        rows: Sequence[Mapping[str, Any]] = ()
+        cut: KeyboardInterrupt | iparam.fleet.ExecutorLostError | None = None
 
-            def tell(done: int, due: int, width: float) -> None:
-                nonlocal shown
-                if show is not None and time.monotonic() - shown > _SHOWN:
-                    shown, rate = time.monotonic(), done / (time.monotonic() - began)
-                    known = f", +-{width:.2g} so far" if width < 1e300 else ""
-                    show(f"{done} runs{known}, {rate:.3g} a second, {(due - done) / rate:.0f} s to the next look")
+        def tell(done: Sequence[Mapping[str, Any]], due: int, width: float) -> None:
+            nonlocal shown, rows
+            rows = done
+            if show is not None and time.monotonic() - shown > _SHOWN:
+                shown, rate = time.monotonic(), len(done) / (time.monotonic() - began)
+                show(
+                    f"{len(done)} runs{self._known(width)}, {rate:.3g} a second, "
+                    f"{(due - len(done)) / rate:.0f} s to the next look, after {due}"
+                )
 
-            try:
+        try:
+            experiment = self.experiment()
+            with self.executor() as executor, live_line("starting the workers") as show:
                 study = iparam.fleet.run_study(
                     self.kind,
                     experiment,
@@ -83,19 +90,39 @@ class StudyOptions(PayloadOptions, SchedulerOptions):
                     most_runs=self.runs,
                     progress=tell,
                 )
-            except iparam.fleet.ExecutorLostError as error:
-                raise IparamError(
-                    f"{error}. A study keeps its runs at its end only: begin again, the same --seed gives the same runs"
-                ) from None
-        if self.output is not None:
+        except (KeyboardInterrupt, iparam.fleet.ExecutorLostError) as error:
+            cut, study = error, iparam.fleet.Study.of(self.kind, rows, self.precision)
+        if self.output is not None and study.rows:
             study.save(self.output)
-        self._report(study, time.monotonic() - began)
+        if cut is not None:
+            say(self._cut_off(study, "interrupted" if isinstance(cut, KeyboardInterrupt) else str(cut)))
+        if study.rows:
+            self._report(study, time.monotonic() - began, interrupted=cut is not None)
+        if isinstance(cut, KeyboardInterrupt):
+            raise cut
+        if cut is not None:
+            raise IparamError("the study was cut off, see above")
+
+    def _cut_off(self, study: Study, why: str) -> str:
+        """What is left of a study that did not come to its end."""
+        if not study.rows:
+            return f"{why}, before the first run was done: nothing is written"
+        kept = f"they are in {self.output}" if self.output is not None else "--output would keep their table"
+        return (
+            f"{why} after {_runs(len(study.rows))}, whose figures follow; {kept}. The same --seed gives the same runs "
+            "again"
+        )
+
+    def _known(self, width: float) -> str:
+        """The half width of the figure that the study stops by, as far as it is known."""
+        factor, unit = self.unit
+        return f", +-{factor * width:.2g}{unit and ' ' + unit} so far" if math.isfinite(width) else ""
 
     def experiment(self) -> Experiment:
         """What is drawn."""
         noises = tuple(iparam.noise_preset(name) for name in self.noise)
         if not noises:
-            raise InputError("--noise needs a preset: ur5e, harsh or ideal")
+            raise InputError("--noise needs a preset: ur5e or harsh")
         if self.payload == "none":
             raise InputError("--payload none leaves nothing to identify: leave it out, or say what is carried")
         return iparam.fleet.Experiment(
@@ -113,7 +140,9 @@ class StudyOptions(PayloadOptions, SchedulerOptions):
         return noises
 
     def _plans(self) -> list[Plan]:
-        if bool(self.trajectory) == bool(self.robot):
+        if self.trajectory and self.robot:
+            raise InputError("--trajectory has arms of its own, and --robot moves arms at random: give one, not both")
+        if not (self.trajectory or self.robot):
             raise InputError(
                 "give --trajectory, plans of an arm or several, or --robot, arms that are to move at random"
             )
@@ -131,16 +160,21 @@ class StudyOptions(PayloadOptions, SchedulerOptions):
             plans.append(iparam.fleet.Plan(f"random {self.seed}", robot, drawn.trajectory))
         return plans
 
-    def _report(self, study: Study, seconds: float) -> None:
-        if not study.reached:
-            note(f"after {len(study.rows)} runs the precision {study.precision:g} is not reached: more --runs")
+    def _report(self, study: Study, seconds: float, *, interrupted: bool) -> None:
+        if not study.reached and not interrupted:
+            known = self._known(study.half_width).removesuffix(" so far").removeprefix(", ") or "nothing yet"
+            wanted = self._known(study.precision).removesuffix(" so far").removeprefix(", ")
+            note(f"after {_runs(len(study.rows))} the precision is {known}, not {wanted} (--precision): more --runs")
         if self.json:
             print_json(
                 {
                     "study": study.kind,
                     "runs": len(study.rows),
+                    "seed": self.seed,
                     "precision": study.precision,
+                    "half_width": study.half_width,
                     "reached": study.reached,
+                    "interrupted": interrupted,
                     "figures": [dataclasses.asdict(figure) for figure in study.figures],
                     "seconds": seconds,
                     "output": None if self.output is None else str(self.output),
@@ -152,7 +186,7 @@ class StudyOptions(PayloadOptions, SchedulerOptions):
             [f"{figure.scenario}: {figure.name}", *self._numbers(figure, factor), str(figure.runs)]
             for figure in study.figures
         ]
-        title = f"{study.kind}, {len(study.rows)} runs, seed {self.seed}"
+        title = f"{study.kind}, {_runs(len(study.rows))}, seed {self.seed}"
         print_table(title, ["", f"value {unit}".strip(), "95 % from", "to", "runs"], lines)
         print_line()
         print_line(f"made in   {seconds:.1f} s, {len(study.rows) / seconds:.3g} runs a second")
@@ -162,6 +196,10 @@ class StudyOptions(PayloadOptions, SchedulerOptions):
     @staticmethod
     def _numbers(figure: Figure, factor: float) -> list[str]:
         return [number(factor * value, 3 if factor == 1.0 else 1) for value in (figure.value, figure.low, figure.high)]
+
+
+def _runs(count: int) -> str:
+    return f"{count} run" if count == 1 else f"{count} runs"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,6 +212,8 @@ class StudyCoverage(StudyOptions):
     """
 
     kind: ClassVar[str] = "coverage"
+    precision: Annotated[float | None, arg(metavar="P", help_behavior_hint="(default: 0.01)")] = None
+    """Half width of the 95 % interval of the mean coverage at which the study stops; 0.01 is 1 %."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +228,8 @@ class StudyPrecision(StudyOptions):
 
     kind: ClassVar[str] = "precision"
     unit: ClassVar[tuple[float, str]] = (1.0, "")
+    precision: Annotated[float | None, arg(metavar="P", help_behavior_hint="(default: 0.05)")] = None
+    """Half width of the 95 % interval of the error of all ten at which the study stops, in bounds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,6 +241,8 @@ class StudyRobustness(StudyOptions):
     """
 
     kind: ClassVar[str] = "robustness"
+    precision: Annotated[float | None, arg(metavar="P", help_behavior_hint="(default: 0.05)")] = None
+    """Half width of the 95 % interval of 'wrong and trusted' at which the study stops; 0.05 is 5 %."""
 
     def scenarios(self, noises: tuple[iparam.sensing.NoiseModel, ...]) -> tuple[iparam.sensing.NoiseModel, ...]:
         """Each noise, and what can get worse."""

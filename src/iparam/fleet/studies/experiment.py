@@ -69,9 +69,9 @@ class Experiment:
             raise InputError("a study needs a plan and a noise model, at least")
         low, high = self.masses
         if not 0.0 < low <= high < np.inf:
-            raise InputError(f"masses must be two positive numbers [kg], the smaller one first, got {self.masses}")
+            raise InputError(f"masses= must be two positive numbers [kg], the smaller one first, got {low:g} {high:g}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise InputError(f"seed must be a whole number from 0, got {self.seed!r}")
+            raise InputError(f"seed={self.seed!r} must be a whole number from 0")
 
     def drawn(self, index: int) -> tuple[Plan, NoiseModel, Payload, int]:
         """Plan, sensors, payload and the seed of the noise of run ``index``."""
@@ -100,7 +100,10 @@ def run_experiment(experiment: Experiment, index: int) -> dict[str, Any]:
     row: dict[str, Any] = {"run": index, "robot": plan.robot.name, "plan": plan.name, "noise": noise.name}
     row["mass_true"] = truth.mass
     recording = noise.apply(_simulated(plan, payload, experiment), noise_seed)
-    bounds = _bounds(plan, truth, noise, experiment.rate)
+    try:
+        bounds = _bounds(plan, truth, noise, experiment.rate)
+    except IparamError:  # a motion that does not tell all
+        bounds = np.full(10, np.nan)
     row |= {f"{name}_bound": float(value) for name, value in zip(DERIVED_NAMES, bounds, strict=True)}
     try:
         estimate = identify_payload(recording, plan.robot, experiment.method)
@@ -132,13 +135,31 @@ def _simulated(plan: Plan, payload: Payload, experiment: Experiment) -> Recordin
     return _cached.__wrapped__(plan, payload, experiment.rate)
 
 
+def check_noises(experiment: Experiment) -> None:
+    """Refuse sensors whose wrench is exact: the errors that are left then are rounding, which nothing bounds."""
+    for noise in experiment.noises:
+        try:
+            MeasurementNoise.from_model(noise)
+        except InputError:
+            raise InputError(
+                f"the noise {noise.name!r} has none of the wrench, which a study compares errors with: choose another"
+            ) from None
+
+
+def check_bounds(experiment: Experiment) -> None:
+    """Refuse plans whose motion does not tell all ten parameters, so that there is no bound to compare with."""
+    for index in range(len(experiment.plans) * len(experiment.noises)):
+        plan, noise, payload, _ = experiment.drawn(index)
+        try:
+            _bounds(plan, payload.parameters, noise, experiment.rate)
+        except IparamError as error:
+            raise InputError(f"the plan {plan.name!r} of {plan.robot.name} has no Cramer-Rao bound: {error}") from None
+
+
 def _bounds(plan: Plan, truth: InertialParameters, noise: NoiseModel, rate: float) -> FloatArray:
     """(10,) Cramer-Rao bounds of mass, centre of mass and inertia about it: exact motion, white noise, unknown bias."""
-    try:
-        measured = dataclasses.replace(MeasurementNoise.from_model(noise), joint_angle=0.0)
-        found = predict_precision(plan.trajectory, plan.robot, truth, measured, rate=rate)
-    except IparamError:  # no noise, or a motion that does not tell all
-        return np.full(10, np.nan)
+    measured = dataclasses.replace(MeasurementNoise.from_model(noise), joint_angle=0.0)
+    found = predict_precision(plan.trajectory, plan.robot, truth, measured, rate=rate)
     return np.sqrt(np.diag(found.covariance_derived))
 
 

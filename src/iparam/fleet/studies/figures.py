@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from iparam.arrays import FloatArray
 from iparam.estimation.estimate import DERIVED_NAMES
 from iparam.rounding import NORMAL_95
+
+ALL = "all ten"
+"""What a figure of all parameters is called."""
 
 FAR = 4.0
 """Standard deviations off from which a result that is called good or usable is wrong."""
@@ -46,40 +50,64 @@ def proportion(scenario: str, name: str, hits: int, runs: int) -> Figure:
     """A share of runs, with Wilson's interval: it holds for rates near 0 and 1, too."""
     if not runs:
         return Figure(scenario, name, math.nan, 0.0, 1.0, 0)
-    share, z2 = hits / runs, NORMAL_95**2
-    middle = (share + z2 / (2 * runs)) / (1 + z2 / runs)
-    half = NORMAL_95 * math.sqrt(share * (1 - share) / runs + z2 / (4 * runs**2)) / (1 + z2 / runs)
-    # At the ends the formula gives 0 and 1 but for rounding.
-    low, high = (0.0 if hits == 0 else middle - half), (1.0 if hits == runs else middle + half)
-    return Figure(scenario, name, share, low, high, runs)
+    return Figure(scenario, name, hits / runs, *_wilson(hits / runs, runs), runs)
 
 
-def mean(scenario: str, name: str, values: FloatArray) -> Figure:
-    """A mean over runs, with the interval of their scatter."""
-    runs = int(values.size)
-    if runs < 2:
-        return Figure(scenario, name, float(values.mean()) if runs else math.nan, -math.inf, math.inf, 0)
-    middle = math.fsum(values) / runs
-    half = NORMAL_95 * math.sqrt(math.fsum((values - middle) ** 2) / (runs - 1) / runs)
-    return Figure(scenario, name, middle, middle - half, middle + half, runs)
+def mean_share(scenario: str, name: str, shares: FloatArray, parts: int) -> Figure:
+    """The mean over runs of a share of ``parts`` each, with Wilson's interval for as many draws as they are worth.
+
+    The parts of a run go together: by how much the shares scatter, a run is worth between one draw and ``parts``.
+    """
+    runs = int(shares.size)
+    if not runs:
+        return Figure(scenario, name, math.nan, 0.0, 1.0, 0)
+    middle = math.fsum(shares) / runs
+    variance = math.fsum((shares - middle) ** 2) / max(runs - 1, 1) / runs
+    draws = min(max(middle * (1.0 - middle) / variance, runs), parts * runs) if variance > 0.0 else runs
+    return Figure(scenario, name, middle, *_wilson(middle, draws), runs)
 
 
 def root_mean_square(scenario: str, name: str, values: FloatArray) -> Figure:
-    """The root of the mean square over runs; the interval is that of the mean square."""
-    squares = mean(scenario, name, values**2)
-    low, middle, high = (math.sqrt(max(part, 0.0)) for part in (squares.low, squares.value, squares.high))
-    return Figure(scenario, name, middle, low, high, squares.runs)
+    """The root of the mean square over runs, with Student's interval of its logarithm: of few runs, too, no error is
+    below zero.
+    """
+    runs = int(values.size)
+    if not runs:
+        return Figure(scenario, name, math.nan, 0.0, math.inf, 0)
+    middle = math.fsum(values**2) / runs
+    root = math.sqrt(middle)
+    if runs < 2 or root == 0.0:
+        return Figure(scenario, name, root, 0.0, math.inf, runs)
+    deviation = math.sqrt(math.fsum((values**2 - middle) ** 2) / (runs - 1) / runs) / middle
+    factor = math.exp(0.5 * float(stdtrit(runs - 1, 0.975)) * deviation)
+    return Figure(scenario, name, root, root / factor, root * factor, runs)
+
+
+def _wilson(share: float, draws: float) -> tuple[float, float]:
+    """The 95 % interval of a share of that many draws."""
+    z2 = NORMAL_95**2
+    middle = (share + z2 / (2 * draws)) / (1 + z2 / draws)
+    half = NORMAL_95 * math.sqrt(share * (1 - share) / draws + z2 / (4 * draws**2)) / (1 + z2 / draws)
+    # At the ends the formula gives 0 and 1 but for rounding.
+    return (0.0 if share == 0.0 else middle - half), (1.0 if share == 1.0 else middle + half)
 
 
 def coverage_figures(rows: Sequence[Mapping[str, Any]]) -> list[Figure]:
-    """How often 95 % intervals hold: of each parameter, and of all, which is what a study stops by."""
+    """How often 95 % intervals hold: of each parameter, and of all, which is what a study stops by.
+
+    What the data of a run do not determine has no interval, and does not count.
+    """
     found = []
     for scenario, group in _scenarios(rows):
-        inside = np.abs(_columns(group, "error")) <= NORMAL_95 * _columns(group, "deviation")
-        found.append(mean(scenario, "all ten", inside.mean(axis=1)))
+        errors, deviations = np.abs(_columns(group, "error")), _columns(group, "deviation")
+        known = np.isfinite(errors) & np.isfinite(deviations)
+        inside = known & (errors <= NORMAL_95 * deviations)
+        counted = known.sum(axis=1)
+        shares = inside.sum(axis=1)[counted > 0] / counted[counted > 0]
+        found.append(mean_share(scenario, ALL, shares, len(DERIVED_NAMES)))
         found += [
-            proportion(scenario, name, int(column.sum()), column.size)
-            for name, column in zip(DERIVED_NAMES, inside.T, strict=True)
+            proportion(scenario, name, int(inside[:, place].sum()), int(known[:, place].sum()))
+            for place, name in enumerate(DERIVED_NAMES)
         ]
     return found
 
@@ -90,7 +118,7 @@ def precision_figures(rows: Sequence[Mapping[str, Any]]) -> list[Figure]:
     for scenario, group in _scenarios(rows):
         ratios = _columns(group, "error") / _columns(group, "bound")
         ratios = ratios[np.isfinite(ratios).all(axis=1)]
-        found.append(root_mean_square(scenario, "all ten", np.sqrt(np.mean(ratios**2, axis=1))))
+        found.append(root_mean_square(scenario, ALL, np.sqrt(np.mean(ratios**2, axis=1))))
         found += [
             root_mean_square(scenario, name, column) for name, column in zip(DERIVED_NAMES, ratios.T, strict=True)
         ]
