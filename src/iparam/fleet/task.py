@@ -21,6 +21,7 @@ from iparam.estimation.payload.identify import identify_payload
 from iparam.fleet.layout import Labels, Layout
 from iparam.fleet.stores import Source, StoreError, fetched
 from iparam.fleet.table import BIAS_NAMES, PHI_NAMES
+from iparam.recording.followers import with_followers
 from iparam.recording.recording import Recording
 from iparam.recording.statements import with_gravity
 from iparam.robot.kinematics import forward_kinematics
@@ -146,7 +147,7 @@ def _with_arm(settings: FleetSettings, recording: Recording) -> tuple[Recording,
     if given is None and moves_without_arm(recording):
         return recording, None
     robot = given if isinstance(given, Robot) else recorded_robot(recording, given, settings.tip)
-    told = with_told_frame(recording, robot, settings.tip)
+    told = with_followers(with_told_frame(recording, robot, settings.tip), robot)
     check_run(told, robot, uses_wrench=recording.has("wrench"))
     return told, robot
 

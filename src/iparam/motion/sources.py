@@ -23,6 +23,7 @@ from iparam.motion.kalman import at_highest_bandwidth, kalman_filter, kalman_smo
 from iparam.motion.motion import MotionEstimate
 from iparam.recording.alignment import align
 from iparam.recording.channels import CHANNELS
+from iparam.recording.followers import joint_signal, with_followers
 from iparam.recording.noise_level import white_noise_level
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
@@ -47,12 +48,13 @@ class SetPointMotion:
 
     def motion(self, recording: Recording, robot: Robot) -> MotionEstimate:
         """The motion at the time stamps of target_q."""
+        recording = with_followers(recording, robot)
         names = [name for name in ("target_q", "target_dq", "target_ddq") if recording.has(name)]
-        _joint_signal(recording, robot, "target_q")
+        joint_signal(recording, robot, "target_q")
         samples = align(recording, names)
         values = [samples[name] for name in names]
         for name in names:
-            _joint_signal(recording, robot, name)
+            joint_signal(recording, robot, name)
         if len(values) < 3:
             values = _completed(samples.time, dict(zip(names, values, strict=True)))
         return MotionEstimate(samples.time, values[0], values[1], values[2], warnings=samples.warnings)
@@ -84,7 +86,8 @@ class KalmanMotion:
 
     def motion(self, recording: Recording, robot: Robot) -> MotionEstimate:
         """The motion at the time stamps of q, with its covariance."""
-        angles, said = fresh_samples(_joint_signal(recording, robot, "q"))
+        recording = with_followers(recording, robot)
+        angles, said = fresh_samples(joint_signal(recording, robot, "q"))
         motion = self._estimated(angles, recording, robot)
         return dataclasses.replace(motion, warnings=(*motion.warnings, *said)) if said else motion
 
@@ -119,7 +122,8 @@ class ButterworthMotion:
 
     def motion(self, recording: Recording, robot: Robot) -> MotionEstimate:
         """The motion at the time stamps of q."""
-        angles, said = fresh_samples(_joint_signal(recording, robot, "q"))
+        recording = with_followers(recording, robot)
+        angles, said = fresh_samples(joint_signal(recording, robot, "q"))
         cutoff = _bandwidth(angles) if self.cutoff is None else self.cutoff
         return dataclasses.replace(butterworth_smooth(angles.time, angles.values, cutoff, self.order), warnings=said)
 
@@ -138,7 +142,8 @@ class SavitzkyGolayMotion:
 
     def motion(self, recording: Recording, robot: Robot) -> MotionEstimate:
         """The motion at the time stamps of q."""
-        angles, said = fresh_samples(_joint_signal(recording, robot, "q"))
+        recording = with_followers(recording, robot)
+        angles, said = fresh_samples(joint_signal(recording, robot, "q"))
         window = self.window
         if window is None:
             # A fit of degree d over w samples passes half of the amplitude up to about (d + 1) / (2.5 w) of the rate.
@@ -194,16 +199,6 @@ def known_motion(recording: Recording, robot: Robot, source: MotionSource) -> Mo
     difference = np.stack([motion.q - smooth.q, motion.dq - smooth.dq, motion.ddq - smooth.ddq], axis=2)
     covariance = np.einsum("tni,tnj->nij", difference, difference) / motion.num_samples
     return dataclasses.replace(motion, covariance=covariance)
-
-
-def _joint_signal(recording: Recording, robot: Robot, name: str) -> Signal:
-    signal = recording.signal(name)
-    if signal.width != robot.num_joints:
-        raise InputError(
-            f"{name} has {signal.width} columns, but {robot.name} has {robot.num_joints} joints between "
-            f"{robot.base_frame!r} and {robot.tool_frame!r}; choose base= and tip= of the arm that was recorded"
-        )
-    return signal
 
 
 def _bandwidth(angles: Signal) -> float:

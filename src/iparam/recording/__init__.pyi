@@ -10,6 +10,7 @@ from .files.parquet_table import number_batches as number_batches
 from .files.parquet_table import open_parquet as open_parquet
 from .files.parquet_table import stated_in_parquet as stated_in_parquet
 from .files.storage import SUFFIXES as SUFFIXES
+from .followers import with_followers as with_followers
 from .recording import Recording as Recording
 from .signal import Signal as Signal
 from .statements import with_gravity as with_gravity

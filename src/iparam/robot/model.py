@@ -77,6 +77,12 @@ class JointCoupling:
     ratio: float
     offset: float = 0.0
 
+    @property
+    def relation(self) -> str:
+        """Where it is, in words: "-0.5 times 'elbow' + 0.2"."""
+        shift = "" if self.offset == 0.0 else f" {'+' if self.offset > 0.0 else '-'} {abs(self.offset):g}"
+        return f"{self.ratio:g} times {self.leader!r}{shift}"
+
 
 @dataclass(frozen=True, eq=False)
 class Link:
@@ -244,10 +250,12 @@ class Robot:
 
     def follow(self, q: FloatArray) -> FloatArray:
         """Positions q (..., n) with the joints that follow others where those take them; q itself if none does."""
-        if not self.couplings:
-            return q
+        return self.with_followers(q[..., list(self.free_joints)]) if self.couplings else q
+
+    def with_followers(self, u: FloatArray, *, rates: bool = False) -> FloatArray:
+        """Positions (..., n), or ``rates`` of change, of all joints from those u (..., f) that follow no other."""
         share, shift = self.following
-        return np.asarray(q[..., list(self.free_joints)] @ share.T + shift)
+        return np.asarray(u @ share.T if rates else u @ share.T + shift)
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.recording.channels import default_frame
+from iparam.recording.followers import followed_again, with_followers
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.recording.statements import FRAME_KEYS
@@ -24,7 +25,7 @@ _POSITIONS = ("q", "target_q")
 
 def corrected_recording(given: Correction, recording: Recording, robot: Robot | None) -> Recording:
     """See `Correction.applied`."""
-    recording = _with_joints(given, _without_intervals(given, recording), robot)
+    recording = _with_joints(given, _without_intervals(given, with_followers(recording, robot)), robot)
     if recording.has("wrench") and _changes_wrench(given):
         recording = _with_wrench(given, recording, robot)
     if given.gravity not in (None, ESTIMATE):
@@ -96,7 +97,7 @@ def _with_joints(given: Correction, recording: Recording, robot: Robot | None) -
         if default_frame(name) == "joint" and signal.width == count:
             values = sign * signal.values[:, order] + (zero if name in _POSITIONS else 0.0)
             signals[name] = dataclasses.replace(signal, values=values)
-    return dataclasses.replace(recording, signals=signals)
+    return followed_again(dataclasses.replace(recording, signals=signals), robot)
 
 
 def _with_wrench(given: Correction, recording: Recording, robot: Robot | None) -> Recording:

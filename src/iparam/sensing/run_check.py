@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray
 from iparam.errors import InputError, IparamError
 from iparam.motion.orientation import tells_orientation, world_gravity
+from iparam.recording.followers import with_followers
 from iparam.recording.recording import Recording
 from iparam.recording.statements import (
     are_poses,
@@ -40,7 +41,7 @@ class CheckedRun:
     """What all agree on.
 
     Attributes:
-        recording: the same, with what was measured at the tool in the robot's tool frame.
+        recording: the same, with the angles of all joints and what was measured at the tool in the robot's tool frame.
         gravity: (3,) in base axes [m/s^2].
         remarks: what a reader should know, one sentence each.
     """
@@ -65,7 +66,7 @@ def check_run(
     """
     if robot is None:
         return _check_sensor_run(recording, gravity)
-    agreed = recorded_gravity(recording, gravity)
+    recording, agreed = with_followers(recording, robot), recorded_gravity(recording, gravity)
     remarks = [*check_same_arm(recording.robot, robot), *gravity_remarks(agreed)]
     turned: list[str] = []
     if uses_wrench:

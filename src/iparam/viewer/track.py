@@ -9,6 +9,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError
+from iparam.recording.followers import joint_count, with_followers
 from iparam.recording.recording import Recording
 from iparam.robot.kinematics import frame_poses
 from iparam.robot.model import Robot
@@ -100,9 +101,10 @@ def recorded_track(recording: Recording, robot: Robot, name: str) -> Track:
     """
     if not recording.has("q"):
         raise InputError(f"{name} has no joint angles (q): there is no motion to show")
+    recording = with_followers(recording, robot)
     signal = recording.signal("q")
     if signal.width != robot.num_joints:
-        raise InputError(f"{name} has the angles of {signal.width} joints, {robot.name} has {robot.num_joints}")
+        raise InputError(f"{name} has the angles of {signal.width} joints, and {joint_count(robot)}")
     clock = signal.time - signal.time[0]
     if recording.has("dq") and recording.signal("dq").width == signal.width:
         speeds = recording.signal("dq")

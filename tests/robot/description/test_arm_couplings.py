@@ -71,7 +71,7 @@ def test_every_format_says_what_follows_what(file: str, text: str, offset: float
     assert (coupling.joint, coupling.leader) == ("wrist", "elbow")
     assert coupling.ratio == pytest.approx(-0.5)
     assert coupling.offset == pytest.approx(offset, abs=1e-12)
-    assert any("follows 'elbow', at -0.5 times it" in note for note in robot.notes)
+    assert any("follows another, at -0.5 times 'elbow'" in note for note in robot.notes)
     q = np.random.default_rng(0).normal(size=(4, 5))
     np.testing.assert_allclose(robot.follow(q)[:, 3], offset - 0.5 * q[:, 2], rtol=0, atol=1e-12)
     np.testing.assert_array_equal(np.delete(robot.follow(q), 3, 1), np.delete(q, 3, 1))

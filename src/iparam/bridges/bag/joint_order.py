@@ -12,6 +12,7 @@ from iparam.arrays import FloatArray
 from iparam.bridges.bag.messages import IntArray, JointSamples
 from iparam.bridges.bag.settings import ImportSettings
 from iparam.errors import FileFormatError, InputError
+from iparam.recording.followers import joint_count
 from iparam.robot.model import Robot
 
 
@@ -20,7 +21,7 @@ class JointOrder:
     """The robot's joints as a bag calls them.
 
     Attributes:
-        names: in the order of the robot.
+        names: in the order of the robot; without those that follow others where the bag has none of them.
         unnamed: whether messages that name no joints are taken to be in that order.
     """
 
@@ -55,26 +56,33 @@ def find_order(samples: JointSamples, robot: Robot, settings: ImportSettings, to
     """The joints by the settings or by their names, and a remark ("" if there is nothing to say)."""
     lists = Counter(samples.names)
     if settings.joint_names:
-        if len(settings.joint_names) != robot.num_joints:
+        if len(settings.joint_names) not in (robot.num_joints, len(robot.free_joints)):
             raise InputError(
-                f"{len(settings.joint_names)} joint names were given, and {robot.name} has {robot.num_joints} joints: "
+                f"{len(settings.joint_names)} joint names were given, and {joint_count(robot)}: "
                 f"{', '.join(robot.joint_names)}"
             )
         order = JointOrder(settings.joint_names, unnamed=True)
     else:
-        prefix, remark = _prefix(lists, robot, settings, topic)
-        order = JointOrder(tuple(prefix + name for name in robot.joint_names))
-        if remark:
-            return order, remark
+        for wanted in dict.fromkeys((robot.joint_names, _leaders(robot))):
+            prefix, remark = _prefix(lists, wanted, robot, settings, topic)
+            order = JointOrder(tuple(prefix + name for name in wanted))
+            if any(order.columns(joints) is not None for joints in lists):
+                return order, remark
     if all(order.columns(joints) is None for joints in lists):
         raise FileFormatError(_mismatch(lists, order.names, robot, topic))
     return order, ""
 
 
-def _prefix(lists: Counter[tuple[str, ...]], robot: Robot, settings: ImportSettings, topic: str) -> tuple[str, str]:
+def _leaders(robot: Robot) -> tuple[str, ...]:
+    """The joints that follow no other: those that a driver knows of."""
+    return tuple(robot.joint_names[joint] for joint in robot.free_joints)
+
+
+def _prefix(
+    lists: Counter[tuple[str, ...]], wanted: Sequence[str], robot: Robot, settings: ImportSettings, topic: str
+) -> tuple[str, str]:
     if settings.joint_prefix is not None:
         return settings.joint_prefix, ""
-    wanted = robot.joint_names
     if any(set(wanted) <= set(joints) for joints in lists):
         return "", ""
     found = {

@@ -26,6 +26,7 @@ from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH, TopicLog
 from iparam.bridges.bag.units import check_acceleration, check_gyro, check_wrench, scale, wrench_remarks
 from iparam.bridges.bag.writing import Provenance
 from iparam.errors import FileFormatError, InputError
+from iparam.recording.followers import filled_signals, with_followers
 from iparam.recording.recording import Recording
 from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians
 from iparam.recording.units import check_time
@@ -221,7 +222,7 @@ class _Import:
 
     def _recording(self, clock: str, wrench_frame: SensorFrame | None) -> Recording:
         origin = self._origin(clock)
-        signals = self.taken.signals(origin, self.robot.tool_frame)
+        signals, filled = filled_signals(self.taken.signals(origin, self.robot.tool_frame), self.robot)
         source = self.contents.source
         if self.settings.angles == "degrees":
             signals = to_radians(signals, self.robot)
@@ -244,7 +245,7 @@ class _Import:
         }
         ros = "ROS 1 bag" if self.contents.storages == ("ros1",) else "ROS 2 bag"
         facts = {"source": ros, "tool_frame": self.robot.tool_frame, "bag": bag}
-        recording = Recording(self.robot_name, signals, facts)
+        recording = with_followers(Recording(self.robot_name, signals, facts), self.robot, filled)
         if wrench_frame is not None:
             bag["wrench"] = {"frame": wrench_frame.name, "measures": self.settings.measures}
             recording = self._with_tool_wrench(recording, wrench_frame).with_metadata(bag=bag)

@@ -8,7 +8,7 @@ import secrets
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH
 from iparam.errors import FileFormatError, InputError, UnknownNameError
 from iparam.files.json import json_line, parse_json
 from iparam.recording.channels import TOOL
+from iparam.recording.followers import joint_count
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.robot.loading import load_robot
@@ -183,14 +184,15 @@ def write_bag(
         raise UnknownNameError("storage", storage, ("mcap", "sqlite3"))
     arm, name = _robot(recording, robot)
     recording, _ = in_tool_frame(recording, arm)
-    _check_signals(recording, arm)
+    recording, joints = _written_joints(recording, arm)
+    _check_signals(recording, arm, len(joints))
     in_base = recording.has("wrench") and recording.signal("wrench").frame == BASE
     wrench = messages.wrench(BASE if in_base else arm.tool_frame)
     origin = _time_origin(recording)
     topics = [
         topic
         for topic in (
-            _topic(recording, joint_topic, JOINT_STATE, _JOINT_SIGNALS, origin, messages.joint_state(arm.joint_names)),
+            _topic(recording, joint_topic, JOINT_STATE, _JOINT_SIGNALS, origin, messages.joint_state(joints)),
             _topic(recording, wrench_topic, WRENCH, ("wrench",), origin, wrench),
             _topic(recording, imu_topic, IMU, _IMU_SIGNALS, origin, messages.imu(arm.tool_frame)),
         )
@@ -267,13 +269,25 @@ def _topic(
     return _TopicData(WrittenTopic(topic, kind, tuple(present), stamps.size), stamps, rows, values, message)
 
 
-def _check_signals(recording: Recording, robot: Robot) -> None:
+def _written_joints(recording: Recording, robot: Robot) -> tuple[Recording, tuple[str, ...]]:
+    """The recording and the joints that messages have: those that follow no other where a signal is of them alone."""
+    free, whole = list(robot.free_joints), robot.num_joints
+    found = {name: recording.signal(name) for name in _JOINT_SIGNALS if recording.has(name)}
+    if all(signal.width == whole for signal in found.values()) or not robot.couplings:
+        return recording, robot.joint_names
+    for name, signal in found.items():
+        if signal.width == whole:
+            recording = recording.with_signal(name, replace(signal, values=signal.values[:, free]))
+    return recording, tuple(robot.joint_names[joint] for joint in free)
+
+
+def _check_signals(recording: Recording, robot: Robot, joints: int) -> None:
     for name in _WRITTEN:
         if not recording.has(name):
             continue
         signal = recording.signal(name)
-        if name in _JOINT_SIGNALS and signal.width != robot.num_joints:
-            raise InputError(f"{name} has {signal.width} columns, but {robot.name} has {robot.num_joints} joints")
+        if name in _JOINT_SIGNALS and signal.width != joints:
+            raise InputError(f"{name} has {signal.width} columns, but {joint_count(robot)}")
         if name in _JOINT_SIGNALS or signal.frame == TOOL or (name == "wrench" and signal.frame == BASE):
             continue
         if not same_place(signal.frame, robot):

@@ -12,6 +12,7 @@ from iparam.arrays import FloatArray
 from iparam.bridges.live.source import LiveSamples
 from iparam.errors import InputError
 from iparam.recording.alignment import align
+from iparam.recording.followers import joint_count, with_followers
 from iparam.recording.recording import Recording
 from iparam.recording.statements import recorded_gravity
 from iparam.robot.model import Robot
@@ -37,9 +38,10 @@ class ReplaySource:
         for name in ("q", "wrench"):
             if not recording.has(name):
                 raise InputError(f"a load is found from joint angles and wrench, and this recording has no {name}")
+        recording = with_followers(recording, robot)
         width = recording.signal("q").width
         if width != robot.num_joints:
-            raise InputError(f"the recording has the angles of {width} joints, {robot.name} has {robot.num_joints}")
+            raise InputError(f"the recording has the angles of {width} joints, and {joint_count(robot)}")
         used = {"q": recording.signal("q"), "wrench": SensorWrench().read(recording)}
         samples = align(dataclasses.replace(recording, signals=used), ["wrench", "q"])
         self.robot, self.rate = robot, recording.rate("wrench")

@@ -23,10 +23,16 @@ class JointReader:
     Args:
         robot: the arm.
         prefix: before the names of its joints in the messages, e.g. "left_".
+
+    Attributes:
+        names: of all joints, in the messages.
+        driven: of those that follow no other: all that a driver need tell of, and can be told.
     """
 
     def __init__(self, robot: Robot, prefix: str = "") -> None:
         self.names = tuple(prefix + name for name in robot.joint_names)
+        self.driven = tuple(self.names[joint] for joint in robot.free_joints)
+        self._robot = robot
         self._known: dict[tuple[str, ...], NDArray[np.int64] | None] = {}
 
     def positions_and_velocities(
@@ -34,14 +40,19 @@ class JointReader:
     ) -> tuple[FloatArray, FloatArray | None] | None:
         """Angles q (n,) and velocities dq (n,), None where there are none; None if the message is about other joints.
 
-        A message without names counts if it has as many positions as the robot has joints, in the robot's order.
+        A message without names counts if it has as many positions as the robot has joints, in the robot's order. Joints
+        that follow others, and are not in it, are where those take them.
         """
         count = len(names) or len(self.names)
         columns = self._columns(tuple(names))
         if columns is None or len(position) != count:
             return None
         q = np.asarray(position, dtype=np.float64)[columns]
-        return q, np.asarray(velocity, dtype=np.float64)[columns] if len(velocity) == count else None
+        dq = np.asarray(velocity, dtype=np.float64)[columns] if len(velocity) == count else None
+        if len(columns) == len(self.names):
+            return q, dq
+        robot = self._robot
+        return robot.with_followers(q), None if dq is None else robot.with_followers(dq, rates=True)
 
     def _columns(self, names: tuple[str, ...]) -> NDArray[np.int64] | None:
         if names not in self._known:
@@ -53,9 +64,10 @@ class JointReader:
     def _find(self, names: tuple[str, ...]) -> NDArray[np.int64] | None:
         if not names:
             return np.arange(len(self.names))
-        if len(set(names)) < len(names) or not set(self.names) <= set(names):
+        wanted = self.names if set(self.names) <= set(names) else self.driven
+        if len(set(names)) < len(names) or not set(wanted) <= set(names):
             return None
-        return np.array([names.index(name) for name in self.names])
+        return np.array([names.index(name) for name in wanted])
 
 
 class WrenchReader:

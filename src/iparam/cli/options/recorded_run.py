@@ -66,7 +66,7 @@ class RecordedRunOptions(ArmOptions, RecordingFileOptions, MountingOptions):
             recording = dataclasses.replace(recording, robot=stated_source(recording.robot, path))
         robot = iparam.sensing.recorded_robot(recording, self.robot, self.tip, **self.cut())
         note_model(robot)
-        told = iparam.sensing.with_told_frame(recording, robot, self.tip)
+        told = iparam.recording.with_followers(iparam.sensing.with_told_frame(recording, robot, self.tip), robot)
         note_further(told.warnings, recording)
         iparam.sensing.check_run(told, robot, uses_wrench=recording.has("wrench"))
         return told, robot

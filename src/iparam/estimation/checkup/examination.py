@@ -12,6 +12,7 @@ from iparam.estimation.checkup.signal_checks import signal_checks
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.identify import identify_payload
 from iparam.motion.sources import MotionSource
+from iparam.recording.followers import joint_count
 from iparam.recording.recording import Recording
 from iparam.recording.statements import recorded_gravity
 from iparam.regressor.identifiability import PARAMETER_NAMES, beyond_arm
@@ -70,7 +71,7 @@ def examine_recording(
 def _arm_checks(recording: Recording, robot: Robot) -> Iterator[Check]:
     angles = recording.signal("q").values
     if angles.shape[1] != robot.num_joints:
-        yield Check("arm", "red", f"{angles.shape[1]} joint angles, and {robot.name} has {robot.num_joints} joints")
+        yield Check("arm", "red", f"{angles.shape[1]} joint angles, and {joint_count(robot)}")
         return
     limits = robot.limits
     beyond = np.maximum(angles.max(axis=0) - limits.upper, limits.lower - angles.min(axis=0))

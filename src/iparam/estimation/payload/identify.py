@@ -28,6 +28,7 @@ from iparam.estimation.payload.problem_from_recording import PreparedRun, prepar
 from iparam.estimation.static.slow_motion import slow_motion_estimate
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import MotionSource
+from iparam.recording.followers import with_followers
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 from iparam.sensing.correction import Correction
@@ -90,6 +91,7 @@ def identify_payload(
     if bias not in get_args(PayloadBias):
         raise UnknownNameError("treatment of the bias", bias, get_args(PayloadBias))
     arm = robot if isinstance(robot, Robot) else _arm(recording, robot)
+    recording = with_followers(recording, arm)
     if prior is not None and not isinstance(method, str):
         raise InputError("a prior goes with the name of a method; give an estimator its prior when it is made")
     job = _Job(

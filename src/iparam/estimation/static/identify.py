@@ -21,6 +21,7 @@ from iparam.estimation.estimate import SENSOR_FRAME, Wrench
 from iparam.estimation.static.rests import BATCHES, LEAST_REST, Rest, find_rests
 from iparam.files.json import write_json
 from iparam.motion.orientation import sensor_turns
+from iparam.recording.followers import joint_signal, with_followers
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.recording.statements import are_poses
@@ -137,9 +138,8 @@ def identify_static(
     """
     if robot is None:
         return _identify_sensor(recording, wrench, gravity)
-    angles = recording.signal("q")
-    if angles.width != robot.num_joints:
-        raise InputError(f"the recording has {angles.width} joint angles, {robot.name} has {robot.num_joints} joints")
+    recording = with_followers(recording, robot)
+    angles = joint_signal(recording, robot, "q")
     checked = check_run(recording, robot, gravity)
     recording, down = checked.recording, checked.gravity
     if not np.linalg.norm(down) > 0.0:

@@ -16,6 +16,7 @@ from iparam.estimation.errors import IdentificationError
 from iparam.motion.angle_samples import evenly_stamped
 from iparam.motion.choice.process_choice import LEAST_SAMPLES
 from iparam.motion.sources import KalmanMotion, MotionSource
+from iparam.recording.followers import joint_count, with_followers
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 from iparam.sensing.run_check import CheckedRun, check_run
@@ -77,13 +78,15 @@ class JointDataSource:
         left_out: Sequence[int] = (),
     ) -> None:
         self.effort = effort_of(recording) if effort is None else effort
-        recording, restamped = evenly_stamped(recording)
+        recording, restamped = evenly_stamped(with_followers(recording, robot))
         angles, drives = recording.signal("q"), recording.signal(self.effort)
         inside = (angles.time >= drives.time[0]) & (angles.time <= drives.time[-1])
         if angles.width != robot.num_joints or drives.width != robot.num_joints:
+            shared = robot.couplings and drives.width == len(robot.free_joints)
+            why = ". A drive that moves several joints tells too little of each: measure the wrench at the tool"
             raise IdentificationError(
-                f"{robot.name} has {robot.num_joints} joints, the recording has q of {angles.width} and {self.effort} "
-                f"of {drives.width}"
+                f"{joint_count(robot)}, the recording has q of {angles.width} and {self.effort} of {drives.width}"
+                + (why if shared else "")
             )
         if np.count_nonzero(inside) < 10 * LEAST_SAMPLES:
             raise IdentificationError(

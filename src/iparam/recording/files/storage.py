@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from iparam.errors import ContradictionError, FileFormatError, InputError, UnknownNameError
 from iparam.files.atomic import write_atomically
 from iparam.files.reading_limit import check_size, reading_limit
-from iparam.recording.channels import ANGLES, default_frame, signal_of_column
+from iparam.recording.channels import ANGLES, signal_of_column
 from iparam.recording.files.array_table import MAGICS as ARRAYS
 from iparam.recording.files.array_table import read_array_table
 from iparam.recording.files.data_frame import FRAME, arrow_of_frame
@@ -24,6 +24,7 @@ from iparam.recording.files.parquet_table import MAGIC, parquet_of_recording, re
 from iparam.recording.files.reading import Reading
 from iparam.recording.files.table import Table, signals_of_table
 from iparam.recording.files.text_table import read_text_table, text_of_signals
+from iparam.recording.followers import check_widths, filled_signals, with_followers
 from iparam.recording.recording import Recording
 from iparam.recording.screening import (
     angles_from_degrees,
@@ -93,7 +94,9 @@ def load_recording(
             _refuse_packed(head, source)
             arm = _robot(robot, tip)
             read = read_array_table if head.startswith(ARRAYS) else read_text_table
-            table = read(stream, source, reading, arm.num_joints if arm is not None else None)
+            # Of joints that follow others there may be columns, or none: the file tells.
+            joints = None if arm is None or arm.couplings else arm.num_joints
+            table = read(stream, source, reading, joints)
     return _checked(table, document, source, reading, robot, arm, angles)
 
 
@@ -156,7 +159,8 @@ def _checked(
         arm = _known_robot(name)
     else:
         notes += check_same_arm(stated, arm, robot if isinstance(robot, str) else "", source)
-    _check_joints(signals, arm, source)
+    signals, filled = filled_signals(signals, arm)
+    check_widths(signals, arm, source)
     stated_angles = {place[0] for column in table.units if (place := signal_of_column(column)) and place[0] in ANGLES}
     if angles is not None:
         _check_angle_units(table.units, angles, source)
@@ -182,7 +186,8 @@ def _checked(
         notes += find_faults(signals)
     earlier = () if document is None else tuple(str(warning) for warning in document["warnings"])
     found = tuple(note for note in notes if note not in earlier)
-    return Recording(name, signals, metadata, (*earlier, *found))
+    # Computed once more, where the angles may have been in degrees.
+    return with_followers(Recording(name, signals, metadata, (*earlier, *found)), arm, filled)
 
 
 @contextlib.contextmanager
@@ -338,12 +343,3 @@ def _known_robot(name: str) -> Robot | None:
     from iparam.robot.catalog import catalog_robot, robot_names
 
     return catalog_robot(name) if name.lower() in robot_names() else None
-
-
-def _check_joints(signals: Mapping[str, Signal], robot: Robot | None, source: str) -> None:
-    widths = {name: signal.width for name, signal in signals.items() if default_frame(name) == "joint"}
-    expected = robot.num_joints if robot is not None else widths.get("q", next(iter(widths.values()), 0))
-    for name, width in widths.items():
-        if width != expected:
-            whose = f"{robot.name} has" if robot is not None else "other signals have"
-            raise FileFormatError(f"{source}: {name} has {width} columns, but {whose} {expected} joints")

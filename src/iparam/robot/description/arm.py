@@ -167,10 +167,6 @@ def _positions(tree: DescriptionTree, lock: Mapping[str, float]) -> dict[str, fl
     return held
 
 
-def _plus(offset: float) -> str:
-    return "" if offset == 0.0 else f" {'+' if offset > 0.0 else '-'} {abs(offset):g}"
-
-
 def _follow(tree: DescriptionTree, path: list[TreeJoint], held: dict[str, float]) -> tuple[JointCoupling, ...]:
     """The joints of the path that follow others of it; all that follow what stands still are added to ``held``."""
     joints = {joint.name: joint for joint in tree.above.values() if not joint.is_fixed and not joint.refusal}
@@ -195,7 +191,7 @@ def _follow(tree: DescriptionTree, path: list[TreeJoint], held: dict[str, float]
         elif leader.name in on_path and leader.name not in held:
             if joint.name in on_path:
                 couplings.append(JointCoupling(joint.name, leader.name, ratio, offset))
-                joint.place.note(f"follows {leader.name!r}, at {ratio:g} times it{_plus(offset)}, and is planned so")
+                joint.place.note(f"follows another, at {couplings[-1].relation}, and is planned so")
         else:
             at = ratio * held.get(leader.name, 0.0) + offset
             if joint.name in on_path or at != 0.0:

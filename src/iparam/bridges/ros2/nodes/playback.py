@@ -118,9 +118,10 @@ class PlaybackNode(Node):
         if reason is not None:
             response.success, response.message = False, reason
             return response
-        message = JointTrajectory(joint_names=list(self._reader.names))
-        points = self._plan.points
-        for t, q, dq, ddq in zip(points.time, points.q, points.dq, points.ddq, strict=True):
+        message = JointTrajectory(joint_names=list(self._reader.driven))
+        points, driven = self._plan.points, list(self._plan.robot.free_joints)
+        parts = (points.q[:, driven], points.dq[:, driven], points.ddq[:, driven])
+        for t, q, dq, ddq in zip(points.time, *parts, strict=True):
             message.points.append(_point(self._lead + float(t), q, dq, ddq))
         self._publisher.publish(message)
         self._until = time.monotonic() + self._lead + float(points.time[-1])
@@ -150,9 +151,9 @@ class PlaybackNode(Node):
             return "where the arm is is not known, so nothing was published: use the stop button"
         q, dq = self._state
         age = time.monotonic() - self._seen
-        pose = stopping_pose(self._plan.robot, q, dq, self._stop_time)
+        pose = stopping_pose(self._plan.robot, q, dq, self._stop_time)[list(self._plan.robot.free_joints)]
         rest = np.zeros_like(pose)
-        message = JointTrajectory(joint_names=list(self._reader.names))
+        message = JointTrajectory(joint_names=list(self._reader.driven))
         message.points.append(_point(self._stop_time, pose, rest, rest))
         self._publisher.publish(message)
         self._until = None
