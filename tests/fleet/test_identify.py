@@ -16,7 +16,7 @@ import pytest
 
 import iparam
 from iparam.errors import InputError, IparamError
-from iparam.fleet import FleetSettings, FleetTable, Layout, LocalPool, identify_fleet, identify_many
+from iparam.fleet import FleetRun, FleetSettings, FleetTable, Layout, LocalPool, identify_fleet, identify_many
 from iparam.recording import Recording
 
 Make = Callable[..., Recording]
@@ -40,6 +40,7 @@ def runs(tmp_path: Path, recorded: Make) -> Path:
 
 
 SETTINGS = FleetSettings(robot="ur5e", layout=Layout("{arm}/{tool}/{time}.*"))
+PLAIN = FleetSettings(robot="ur5e")
 
 
 def rows_of(folder: Path) -> list[dict[str, Any]]:
@@ -51,7 +52,9 @@ def test_one_row_a_recording_and_a_bad_one_is_a_row(runs: Path, tmp_path: Path, 
     done = identify_fleet(
         str(runs), tmp_path / "fleet", SETTINGS, executor=pool, on_row=lambda row, progress: told.append(row["source"])
     )
-    assert (done.found, done.identified, done.errors, done.kept) == (5, 5, 1, 0)
+    assert (done.found, done.done, done.identified, done.errors, done.kept) == (5, 5, 4, 1, 0)
+    (remark,) = done.remarks
+    assert remark.startswith("layout='{arm}/{tool}/{time}.*' does not fit 1 of 5 recordings, a2/broken.csv: these have")
     rows = {row["source"]: row for row in rows_of(tmp_path / "fleet")}
     assert sorted(told) == sorted(rows) == sorted([
         "a1/saw/20261101.parquet", "a1/saw/20261102.parquet", "a2/saw/20261101.csv", "a2/drill/20261103.parquet",
@@ -69,6 +72,7 @@ def test_one_row_a_recording_and_a_bad_one_is_a_row(runs: Path, tmp_path: Path, 
     assert (saw["recorded_from"], saw["version"]) == ("name", iparam.__version__)
     broken = rows["a2/broken.csv"]
     assert broken["error_kind"] == "refused"
+    assert (broken["robot"], broken["arm"], broken["tool"]) == ("ur5e", "", "")
     assert "broken.csv" in broken["error"]
     assert broken["mass"] is None
     assert not any(str(tmp_path) in str(value) for row in rows.values() for value in row.values())
@@ -100,16 +104,21 @@ def test_resume_does_what_is_missing_or_changed(runs: Path, tmp_path: Path, reco
     before = {row["source"]: row for row in FleetTable(fleet).read().to_pylist()}
     told, done = again(resume=True)
     assert told == ["a1/saw/20261102.parquet", "a1/saw/20261105.parquet", "a2/drill/20261103.parquet"]
-    assert (done.kept, done.found) == (3, 6)
+    assert (done.kept, done.found, done.done, done.errors) == (4, 6, 2, 0)  # what was only touched is kept
     after = {row["source"]: row for row in FleetTable(fleet).read().to_pylist()}
     assert len(after) == 6
     assert after["a1/saw/20261102.parquet"]["mass"] == pytest.approx(2.5, abs=0.02)
     touched = "a2/drill/20261103.parquet"
     assert after[touched]["identified"] == before[touched]["identified"]  # the same contents: not done again
     assert again(resume=True)[0] == []
+    assert not (fleet / "pieces").exists()
+    (runs / "a1/saw/20261105.parquet").unlink()
+    _, done = again(resume=True)
+    assert (done.gone, done.gone_otherwise, done.found, done.kept) == (("a1/saw/20261105.parquet",), 0, 5, 5)
     other = FleetSettings(robot="ur5e", identifying={"method": "wls"}, described={"method": "wls"})
-    assert len(again(other, resume=True)[0]) == 6
-    assert len(again(overwrite=True)[0]) == 6
+    told, done = again(other, resume=True)
+    assert (len(told), done.gone_otherwise) == (5, 1)
+    assert len(again(overwrite=True)[0]) == len(rows_of(fleet)) == 5
 
 
 @pytest.fixture
@@ -121,22 +130,38 @@ def useless(tmp_path: Path) -> Path:
     return tmp_path / "logs"
 
 
+def test_an_interruption_before_anything_is_done_leaves_nothing(useless: Path, tmp_path: Path) -> None:
+    def stop(run: FleetRun) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        identify_fleet(str(useless), tmp_path / "fleet", PLAIN, executor=ThreadPoolExecutor(1), on_start=stop)
+    assert not (tmp_path / "fleet").exists()
+
+
+def test_a_layout_that_fits_nothing_is_refused_before_anything_is_lost(useless: Path, tmp_path: Path) -> None:
+    identify_fleet(str(useless), tmp_path / "fleet", PLAIN, executor=ThreadPoolExecutor(1))
+    with pytest.raises(InputError, match=r"fits none of the recordings: 0.csv, 1.csv, 2.csv and 2 more; '\{arm\}'"):
+        identify_fleet(str(useless), tmp_path / "fleet", FleetSettings(layout=Layout("{arm}.mcap")), overwrite=True)
+    assert len(rows_of(tmp_path / "fleet")) == 5
+
+
 def test_an_interruption_keeps_what_is_done(useless: Path, tmp_path: Path) -> None:
     def stop(row: Mapping[str, Any], progress: Any) -> None:
         if progress.done == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        identify_fleet(str(useless), tmp_path / "fleet", SETTINGS, executor=ThreadPoolExecutor(1), on_row=stop)
+        identify_fleet(str(useless), tmp_path / "fleet", PLAIN, executor=ThreadPoolExecutor(1), on_row=stop)
     assert len(rows_of(tmp_path / "fleet")) == 2
-    done = identify_fleet(str(useless), tmp_path / "fleet", SETTINGS, executor=ThreadPoolExecutor(1), resume=True)
-    assert (done.kept, done.identified) == (2, 3)
+    done = identify_fleet(str(useless), tmp_path / "fleet", PLAIN, executor=ThreadPoolExecutor(1), resume=True)
+    assert (done.kept, done.done) == (2, 3)
     assert len(rows_of(tmp_path / "fleet")) == 5
 
 
 def test_a_table_in_the_folder_of_the_recordings_is_not_one_of_them(useless: Path) -> None:
     for _ in range(2):
-        done = identify_fleet(str(useless), useless / "fleet", SETTINGS, executor=ThreadPoolExecutor(1), resume=True)
+        done = identify_fleet(str(useless), useless / "fleet", PLAIN, executor=ThreadPoolExecutor(1), resume=True)
         assert done.found == 5
 
 
@@ -152,8 +177,8 @@ def test_a_worker_killed_in_the_middle_costs_nothing(tmp_path: Path, recorded: M
             os.kill(next(iter(workers._pool._processes)), signal.SIGKILL)
 
     with LocalPool(1) as workers:
-        done = identify_fleet(str(tmp_path / "runs"), tmp_path / "fleet", SETTINGS, executor=workers, on_row=kill)
-    assert (done.identified, done.errors) == (8, 0)
+        done = identify_fleet(str(tmp_path / "runs"), tmp_path / "fleet", PLAIN, executor=workers, on_row=kill)
+    assert (done.done, done.errors) == (8, 0)
     rows = rows_of(tmp_path / "fleet")
     assert len({row["source"] for row in rows}) == len(rows) == 8
     assert len({row["mass"] for row in rows}) == 1
@@ -192,7 +217,7 @@ def test_names_may_be_anything(tmp_path: Path, recorded: Make) -> None:
     os.mkfifo(tmp_path / "runs" / "pipe.csv")  # whoever opens it waits for somebody to write
     for resume in (False, True):
         done = identify_fleet(
-            str(tmp_path / "runs"), tmp_path / "fleet", SETTINGS, executor=ThreadPoolExecutor(1), resume=resume
+            str(tmp_path / "runs"), tmp_path / "fleet", PLAIN, executor=ThreadPoolExecutor(1), resume=resume
         )
         assert (done.found, done.errors) == (10, 2 if resume else 5)  # what the store did not give is tried again
     rows = {row["source"]: row for row in rows_of(tmp_path / "fleet")}

@@ -48,7 +48,7 @@ def test_folders_globs_and_files(tree: Path) -> None:
             names(nothing)
     with pytest.raises(StoreError, match="it is not there, or not any more"):
         names(tree / "nowhere")
-    with pytest.raises(StoreError, match="no address of a store"):
+    with pytest.raises(InputError, match="no address of a store"):
         names("nonsense://x")
     with pytest.raises(InputError, match="a pattern is an address"):
         names("")

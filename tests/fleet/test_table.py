@@ -12,6 +12,9 @@ import pytest
 from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.fleet import FleetTable, table
 
+if os.name != "nt":
+    import resource
+
 
 def test_rows_are_on_disk_in_pieces_and_in_one_file_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "ROWS_A_PIECE", 3)
@@ -41,6 +44,30 @@ def test_an_exception_loses_nothing_and_newer_rows_count(tmp_path: Path) -> None
     with FleetTable(tmp_path) as rows:
         rows.add({"source": "b", "mass": 3.0})
     assert FleetTable(tmp_path).read(["mass"])["mass"].to_pylist() == [2.0, 3.0]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
+def test_no_room_says_how_it_goes_on(tmp_path: Path) -> None:
+    def full() -> None:
+        with FleetTable(tmp_path) as rows:
+            rows.add({"source": "a"})
+            rows.flush()
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+            rows.add({"source": "b"})
+            rows.flush()
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        with pytest.raises(IparamError, match=r"File too large. The rows before are kept: .* with resume=True"):
+            full()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert FleetTable(tmp_path).unfinished
+    assert FleetTable(tmp_path).read()["source"].to_pylist() == ["a"]
+    with FleetTable(tmp_path):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["recordings.parquet"]
+    assert not FleetTable(tmp_path).unfinished
 
 
 def test_what_is_no_table_is_refused(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from .studies.study import Study as Study
 from .studies.study import run_study as run_study
 from .summary import SUMMARY_COLUMNS as SUMMARY_COLUMNS
 from .summary import FleetSummary as FleetSummary
+from .summary import Group as Group
 from .summary import summarize as summarize
 from .table import FleetTable as FleetTable
 from .task import FleetSettings as FleetSettings

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime
 import functools
 import os
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ class Progress:
     """How far a run is.
 
     Attributes:
-        done, total: recordings of this run.
+        done, total: recordings of this run, also those that turn out to be unchanged.
         errors: of those that are done, how many have an error.
         seconds: since the first was handed over.
     """
@@ -64,19 +65,36 @@ class FleetRun:
 
     Attributes:
         found: recordings that the pattern names.
-        kept: rows of an earlier run that still hold.
-        identified: recordings that were identified now.
+        kept: rows of an earlier run that still hold; those of recordings whose time stamp is new, but whose contents
+            are the same, come to them while it runs.
+        done: recordings that were tried now.
         errors: how many of them have an error.
         other_versions: rows kept that another version of iparam made.
+        gone: recordings of the table that the pattern does not name, or not any more: their rows stay.
+        gone_otherwise: how many of them were made with other settings.
+        remarks: about the recordings' names; see `Layout.remarks`.
         seconds: it took.
     """
 
     found: int
     kept: int
-    identified: int
+    done: int
     errors: int
     other_versions: int
+    gone: tuple[str, ...]
+    gone_otherwise: int
+    remarks: tuple[str, ...]
     seconds: float
+
+    @property
+    def identified(self) -> int:
+        """Recordings that have a result now and had none, or another one, before."""
+        return self.done - self.errors
+
+    @property
+    def to_do(self) -> int:
+        """Recordings whose row is not kept."""
+        return self.found - self.kept
 
 
 def identify_many(
@@ -126,10 +144,12 @@ def identify_fleet(
         resume: keep the rows of an earlier run whose recording and settings have not changed.
         overwrite: delete the rows of an earlier run.
         on_start: told what there is to do, before anything is done.
-        on_row: told each row that is written, and how far the run is.
+        on_row: told each row that is written, and how far the run is; a row whose recording turned out to be the same
+            as before has a further key ``unchanged``.
 
     Raises:
-        InputError: the folder holds rows already, and neither ``resume`` nor ``overwrite`` is set.
+        InputError: the folder holds rows already, and neither ``resume`` nor ``overwrite`` is set; the layout fits no
+            recording.
         StoreError: the store cannot be listed, or has no recordings there.
         ExecutorLostError: the cluster is gone; what was done is in the table.
     """
@@ -141,63 +161,79 @@ def identify_fleet(
             "begins anew"
         )
     sources = [source for source in find_sources(pattern, chosen.storage) if not _is_output(source, table.folder)]
+    remarks = () if chosen.layout is None else tuple(chosen.layout.remarks([source.name for source in sources]))
     began = time.monotonic()
     with table:
         if overwrite:
             table.clear()
         plan = _Plan.of(sources, table, chosen)
+        run = dataclasses.replace(plan.run, remarks=remarks)
         if on_start is not None:
-            on_start(plan.run(0, 0, 0.0))
-        done = errors = 0
+            on_start(run)
+        done = errors = unchanged = 0
         with contextlib.closing(_rows(chosen, plan.tasks, executor)) as rows:
             for row in rows:
-                full = plan.full(row)
+                same = "same" in row
+                full = {**plan.earlier[row["source"]], "stamp": row["stamp"]} if same else row
                 table.add(full)
                 done += 1
-                errors += full.get("error") is not None
+                unchanged += same
+                errors += not same and full.get("error") is not None
                 if on_row is not None:
-                    on_row(full, Progress(done, len(plan.tasks), errors, time.monotonic() - began))
-    return plan.run(done, errors, time.monotonic() - began)
+                    told = {**full, "unchanged": True} if same else full
+                    on_row(told, Progress(done, len(plan.tasks), errors, time.monotonic() - began))
+    return dataclasses.replace(
+        run, kept=run.kept + unchanged, done=done - unchanged, errors=errors, seconds=time.monotonic() - began
+    )
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class _Plan:
-    """What is to be done, and what is known from before."""
+    """What is to be done, and what is known from before.
 
-    found: int
+    Attributes:
+        run: before anything is done.
+        tasks: to do.
+        earlier: rows that may turn out to be the same.
+    """
+
+    run: FleetRun
     tasks: list[Task]
-    earlier: dict[str, Mapping[str, Any]] = field(default_factory=dict)  # rows that may turn out to be the same
-    kept: int = 0
-    other_versions: int = 0
+    earlier: Mapping[str, Mapping[str, Any]]
 
     @classmethod
     def of(cls, sources: list[Source], table: FleetTable, settings: FleetSettings) -> _Plan:
-        plan = cls(len(sources), [])
         rows: dict[str, Mapping[str, Any]] = {}
         if table.exists:
             columns = ["checksum", "stamp", "settings", "version", "error_kind"]
             rows = {row["source"]: row for row in table.read(columns).to_pylist()}
-        text, touched = settings.text, set()
+        text, tasks, touched, kept = settings.text, [], set(), []
         for source in sources:
             row = rows.get(source.name)
             if row is None or row["settings"] != text or _again(row):
-                plan.tasks.append(Task(source))
+                tasks.append(Task(source))
             elif row["stamp"] != source.stamp:
-                plan.tasks.append(Task(source, row["checksum"] or ""))
+                tasks.append(Task(source, row["checksum"] or ""))
                 touched.add(source.name)
             else:
-                plan.kept += 1
-                plan.other_versions += row["version"] != iparam.__version__
+                kept.append(row)
+        named = {source.name for source in sources}
+        gone = [row for name, row in rows.items() if name not in named]
+        earlier = {}
         if touched:
-            plan.earlier = {row["source"]: row for row in table.read().to_pylist() if row["source"] in touched}
-        return plan
-
-    def full(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A row of the table; of a recording whose contents are the same, its earlier one with the new stamp."""
-        return {**self.earlier[row["source"]], "stamp": row["stamp"]} if "same" in row else row
-
-    def run(self, identified: int, errors: int, seconds: float) -> FleetRun:
-        return FleetRun(self.found, self.kept, identified, errors, self.other_versions, seconds)
+            earlier = {row["source"]: row for row in table.read().to_pylist() if row["source"] in touched}
+        run = FleetRun(
+            found=len(sources),
+            kept=len(kept),
+            done=0,
+            errors=0,
+            other_versions=sum(row["version"] != iparam.__version__ for row in kept),
+            gone=tuple(row["source"] for row in gone),
+            gone_otherwise=sum(row["settings"] != text for row in gone),
+            remarks=(),
+            seconds=0.0,
+        )
+        return cls(run, tasks, earlier)
 
 
 def _again(row: Mapping[str, Any]) -> bool:

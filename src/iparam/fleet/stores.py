@@ -157,7 +157,12 @@ def _opened(address: str, options: Mapping[str, Any] | None) -> tuple[Any, str]:
         system, path = fsspec.core.url_to_fs(address, **dict(options or {}))
     except ImportError as error:  # names the package of that store
         raise StoreError(f"{address} cannot be read: {' '.join(str(error).split())}") from None
-    except (ValueError, TypeError, OSError) as error:
+    except ValueError as error:  # a protocol that nobody knows
+        raise InputError(
+            f"{address} is no address of a store ({' '.join(str(error).split())[:200]}): give a folder, a glob in "
+            "quotes, or an address such as s3://bucket/runs"
+        ) from None
+    except (TypeError, OSError) as error:
         raise StoreError(f"{address} is no address of a store: {' '.join(str(error).split())[:200]}") from None
     log = logging.getLogger(type(system).__module__.partition(".")[0])
     if log.level == logging.NOTSET:  # what a store's client has to tell is said here, in one sentence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,6 +13,8 @@ import numpy as np
 from iparam.estimation.estimate import DERIVED_NAMES
 
 USABLE = ("good", "usable")
+_NUMBER = re.compile(r"[-+]?\d[\d.]*(e[-+]?\d+)?")
+_BYTES = re.compile(r"b'[^']*'")
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ class FleetSummary:
     Attributes:
         groups: by robot, arm and tool.
         causes: slugs of causes, most frequent first, and in how many recordings.
-        errors: first words of errors, most frequent first, and in how many recordings.
+        errors: errors that differ in names and numbers only, as the first of them has it, most frequent first, and
+            in how many recordings.
     """
 
     groups: tuple[Group, ...]
@@ -70,14 +73,18 @@ def summarize(rows: Iterable[Mapping[str, Any]]) -> FleetSummary:
     groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     causes: Counter[str] = Counter()
     errors: Counter[str] = Counter()
+    examples: dict[str, str] = {}
     for row in rows:
         key = (row["robot"] or "", row["arm"] or "", row["tool"] or "")
         groups.setdefault(key, []).append(row)
         causes.update(set(row["causes"] or ()))
         if row["error"] is not None:
-            errors[_kind_of(row["error"], row["source"])] += 1
+            kind = _kind_of(row["error"], row["source"])
+            errors[kind] += 1
+            examples.setdefault(kind, _with_name(row["error"], row["source"]))
     made = tuple(_group(key, members) for key, members in sorted(groups.items()))
-    return FleetSummary(made, tuple(causes.most_common()), tuple(errors.most_common()))
+    told = tuple((examples[kind], count) for kind, count in errors.most_common())
+    return FleetSummary(made, tuple(causes.most_common()), told)
 
 
 def _group(key: tuple[str, str, str], rows: list[Mapping[str, Any]]) -> Group:
@@ -102,5 +109,8 @@ def _group(key: tuple[str, str, str], rows: list[Mapping[str, Any]]) -> Group:
 def _kind_of(error: str, source: str) -> str:
     """An error without what belongs to one recording only: its name and its numbers."""
     text = error.replace(source, "").replace(source.rpartition("/")[2], "")
-    words = [word for word in text.split() if not any(char.isdigit() for char in word) and word.strip(":,;")]
-    return textwrap.shorten(" ".join(words), 80, placeholder=" ...")
+    return _NUMBER.sub("0", _BYTES.sub("b''", text))
+
+
+def _with_name(error: str, source: str) -> str:
+    return error if source in error else f"{source}: {error}"

@@ -19,7 +19,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from iparam.errors import FileFormatError, InputError
+from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.estimation.estimate import DERIVED_NAMES
 from iparam.files.atomic import atomic_file
 
@@ -97,6 +97,11 @@ class FleetTable:
         """Whether there are rows of an earlier run."""
         return (self.folder / TABLE).exists() or any(self._pieces())
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether the last run has not come to its end: it was cut off, or still goes on."""
+        return (self.folder / PIECES).is_dir()
+
     def __enter__(self) -> Self:
         """Make the folder, and keep others from writing into it meanwhile."""
         try:
@@ -114,6 +119,8 @@ class FleetTable:
             self.flush()
             if kind is None:
                 self.join()
+            elif not self.exists:  # nothing was done: nothing is left behind
+                self._remove_if_empty()
         finally:
             if self._held is not None:
                 os.close(self._held)
@@ -137,13 +144,17 @@ class FleetTable:
     def join(self) -> None:
         """One file of all pieces, by source; they go once it is on disk."""
         pieces = list(self._pieces())
-        if not pieces:
-            return
-        _write(self.folder / TABLE, self.read())
+        if pieces:
+            _write(self.folder / TABLE, self.read())
         for piece in pieces:
             piece.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             (self.folder / PIECES).rmdir()
+
+    def _remove_if_empty(self) -> None:
+        for folder in (self.folder / PIECES, self.folder):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
     def clear(self) -> None:
         """Delete all rows."""
@@ -187,8 +198,13 @@ def _hold(folder: Path) -> int | None:
 
 
 def _write(path: Path, rows: pa.Table) -> None:
-    with atomic_file(path) as stream:
-        pq.write_table(rows, stream, compression="zstd")
+    try:
+        with atomic_file(path) as stream:
+            pq.write_table(rows, stream, compression="zstd")
+    except InputError as error:  # no room, or no right to write any more
+        raise IparamError(
+            f"{error}. The rows before are kept: when there is room again, the same with resume=True does the rest"
+        ) from None
 
 
 def _read(path: Path, columns: list[str] | None) -> pa.Table:

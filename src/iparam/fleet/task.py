@@ -62,6 +62,11 @@ class FleetSettings:
     described: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def robot_name(self) -> str | None:
+        """Of the arm that all recordings are said to be of."""
+        return self.robot.name if isinstance(self.robot, Robot) else Path(self.robot).stem if self.robot else None
+
+    @property
     def text(self) -> str:
         """One line of JSON for the column ``settings``."""
         stated = {name: value for name, value in self.described.items() if value not in (None, "", (), {})}
@@ -91,13 +96,16 @@ def identify_source(settings: FleetSettings, task: Task) -> dict[str, Any]:
     A recording whose contents are those of ``task.known`` is not identified again: its row has the key ``same``.
     """
     source, began = task.source, time.perf_counter()
-    labels = Labels() if settings.layout is None else settings.layout.labels(source.name)
+    labels = (None if settings.layout is None else settings.layout.labels(source.name)) or Labels()
     row: dict[str, Any] = {
         "source": source.name,
         "size": source.size,
         "stamp": source.stamp,
+        "robot": settings.robot_name,
         "arm": labels.arm,
         "tool": labels.tool,
+        "recorded": labels.recorded,
+        "recorded_from": None if labels.recorded is None else "name",
         "settings": settings.text,
         "version": iparam.__version__,
     }

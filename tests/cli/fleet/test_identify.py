@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -69,7 +70,8 @@ def test_events_then_a_table_and_causes(folder: Path, dask_scheduler: str, capsy
     assert events[2]["done"] == 2
     assert events[3]["causes"]["wrench-sign"] == 1
     assert events[3]["groups"][1]["tool"] == "saw"
-    assert err == ""
+    assert "--layout '{arm}/{tool}.parquet' does not fit 1 of 2 recordings, bad.csv: these have" in err
+    assert (events[3]["done"], events[3]["identified"], events[3]["errors"]) == (2, 1, 1)
     (row,) = [row for row in FleetTable("fleet").read().to_pylist() if row["error"] is None]
     told = Recording.load("runs/arm1/saw.parquet", robot="ur5e")
     assert row["causes"] == [cause["cause"] for cause in iparam.identify_payload(told, "ur5e").assessment["causes"]]
@@ -79,6 +81,17 @@ def test_events_then_a_table_and_causes(folder: Path, dask_scheduler: str, capsy
     assert main([*line, "--resume", "--layout", "{arm}/{tool}.parquet", "--measures", "reaction"]) == 0
     out, _ = capsys.readouterr()
     assert "ur5e arm1 saw" in " ".join(out.split())
+    assert "mass: the median of what is good or usable" in out
+    assert re.search(r"errors, in how many recordings\n +1  bad.csv has no column 'time'; its columns: .*--map", out)
+    assert re.search(r"done +1 identified, 1 with an error, in [\d.]+ s", out)
+    shutil.rmtree("runs/arm1")
+    shutil.copytree("runs", "other")
+    assert main(["fleet", "identify", "other", "--output", "fleet", "--resume", "--scheduler", dask_scheduler]) == 1
+    out, err = capsys.readouterr()
+    assert "note: the table has 1 recording that other does not name, or not any more (arm1/saw.parquet)" in err
+    assert "they stay as they are, 1 of them made with other options" in err
+    assert "iparam: 1 recording\n" in err
+    assert "none of 1 recording could be identified" in err
     (row,) = [row for row in FleetTable("fleet").read().to_pylist() if row["error"] is None]
     assert row["verdict"] != "refuted"
     assert row["mass"] == pytest.approx(2.0, abs=0.02)
@@ -93,6 +106,7 @@ def test_events_then_a_table_and_causes(folder: Path, dask_scheduler: str, capsy
         (["--layout", "{robot}"], 2, "--layout must name some of"),
         (["--method", "all"], 2, "choose one"),
         (["--robot", "nonsense"], 2, "nonsense"),
+        (["--layout", "{arm}/{tool}/{time}.mcap"], 2, "fits none of the recordings: arm1/saw.parquet, bad.csv"),
     ],
 )
 def test_what_cannot_be_is_refused(
@@ -110,6 +124,6 @@ def test_nothing_to_identify_and_nothing_identified(
     assert main(["fleet", "identify", "nowhere", "--output", "fleet", *where]) == 1
     assert "nowhere: it is not there" in capsys.readouterr().err
     assert main(["fleet", "identify", "runs/*.csv", "--robot", "ur5e", "--output", "fleet", *where]) == 1
-    assert "none of the 1 recordings could be identified" in capsys.readouterr().err
+    assert "none of 1 recording could be identified" in capsys.readouterr().err
     assert main(["fleet", "identify", "runs/*.csv", "--robot", "ur5e", "--output", "fleet", *where]) == 2
     assert "--resume" in capsys.readouterr().err

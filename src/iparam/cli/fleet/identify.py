@@ -7,14 +7,16 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, live_line, note, print_json, print_line, print_table, say
-from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.console.option_names import in_options
+from iparam.cli.console.printing import live_line, note, print_json, print_line, print_table, say
+from iparam.cli.console.written_files import Writes
 from iparam.cli.fleet.settings import FleetSettingsOptions
 from iparam.cli.options.scheduler import SchedulerOptions
 from iparam.errors import InputError, IparamError
@@ -22,9 +24,14 @@ from iparam.files.kind import FileKind
 from iparam.rounding import number
 
 if TYPE_CHECKING:
-    from iparam.fleet import FleetRun, Progress
+    from iparam.fleet import FleetRun, FleetSummary, Group, Progress
 
 _SHOWN = 0.2  # s between two lines of progress
+_MOST_GROUPS = 40
+"""Robots and tools that are listed, those in trouble first; the report has all."""
+
+_MOST_TOLD = 5
+"""Causes and errors that are listed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,17 +41,19 @@ class FleetIdentify(FleetSettingsOptions, SchedulerOptions):
     Example:
       iparam fleet identify 'runs/**/*.parquet' --robot ur5e --output fleet
       iparam fleet identify s3://logs/2026 --robot ur10e --output fleet --resume \
-          --layout '{arm}/{tool}/{time}.mcap' --scheduler tcp://10.0.0.5:8786
+          --layout '{arm}/{tool}/{time}' --scheduler tcp://10.0.0.5:8786
     """
 
     pattern: Positional[Annotated[str, arg(metavar="PATTERN")]]
     """A folder, a glob in quotes, or an address: s3://, gs://, memory://. Parquet, CSV, bags and MCAP."""
     output: Annotated[Path, arg(metavar="DIR"), Writes(files={"recordings.parquet": FileKind.FLEET})]
     """Folder for the table."""
-    overwrite: Overwrite = False
+    overwrite: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Delete the rows of an earlier run and begin anew."""
     resume: Annotated[bool, arg(help_behavior_hint="")] = False
     """Keep rows of an earlier run whose recording and options have not changed."""
-    json: AsJson = False
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print events, a JSON object a line: start, recording, finish; SI units, all digits."""
 
     def run(self) -> None:
         """Identify all, and print a summary."""
@@ -56,7 +65,6 @@ class FleetIdentify(FleetSettingsOptions, SchedulerOptions):
                 "--overwrite begins anew"
             )
         settings = self.settings()
-        began = time.monotonic()
         with self.executor() as executor, live_line("looking for recordings") as show:
             try:
                 done = iparam.fleet.identify_fleet(
@@ -66,66 +74,103 @@ class FleetIdentify(FleetSettingsOptions, SchedulerOptions):
                     executor=executor,
                     resume=self.resume,
                     overwrite=self.overwrite,
-                    on_start=self._start,
+                    on_start=partial(self._start, show),
                     on_row=_Teller(show, self.json).tell,
                 )
             except KeyboardInterrupt:
-                say(f"interrupted: what is done is in {self.output}; go on with --resume")
+                say(f"interrupted: {self._kept()}")
                 raise
             except iparam.fleet.ExecutorLostError as error:
-                raise IparamError(
-                    f"{error}. What is done is in {self.output}: once it runs again, the same command with --resume "
-                    "does the rest"
-                ) from None
-        self._report(done, time.monotonic() - began)
-        if done.identified and done.errors == done.identified:
-            raise IparamError(f"none of the {done.identified} recordings could be identified: see the errors above")
+                raise IparamError(f"{error}. Once it runs again: {self._kept()}") from None
+        self._report(done)
+        if done.done and not done.identified:
+            raise IparamError(f"none of {_recordings(done.done)} could be identified: see the errors above")
 
-    def _start(self, plan: FleetRun) -> None:
+    def _kept(self) -> str:
+        """What is left of a run that was cut off, and how it goes on."""
+        table = iparam.fleet.FleetTable(self.output)
+        if not table.exists:
+            return "nothing was done yet, and nothing is written"
+        return f"what is done is in {self.output}; the same command with --resume does the rest"
+
+    def _start(self, show: Callable[[str], None] | None, plan: FleetRun) -> None:
+        for remark in plan.remarks:
+            note(remark)
         if plan.other_versions:
+            note(f"rows kept that another version of iparam made: {plan.other_versions}; --overwrite does all anew")
+        if plan.gone:
+            other = f", {plan.gone_otherwise} of them made with other options" if plan.gone_otherwise else ""
             note(
-                f"{plan.other_versions} rows that are kept are of another version of iparam; --overwrite does all anew"
+                f"the table has {_recordings(len(plan.gone))} that {self.pattern} does not name, or not any more "
+                f"({plan.gone[0]}{', ...' if len(plan.gone) > 1 else ''}): they stay as they are{other}; --overwrite "
+                "begins without them"
             )
         if self.json:
-            _event("start", found=plan.found, kept=plan.kept, to_do=plan.found - plan.kept)
+            counts = {"found": plan.found, "kept": plan.kept, "to_do": plan.to_do}
+            _event("start", **counts, gone=plan.gone, remarks=plan.remarks)
         else:
             kept = f", {plan.kept} of them done already" if plan.kept else ""
-            say(f"{plan.found} recordings{kept}")
+            say(f"{_recordings(plan.found)}{kept}")
+        if show is not None and plan.to_do:
+            show("starting the workers")
 
-    def _report(self, done: FleetRun, seconds: float) -> None:
+    def _report(self, done: FleetRun) -> None:
         rows = iparam.fleet.FleetTable(self.output).read(iparam.fleet.SUMMARY_COLUMNS).to_pylist()
-        summary = iparam.fleet.summarize(rows)
+        summary, rate = iparam.fleet.summarize(rows), done.done / max(done.seconds, 1e-9)
         if self.json:
             _event(
                 "finish",
                 found=done.found,
                 kept=done.kept,
+                done=done.done,
                 identified=done.identified,
                 errors=done.errors,
-                seconds=seconds,
-                rate=done.identified / seconds,
+                seconds=done.seconds,
+                rate=rate,
                 groups=[dataclasses.asdict(group) for group in summary.groups],
                 causes=dict(summary.causes),
                 output=str(self.output),
             )
             return
+        self._print_groups(summary, len(rows))
+        for title, counted in (("causes", summary.causes), ("errors", summary.errors)):
+            if counted:
+                print_line()
+                print_line(f"{title}, in how many recordings")
+            shown = len(counted) if len(counted) <= _MOST_TOLD + 1 else _MOST_TOLD
+            for text, count in counted[:shown]:
+                print_line(f"{count:>6}  {'e.g. ' if title == 'errors' and count > 1 else ''}{in_options(text)}")
+            if rest := counted[shown:]:
+                print_line(f"{sum(count for _, count in rest):>6}  of {len(rest)} more kinds: see iparam fleet report")
+        print_line()
+        if done.done:
+            failed = f", {done.errors} with an error" if done.errors else ""
+            told = f"{done.identified} identified{failed}, in {_duration(done.seconds)}, {rate:.3g} a second"
+            print_line(f"done       {told}")
+        if done.kept:
+            print_line(f"kept       {_recordings(done.kept)}, unchanged")
+        print_line(f"table      {self.output / 'recordings.parquet'}")
+
+    def _print_groups(self, summary: FleetSummary, count: int) -> None:
+        groups, title = list(summary.groups), f"{self.output}: {_recordings(count)}"
+        if len(groups) > _MOST_GROUPS:
+            groups = sorted(groups, key=_trouble, reverse=True)[:_MOST_GROUPS]
+            title += f"; the {_MOST_GROUPS} of {len(summary.groups)} robots and tools with most refuted and errors"
+        names = [("robot", "arm", "tool"), *((group.robot, group.arm, group.tool) for group in groups)]
+        used = [place for place in range(3) if any(name[place] for name in names[1:])] or [0]
+        widths = {place: max(len(name[place]) for name in names) for place in used}
+        header, *labels = ("  ".join(f"{name[place] or '-':<{widths[place]}}" for place in used) for name in names)
         lines = [
             [
-                " ".join(part for part in (group.robot, group.arm, group.tool) if part) or "-",
+                label,
                 *(str(count) for count in (group.recordings, group.good, group.usable, group.refuted, group.errors)),
                 number(group.mass, 4),
                 number(group.mass_scatter, 4),
             ]
-            for group in summary.groups
+            for label, group in zip(labels, groups, strict=True)
         ]
-        header = ["robot, arm, tool", "logs", "good", "usable", "refuted", "errors", "mass kg", "scatter"]
-        print_table(f"{self.output}: {len(rows)} recordings", header, lines)
-        for title, counted in (("cause", summary.causes), ("error", summary.errors)):
-            for text, count in counted[:5]:
-                print_line(f"{title}      {count:>6}  {text}")
-        print_line()
-        print_line(f"identified {done.identified} in {seconds:.1f} s, {done.identified / seconds:.3g} a second")
-        print_line(f"table      {self.output / 'recordings.parquet'}")
+        print_table(title, [header, "logs", "good", "usable", "refuted", "errors", "mass kg", "scatter kg"], lines)
+        print_line("mass: the median of what is good or usable; scatter: from recording to recording")
 
 
 @dataclass
@@ -140,6 +185,7 @@ class _Teller:
         """Tell a row and how far the run is."""
         if self.json:
             kept = {name: row.get(name) for name in ("source", "verdict", "mass", "mass_deviation", "error")}
+            kept["unchanged"] = row.get("unchanged", False)
             counted = {"done": progress.done, "total": progress.total, "rate": progress.rate}
             _event("recording", **kept, **counted, seconds_left=progress.seconds_left)
         if self.show is None or time.monotonic() - self.told < _SHOWN:
@@ -157,7 +203,17 @@ def _event(kind: str, **content: Any) -> None:
     sys.stdout.flush()  # whoever reads it waits for it
 
 
+def _trouble(group: Group) -> tuple[float, int]:
+    return (group.refuted + group.errors) / group.recordings, group.recordings
+
+
+def _recordings(count: int) -> str:
+    return f"{count} recording" if count == 1 else f"{count} recordings"
+
+
 def _duration(seconds: float) -> str:
+    if seconds < 10.0:
+        return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -30,7 +30,7 @@ class FleetSettingsOptions(CorrectedRunOptions):
     """The options; a command adds its own to them."""
 
     layout: Annotated[str | None, arg(metavar="NAMES", help_behavior_hint="(default: the recording says)")] = None
-    """What the parts of a name mean, e.g. '{arm}/{tool}/{time}.parquet'."""
+    """What the parts of a name mean, e.g. '{arm}/{tool}/{time}'; * is any text, and no suffix any of them."""
     method: Method = "consistent"
     """The estimator."""
     bias: Literal["estimate", "constant", "none", "drifting"] = "estimate"
