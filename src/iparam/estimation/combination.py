@@ -16,9 +16,10 @@ from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import ContradictionError, InputError
 from iparam.estimation.assessment.refutation import shows_no_body, unexplained
 from iparam.estimation.errors import IdentificationError
-from iparam.estimation.estimate import Estimate
+from iparam.estimation.estimate import Estimate, lasting_warnings
 from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
+from iparam.estimation.payload.partial_estimate import part_of
 from iparam.rounding import NORMAL_95
 from iparam.sensing.sensor_frame import rigid_frames
 from iparam.spatial.consistency import is_physically_consistent
@@ -36,6 +37,9 @@ NOTHING_KNOWN_OF_ERRORS = (
     "The second load states no standard deviations: it counts as known exactly, and the intervals are those of the "
     "first alone."
 )
+
+MIXED = 1e-12
+"""Share from which a parameter that is not known has a part in another one, seen from another frame."""
 
 
 def phi_transform(T_ab: ArrayLike) -> FloatArray:
@@ -72,19 +76,22 @@ def combine_estimates(
         ContradictionError: the frames differ and nothing says how; or both come from one measured signal, so that their
             errors are not independent.
     """
-    first.require_complete("a combination has all ten parameters")
+    first.require_weight("a combination takes masses and centres of mass")
     first.require_credit("a combination believes its results")
     if isinstance(second, Estimate):
-        second.require_complete("a combination has all ten parameters")
+        second.require_weight("a combination takes masses and centres of mass")
         second.require_credit("a combination believes its results")
         _require_independent(first, second)
-        other, spread, frame = second.phi, second.covariance_phi, second.frame
+        other, spread, frame = second.known_phi, np.nan_to_num(second.covariance_phi, nan=0.0), second.frame
+        open_to = np.isnan(second.phi)
     else:
-        other, spread = second.phi, np.zeros((10, 10))
+        other, spread, open_to = second.phi, np.zeros((10, 10)), np.zeros(10, dtype=bool)
     moved = phi_transform(_pose_between(first.frame, frame, pose, robot))
     sign = -1.0 if minus else 1.0
-    free = first.phi + sign * moved @ other
-    covariance = first.covariance_phi + moved @ spread @ moved.T
+    unknown = np.isnan(first.phi) | (np.abs(moved[:, open_to]) > MIXED).any(axis=1)
+    free = np.where(unknown, np.nan, first.known_phi + sign * moved @ other)
+    covariance = np.nan_to_num(first.covariance_phi, nan=0.0) + moved @ spread @ moved.T
+    covariance = np.where(unknown[:, None] | unknown, np.nan, covariance)
     warnings = _warnings(first, second)
     half = NORMAL_95 * float(np.sqrt(covariance[0, 0]))
     if not free[0] > half:
@@ -94,7 +101,7 @@ def combine_estimates(
             "seen"
         )
     phi = free
-    possible = bool(is_physically_consistent(free))
+    possible = unknown.any() or bool(is_physically_consistent(free))
     if not possible:
         phi = nearest_consistent(free, _inverse(covariance))
         distance = np.sqrt((phi - free) @ _inverse(covariance) @ (phi - free))
@@ -102,6 +109,7 @@ def combine_estimates(
             "The two results leave parameters that no rigid body has; the nearest consistent ones, "
             f"{distance:.1f} standard deviations away, were taken."
         )
+    left_open = [part_of(phi)] if unknown.any() else precision_warnings(phi, np.sqrt(np.diag(covariance)))
     combined = estimate_of(
         METHODS[minus],
         phi,
@@ -110,11 +118,11 @@ def combine_estimates(
         residual_norm=first.residual_norm,
         residual_rms=first.residual_rms,
         samples=first.samples,
-        data_share=_data_share(first, second, moved),
-        warnings=[*warnings, *precision_warnings(phi, np.sqrt(np.diag(covariance)))],
+        data_share=None if unknown.any() else _data_share(first, second, moved),
+        warnings=[*warnings, *left_open],
         unconstrained_phi=None if possible else free,
     )
-    reason = shows_no_body(combined)
+    reason = "" if unknown.any() else shows_no_body(combined)
     if reason:
         reason = f"{reason} So the second result is not a part of the first, or not where it is said to be."
     return dataclasses.replace(
@@ -153,10 +161,10 @@ def _require_independent(first: Estimate, second: Estimate) -> None:
 
 def _warnings(first: Estimate, second: Estimate | InertialParameters) -> list[str]:
     """What both had to say that stays true of the combination."""
-    found = [text for text in first.warnings if "not determined" not in text]
+    found = lasting_warnings(first.warnings)
     if not isinstance(second, Estimate):
         return [*found, NOTHING_KNOWN_OF_ERRORS]
-    found += [text for text in second.warnings if "not determined" not in text]
+    found += lasting_warnings(second.warnings)
     if not first.frame or not second.frame:
         found.append("A result does not name its frame: both are believed to be in the same one.")
     if first.robot and second.robot and first.robot != second.robot:

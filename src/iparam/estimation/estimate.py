@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -182,13 +182,29 @@ class Estimate:
         self.require_complete("a body has all ten parameters")
         return InertialParameters.from_phi(self.phi)
 
+    @property
+    def known_phi(self) -> FloatArray:
+        """(10,) phi with zeros for what the data do not determine."""
+        return np.nan_to_num(self.phi, nan=0.0)
+
+    @property
+    def to_see_the_rest(self) -> str:
+        """The warning that says what the data determine, and what would show the rest; "" for a whole result."""
+        return "" if self.complete else part_warning(self.warnings)
+
     def require_complete(self, what: str) -> None:
         """Raise an error if the result is a part only; ``what`` needs all of it, in a sentence."""
-        if not self.complete:
-            known = ", ".join(self.determined)
+        self._require(self.complete, what)
+
+    def require_weight(self, what: str) -> None:
+        """Raise an error if mass or centre of mass is not known; ``what`` needs them, in a sentence."""
+        self._require(not np.isnan(self.phi[:4]).any(), what)
+
+    def _require(self, known: bool, what: str) -> None:
+        if not known:
+            has = ", ".join(self.determined)
             raise InputError(
-                f"{what}, and this result has {f'only {known}' if known else 'none of them'}: the data "
-                "did not determine the rest (null). The result's warnings say what would show it"
+                f"{what}, and this result has {f'only {has}' if has else 'none of them'}. {self.to_see_the_rest}"
             )
 
     def require_credit(self, what: str) -> None:
@@ -370,6 +386,22 @@ def stated_causes(document: JsonSection) -> tuple[Cause, ...]:
         )
         for cause in (part.sections("causes") if part.has("causes") else [])
     )
+
+
+ONLY_A_PART = "The data determine only "
+"""How the warning begins that says what the data determine of a load, and what would show the rest."""
+
+_UNSTATED_PART = "The data do not show the rest (null): a motion of 'iparam excite optimize' does"
+
+
+def part_warning(warnings: Iterable[str]) -> str:
+    """The one of some warnings that says what would show the rest of a load; a plain sentence if none does."""
+    return next((text for text in warnings if text.startswith(ONLY_A_PART)), _UNSTATED_PART)
+
+
+def lasting_warnings(warnings: Iterable[str]) -> list[str]:
+    """Those of some warnings that stay true where the result becomes a part of another: not what it determines."""
+    return [text for text in warnings if "not determined" not in text and not text.startswith(ONLY_A_PART)]
 
 
 def grouped_names(known: ArrayLike) -> tuple[str, ...]:

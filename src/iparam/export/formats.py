@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from iparam.errors import InputError, UnknownNameError
 from iparam.export.franka import to_franka
-from iparam.export.json_load import to_json
+from iparam.export.json_load import to_json, to_json_static
 from iparam.export.kuka import to_kuka
 from iparam.export.load import IdentifiedLoad, StaticLoad
 from iparam.export.mjcf import to_mjcf
@@ -71,7 +71,14 @@ FORMATS = {
             to_ros2_yaml,
             to_ros2_yaml_static,
         ),
-        ExportFormat("json", ".json", "the load alone, in iparam's own terms", FileKind.EXPORTED_LOAD, to_json),
+        ExportFormat(
+            "json",
+            ".json",
+            "the load alone, in iparam's own terms",
+            FileKind.EXPORTED_LOAD,
+            to_json,
+            to_json_static,
+        ),
     )
 }
 
@@ -94,9 +101,9 @@ def export_load(load: IdentifiedLoad | StaticLoad, format_name: str, force: bool
     if isinstance(load, IdentifiedLoad):
         return chosen.write(load)
     if chosen.write_static is None:
-        able = " and ".join(entry.name for entry in FORMATS.values() if entry.write_static is not None)
+        able = ", ".join(entry.name for entry in FORMATS.values() if entry.write_static is not None)
         raise InputError(
-            f"format {format_name} needs an inertia, which this result does not have in full; its warnings say what "
-            f"would show it. {able} can do without"
+            f"format {format_name} needs an inertia, which this result does not have in full. {load.to_see_the_rest} "
+            f"Its shape would tell it, too (--shape, --shape-box). Formats that do without: {able}"
         )
     return chosen.write_static(load)

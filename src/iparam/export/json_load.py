@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iparam.export.load import LOAD_FORMAT, IdentifiedLoad
+from iparam.export.load import LOAD_FORMAT, IdentifiedLoad, StaticLoad
 from iparam.export.remarks import remarks
 from iparam.files.json import json_text
 from iparam.spatial.inertia import principal_axes
@@ -28,6 +28,27 @@ def to_json(load: IdentifiedLoad) -> str:
         "phi": load.phi.tolist(),
         "principal_moments": moments.tolist(),
         "principal_axes": rotation.tolist(),
+        "physically_consistent": not load.violations,
+        "warnings": list(load.warnings),
+        **({"assessment": {"verdict": "refuted", "sentence": load.refuted}} if load.refuted else {}),
+    }
+    return json_text(document)
+
+
+def to_json_static(load: StaticLoad) -> str:
+    """The same of a load whose inertia is not known in full: null, as in the result."""
+    document = {
+        "format": LOAD_FORMAT,
+        "comment": remarks(
+            load,
+            "Mass [kg]; center_of_mass in the frame [m]. The inertia is not known in full: null.",
+            "phi: m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the frame's origin.",
+        ),
+        "frame": load.frame,
+        "mass": load.mass,
+        "center_of_mass": load.center_of_mass.tolist(),
+        "inertia_about_com": None,
+        "phi": [load.mass, *(load.mass * load.center_of_mass).tolist(), *([None] * 6)],
         "physically_consistent": not load.violations,
         "warnings": list(load.warnings),
         **({"assessment": {"verdict": "refuted", "sentence": load.refuted}} if load.refuted else {}),

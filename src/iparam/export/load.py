@@ -13,7 +13,7 @@ import numpy as np
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import ContradictionError, FileFormatError, InputError, IparamError
 from iparam.estimation.errors import RefutedResultError
-from iparam.estimation.estimate import stated_refutation
+from iparam.estimation.estimate import part_warning, stated_refutation
 from iparam.export.discrediting import UNSTATED, discrediting
 from iparam.files.json import JsonSection, read_json
 from iparam.robot.catalog import catalog_robot, robot_names
@@ -79,7 +79,7 @@ class IdentifiedLoad:
     def from_estimate(cls, estimate: Estimate, frame: str | None = None) -> IdentifiedLoad:
         """The load of an `Estimate`; ``frame`` is for one that does not say which it is in, and has to agree else."""
         if np.isnan([estimate.mass, *estimate.center_of_mass, *estimate.inertia_about_com.ravel()]).any():
-            estimate.require_complete("an exported load has all ten parameters")
+            estimate.require_complete("this load has all ten parameters, which StaticLoad does not need")
         if frame is not None and estimate.frame not in ("", frame):
             raise ContradictionError(
                 f"the estimate is in the frame {estimate.frame!r}, not in {frame!r}: leave the frame out, or identify "
@@ -219,16 +219,20 @@ class StaticLoad:
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> StaticLoad:
-        """Read what `iparam identify payload --static` wrote, or a result whose data did not determine the inertia."""
+        """Read what `iparam identify payload --static` wrote, a result whose data did not determine the inertia, or
+        what the format ``json`` makes of them.
+        """
         document = read_json(path)
         stated = document.text("format")
-        if stated not in (STATIC_FORMAT, RESULT_FORMAT):
+        if stated not in (STATIC_FORMAT, RESULT_FORMAT, LOAD_FORMAT):
             raise document.error("format", f"is {stated!r}, not {STATIC_FORMAT!r}")
         for key in ("mass", "center_of_mass"):
             value = document.content.get(key, 0.0)
             if value is None or (isinstance(value, list) and None in value):
+                said = document.content.get("warnings")
+                texts = [text for text in said if isinstance(text, str)] if isinstance(said, list) else []
                 raise document.error(
-                    key, "is null: the data did not determine it. The result's warnings say what would show it"
+                    key, f"is null, and every export takes mass and centre of mass. {part_warning(texts)}"
                 )
         warnings = document.content.get("warnings", [UNSTATED])
         if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):
@@ -244,6 +248,11 @@ class StaticLoad:
             return cls(document.number("mass"), center, frame, tuple(warnings), refuted)
         except InputError as error:
             raise FileFormatError(f"{document.file}: {error}") from None
+
+    @property
+    def to_see_the_rest(self) -> str:
+        """What would show the inertia, in a sentence."""
+        return part_warning(self.warnings)
 
     @property
     def discredited_by(self) -> tuple[str, ...]:
@@ -270,7 +279,8 @@ def is_static_result(path: str | os.PathLike[str]) -> bool:
     """Whether a JSON file is the result of rests, or one whose data did not determine the whole inertia."""
     document = read_json(path)
     stated = document.content.get("format")
-    return stated == STATIC_FORMAT or (stated == RESULT_FORMAT and _has_null(document.content.get("phi", 0.0)))
+    open_to = _has_null(document.content.get("phi", 0.0))
+    return stated == STATIC_FORMAT or (stated in (RESULT_FORMAT, LOAD_FORMAT) and open_to)
 
 
 def _has_null(value: object) -> bool:

@@ -19,6 +19,12 @@ from iparam.spatial.consistency import is_physically_consistent
 REGULAR = 1e-10
 """Least eigenvalue of a Gram matrix with columns of unit length that counts as determined."""
 
+LARGEST = 2.0
+"""Radius of gyration, and distance of the centre of mass, of the largest load that is thought of [m]."""
+
+LEAST_MASS = 0.01
+"""Of a load that has a size [kg]."""
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -149,6 +155,19 @@ def load_information(gram: FloatArray) -> FloatArray:
     return np.asarray(own - cross @ solve_regular(rest, cross.T))
 
 
+def _of_a_size(phi: FloatArray, information: FloatArray) -> FloatArray:
+    """Phi (10,) without what lets it be larger than any load, where the data hardly tell: noise of the motion alone may
+    make moments of tons of what no turn shows, and a possible body of that size is nowhere near the rest of the load.
+    """
+    mass = max(abs(float(phi[0])), LEAST_MASS)
+    scale = mass * np.array([1.0, *[LARGEST] * 3, *[LARGEST**2] * 6])
+    if (np.abs(phi) <= scale * (1.0 + REGULAR)).all():
+        return phi
+    bound = np.diag(1.0 / scale**2)
+    bound[0, 0] = 0.0
+    return solve_regular(information + bound, information @ phi)
+
+
 def _possible(solution: FloatArray, gram: FloatArray) -> FloatArray:
     """The best solution whose load a rigid body can have."""
     phi = solution[:NUM_PARAMETERS]
@@ -162,7 +181,7 @@ def _possible(solution: FloatArray, gram: FloatArray) -> FloatArray:
         possible = np.zeros(NUM_PARAMETERS)
     else:
         try:
-            possible = nearest_consistent(phi, information)
+            possible = nearest_consistent(_of_a_size(phi, information), information)
         except IparamError:  # too far from any body for the solver: none of it is there
             possible = np.zeros(NUM_PARAMETERS)
     result = solution.copy()

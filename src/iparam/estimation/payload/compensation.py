@@ -28,6 +28,12 @@ from iparam.sensing.wrench_source import SensorWrench, WrenchSource
 WORSE = 1.05
 """How much more a force may change without a load than with it before that is said: something may touch the tool."""
 
+SMALL_INERTIA = 0.01
+"""For which it is said what an inertia that is not known exerts [kg m^2]; a load of 1 kg and 0.35 m across has it."""
+
+LEAST_LEFT = 1e-3
+"""Torque of such an inertia that is not worth a word [N m]."""
+
 
 def compensate_wrench(
     recording: Recording,
@@ -56,7 +62,7 @@ def compensate_wrench(
         The recording; its wrench covers the samples within the motion. A load is taken out once: a second one only if
         it was identified from what the first left.
     """
-    estimate.require_complete("the wrench of a load takes all ten parameters")
+    estimate.require_weight("what a load weighs and how it hangs takes its mass and centre of mass")
     _check_estimate(estimate, recording, robot)
     given = Correction() if correction is None else correction
     if given.without or given.rezeroed:
@@ -80,7 +86,7 @@ def compensate_wrench(
     matrices = aligned.regressor(measured.time[rows], robot, checked.gravity)
     if zeroed:
         matrices = offset_compensated_regressor(matrices, resting_regressor(robot, whole.q[0], checked.gravity))
-    values = measured.values[rows] - matrices @ estimate.phi
+    values = measured.values[rows] - matrices @ estimate.known_phi
     if estimate.sensor_bias is not None:
         values = values - np.concatenate([estimate.sensor_bias.force, estimate.sensor_bias.torque])
     clean = Signal(measured.time[rows], values, measured.unit, measured.frame)
@@ -89,11 +95,27 @@ def compensate_wrench(
         *aligned.warnings,
         *left_out,
         *checked.remarks,
+        *_left_in(matrices, estimate),
         *_not_in_it(measured.values[rows], values),
     ]
     result = recording.with_signal("wrench", clean).with_warnings(*warnings)
     total = estimate.mass + (compensated_mass(recording) or 0.0)
     return result.with_metadata(**{COMPENSATED: total}, compensated_method=estimate.method)
+
+
+def _left_in(matrices: FloatArray, estimate: Estimate) -> list[str]:
+    """A sentence on what an inertia that is not known exerts in a run with the regressors (N, 6, 10)."""
+    unknown = np.isnan(estimate.phi)
+    if not unknown.any():
+        return []
+    most = SMALL_INERTIA * float(np.abs(matrices[:, 3:, unknown]).max())
+    if most < LEAST_LEFT:
+        return []
+    sentence = (
+        f"The inertia is not known in full, and what it exerts stays in the torque: up to {most:.2g} N m for each "
+        f"{SMALL_INERTIA:g} kg m^2 in this run. {estimate.to_see_the_rest}"
+    )
+    return [sentence]
 
 
 def _check_estimate(estimate: Estimate, recording: Recording, robot: Robot) -> None:

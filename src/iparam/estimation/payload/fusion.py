@@ -8,11 +8,13 @@ from itertools import combinations
 
 import numpy as np
 
+from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError, InputError
 from iparam.estimation.errors import IdentificationError
-from iparam.estimation.estimate import Estimate
+from iparam.estimation.estimate import Estimate, lasting_warnings
 from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
+from iparam.estimation.payload.partial_estimate import part_of
 from iparam.spatial.consistency import is_physically_consistent
 
 METHOD = "fusion"
@@ -23,7 +25,8 @@ def fuse_estimates(estimates: Sequence[Estimate], *, accept_refuted: bool = Fals
 
     For independent errors that is the least squares estimate from all data together, and its covariance is below that
     of each. Estimates that differ by more than their covariances allow are still combined, with a warning, and the
-    covariance is raised by what they differ.
+    covariance is raised by what they differ. Of a result that determines a part of the load, that part weighs; what
+    none determines stays open.
 
     Args:
         estimates: two or more, e.g. from the wrist wrench and from joint torques of the same or of different runs.
@@ -33,52 +36,50 @@ def fuse_estimates(estimates: Sequence[Estimate], *, accept_refuted: bool = Fals
     if len(estimates) < 2:
         raise InputError(f"fusion needs at least two estimates, got {len(estimates)}")
     for estimate in estimates:
-        estimate.require_complete("fusion weighs all ten parameters")
         if not accept_refuted:
             estimate.require_credit("fusion believes each of its results")
     _require_independent(estimates)
     frame = _one_frame(estimates)
-    try:
-        informations = [np.linalg.inv(estimate.covariance_phi) for estimate in estimates]
-        for estimate in estimates:
-            np.linalg.cholesky(estimate.covariance_phi)
-    except np.linalg.LinAlgError:
-        raise IdentificationError("an estimate has a singular covariance and cannot be weighed") from None
+    informations = [_information(estimate) for estimate in estimates]
     total = sum(informations[1:], start=informations[0])
-    covariance = np.linalg.inv(total)
-    covariance = 0.5 * (covariance + covariance.T)
-    pulls = [information @ one.phi for information, one in zip(informations, estimates, strict=True)]
-    phi = covariance @ sum(pulls[1:], start=pulls[0])
+    known = np.any([~np.isnan(one.phi) for one in estimates], axis=0)
+    inside = np.ix_(known, known)
+    covariance, phi = np.full((10, 10), np.nan), np.full(10, np.nan)
+    covariance[inside] = _inverse(total[inside])
+    pulls = [information @ one.known_phi for information, one in zip(informations, estimates, strict=True)]
+    phi[known] = covariance[inside] @ sum(pulls[1:], start=pulls[0])[known]
+    differences = [np.nan_to_num(one.phi - phi, nan=0.0) for one in estimates]
     apart = sum(
-        float((one.phi - phi) @ information @ (one.phi - phi))
-        for information, one in zip(informations, estimates, strict=True)
+        float(difference @ information @ difference)
+        for information, difference in zip(informations, differences, strict=True)
     )
-    freedom = 10 * (len(estimates) - 1)
+    freedom = sum(int(np.count_nonzero(~np.isnan(one.phi))) for one in estimates) - int(np.count_nonzero(known))
     warnings: list[str] = []
-    if apart > freedom + 3.0 * np.sqrt(2.0 * freedom):
+    if freedom and apart > freedom + 3.0 * np.sqrt(2.0 * freedom):
         warnings.append(
             f"The estimates do not agree: they differ by {np.sqrt(apart / freedom):.1f} times what their standard "
             "deviations allow, by which those of the result were raised."
         )
         covariance = covariance * (apart / freedom)
-    if not is_physically_consistent(phi):
+    if known.all() and not is_physically_consistent(phi):
         phi = nearest_consistent(phi, np.asarray(np.linalg.inv(covariance), dtype=np.float64))
     arms = sorted({one.robot for one in estimates if one.robot})
     if len(arms) > 1:
         warnings.append(
             f"The estimates come from different arms ({', '.join(arms)}): the load must hang on all of them alike."
         )
-    earlier = [warning for one in estimates for warning in one.warnings if "not determined" not in warning]
+    earlier = [text for one in estimates for text in lasting_warnings(one.warnings)]
+    warnings += precision_warnings(phi, np.sqrt(np.diag(covariance))) if known.all() else [part_of(phi)]
     fused = estimate_of(
         METHOD,
         phi,
         covariance,
-        condition_number=float(np.sqrt(np.linalg.cond(total))),
+        condition_number=float(np.sqrt(np.linalg.cond(total))) if known.all() else np.inf,
         residual_norm=float(np.sqrt(sum(one.residual_norm**2 for one in estimates))),
         residual_rms=next((one.residual_rms for one in estimates if one.residual_rms.force.any()), None),
         sensor_bias=next((one.sensor_bias for one in estimates if one.sensor_bias is not None), None),
         samples=sum(one.samples for one in estimates),
-        warnings=[*earlier, *warnings, *precision_warnings(phi, np.sqrt(np.diag(covariance)))],
+        warnings=[*earlier, *warnings],
     )
     return dataclasses.replace(
         fused,
@@ -87,6 +88,25 @@ def fuse_estimates(estimates: Sequence[Estimate], *, accept_refuted: bool = Fals
         measurements=tuple(mark for one in estimates for mark in one.measurements),
         refutation=next((one.refutation for one in estimates if one.refutation is not None), None),
     )
+
+
+def _information(estimate: Estimate) -> FloatArray:
+    """(10, 10) inverse of the covariance of what the estimate determines; zeros for the rest."""
+    known = ~np.isnan(estimate.phi)
+    if not known.any():
+        estimate.require_weight("fusion weighs what its results know")
+    found = np.zeros((10, 10))
+    found[np.ix_(known, known)] = _inverse(estimate.covariance_phi[np.ix_(known, known)])
+    return found
+
+
+def _inverse(covariance: FloatArray) -> FloatArray:
+    try:
+        np.linalg.cholesky(covariance)
+        inverse = np.linalg.inv(covariance)
+    except np.linalg.LinAlgError:
+        raise IdentificationError("an estimate has a singular covariance and cannot be weighed") from None
+    return np.asarray(0.5 * (inverse + inverse.T))
 
 
 def _require_independent(estimates: Sequence[Estimate]) -> None:

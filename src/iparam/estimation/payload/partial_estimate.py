@@ -14,9 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from iparam.arrays import FloatArray, frozen
 from iparam.estimation.assessment.residual_structure import residual_structure
 from iparam.estimation.errors import NotIdentifiableError
-from iparam.estimation.estimate import Estimate, StandardDeviations, Wrench, grouped_names
+from iparam.estimation.estimate import ONLY_A_PART, Estimate, StandardDeviations, Wrench, grouped_names
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
-from iparam.estimation.payload.estimate_assembly import CORRELATED, VISIBLE, correlation_warning
+from iparam.estimation.payload.estimate_assembly import (
+    CORRELATED,
+    INERTIA_ENTRIES,
+    VISIBLE,
+    correlation_warning,
+    derived_known,
+    estimate_of,
+)
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import (
     MOSTLY_NOISE,
@@ -36,9 +43,6 @@ from iparam.recording.units import USUAL_RATES, time_hint
 from iparam.regressor.identifiability import PARAMETER_NAMES, beyond_arm, turning_axes
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
-from iparam.spatial.derived import mass_com_inertia_jacobian
-from iparam.spatial.parameters import InertialParameters
-from iparam.spatial.phi import inertia_entries
 
 TOLERANCE = 1e-6
 """Share of the largest singular value below which a direction of unit columns is one that the data do not show."""
@@ -57,8 +61,6 @@ EXACT = 1e-6
 
 LEAST_MASS = 2.0
 """Standard deviations that a mass must be from zero to be known at all."""
-
-_ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +136,7 @@ class _ArmAbility:
 
     @classmethod
     def of(cls, arm: Robot, gravity: ArrayLike, bias: bool) -> _ArmAbility:
-        unseen = ~_derived_known(~np.isin(PARAMETER_NAMES, beyond_arm(arm, gravity, bias=bias)))
+        unseen = ~derived_known(~np.isin(PARAMETER_NAMES, beyond_arm(arm, gravity, bias=bias)))
         axes = ("does not turn its tool", "turns its tool about one axis only", "turns its tool about two axes only")
         count = turning_axes(arm)
         why = f"{arm.name} {axes[count]}" if count < len(axes) else f"{arm.name} cannot make a motion for it"
@@ -168,13 +170,13 @@ def assemble_partial(
     deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     known = known & ~np.isin(PARAMETER_NAMES, problem.hidden)
     known[0] = known[0] and abs(phi[0]) > LEAST_MASS * deviation[0]  # a negative one is refuted where it is judged
-    derived = _derived_known(known)
+    derived = derived_known(known)
     if not derived.any():
         raise reason
     names = grouped_names(derived)
     found = [
         *problem.warnings,
-        f"The data determine only {_listed(names)} of the load. {_advice(problem, derived, ability)}",
+        f"{ONLY_A_PART}{_listed(names)} of the load. {_advice(problem, derived, ability)}",
     ]
     if problem.A[:, :, 4:].any() and (hint := time_hint(problem.time, slowest=USUAL_RATES[0])):
         found.append(f"The wrench has {hint}.")
@@ -182,31 +184,18 @@ def assemble_partial(
     visible = len(residual) == problem.num_samples and (rms > VISIBLE * np.sqrt(np.mean(problem.y**2, axis=0))).any()
     if visible and inflation > CORRELATED:
         found.append(correlation_warning(residual_structure(problem, residual), inflation))
-    values, deviations = _derived(phi, covariance, known, derived)
-    moments = values[[4, 7, 9]]
     unknown = ~(known[:, None] & known[None, :])
-    return Estimate(
-        method="wls",
-        mass=float(values[0]),
-        center_of_mass=frozen(values[1:4]),
-        inertia_about_com=frozen(_matrix(values[4:])),
-        inertia_about_origin=frozen(_matrix(np.where(known, phi, np.nan)[4:])),
-        phi=frozen(np.where(known, phi, np.nan)),
-        standard_deviation=StandardDeviations(
-            float(deviations[0]),
-            frozen(deviations[1:4]),
-            frozen(_matrix(deviations[4:])),
-            frozen(np.where(known, deviation, np.nan)),
-        ),
-        covariance_phi=frozen(np.where(unknown, np.nan, covariance)),
-        physically_consistent=not (values[0] <= 0.0 or (moments[np.isfinite(moments)] < 0.0).any()),
+    return estimate_of(
+        "wls",
+        np.where(known, phi, np.nan),
+        np.where(unknown, np.nan, covariance),
         condition_number=np.inf,
         residual_norm=float(np.linalg.norm(residual)),
         residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),
         sensor_bias=None if bias is None else Wrench(frozen(bias[:3]), frozen(bias[3:])),
         samples=problem.num_samples * problem.averaged,
         time_correlation=inflation,
-        warnings=tuple(dict.fromkeys(found)),
+        warnings=found,
         status=f"Only a part was estimated: {_listed(names)}.",
     )
 
@@ -307,37 +296,6 @@ def _pooled_weights(problem: PayloadProblem, residual: FloatArray, shown: Shown)
     return constant_weights(np.diag(np.repeat(pooled, 3) + channel_floor(problem) ** 2))
 
 
-def _derived_known(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which of mass, centre of mass and inertia about it (10,) are known, from which of phi (10,) are."""
-    mass, moments = known[0], known[1:4]
-    inertia = []
-    for entry, (i, j) in zip(known[4:], _ENTRIES, strict=True):
-        of = [axis for axis in range(3) if axis != i] if i == j else [i, j]  # I - (h.h E - h h') / m
-        inertia.append(entry and mass and moments[of].all())
-    return np.array([mass, *(mass & moments), *inertia])
-
-
-def _derived(
-    phi: FloatArray, covariance: FloatArray, known: NDArray[np.bool_], derived: NDArray[np.bool_]
-) -> tuple[FloatArray, FloatArray]:
-    """Mass, centre of mass and inertia about it (10,), and their standard deviations; NaN where they are not known."""
-    values, deviations = np.full(10, np.nan), np.full(10, np.nan)
-    if not known[0]:
-        return values, deviations
-    usable = np.where(known, phi, 0.0)  # what is not known has no part in what is
-    body = InertialParameters.from_phi(usable)
-    all_values = np.array([body.mass, *body.center_of_mass, *inertia_entries(body.inertia_about_com)])
-    jacobian = mass_com_inertia_jacobian(usable)
-    variance = np.einsum("ij,jk,ik->i", jacobian, np.where(np.outer(known, known), covariance, 0.0), jacobian)
-    values[derived] = all_values[derived]
-    deviations[derived] = np.sqrt(np.maximum(variance, 0.0))[derived]
-    return values, deviations
-
-
-def _matrix(six: FloatArray) -> FloatArray:
-    return np.asarray(six[np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])])
-
-
 def _advice(problem: PayloadProblem, derived: NDArray[np.bool_], ability: _ArmAbility | None) -> str:
     """What would show the rest: another motion that the arm can make, knowing this one better, or what is no motion."""
     beyond = np.zeros(10, dtype=bool) if ability is None or problem.hidden else ability.unseen & ~derived
@@ -356,13 +314,23 @@ def _possible_advice(problem: PayloadProblem, derived: NDArray[np.bool_]) -> str
     if not problem.hidden and hidden_by_motion_errors(problem):
         wanted = SMOOTH_MORE[0].lower() + SMOOTH_MORE[1:]
         return f"To see the rest, {wanted}: this motion would show it, but the errors of its accelerations hide it."
+    return motion_advice(derived, hidden=bool(problem.hidden))
+
+
+def motion_advice(derived: NDArray[np.bool_], *, hidden: bool = False) -> str:
+    """The motion that would show the rest of a load.
+
+    Args:
+        derived: (10,) which of mass, centre of mass and inertia about it are known.
+        hidden: whether the recording tells no accelerations.
+    """
     advice = []
     if not derived[:4].all():
         axes = [axis for axis, seen in zip("xyz", derived[1:4], strict=True) if not seen]
         what = "the mass" if not derived[0] else f"the centre of mass along {' and '.join(axes)}"
         advice.append(f"turn the load so that gravity comes to lie along other axes of the sensor, which shows {what}")
-    unseen = [pair for pair, seen in zip(_ENTRIES, derived[4:], strict=True) if not seen]
-    if problem.hidden:
+    unseen = [pair for pair, seen in zip(INERTIA_ENTRIES, derived[4:], strict=True) if not seen]
+    if hidden:
         advice.append(
             "record the acceleration of the sensor (columns ax, ay, az, in its axes) or the joint angles of the arm, "
             "and turn the load fast about all three axes, which shows the inertia"
@@ -376,6 +344,13 @@ def _possible_advice(problem: PayloadProblem, derived: NDArray[np.bool_]) -> str
         )
     text = "; ".join(advice)
     return f"To see the rest, {text} ('iparam excite optimize' plans such a motion of an arm)." if text else ""
+
+
+def part_of(phi: FloatArray) -> str:
+    """What of a load phi (10,), NaN where it is not known, says, and what motion would show the rest."""
+    derived = derived_known(~np.isnan(phi))
+    names = grouped_names(derived)
+    return f"{ONLY_A_PART}{_listed(names) if names else 'nothing'} of the load. {motion_advice(derived)}"
 
 
 def _listed(names: tuple[str, ...]) -> str:

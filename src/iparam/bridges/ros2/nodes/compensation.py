@@ -102,7 +102,7 @@ class CompensationNode(Node):
 
     def _load(self, path: str, robot: Robot) -> None:
         estimate = Estimate.load(os.path.expanduser(path))
-        estimate.require_complete("the wrench of a load takes all ten parameters")
+        estimate.require_weight("what a load weighs and how it hangs takes its mass and centre of mass")
         if not self._accept_refuted:
             estimate.require_credit(
                 "the load is taken out of the wrench as if it were true, which accept_refuted:=true allows"
@@ -110,7 +110,9 @@ class CompensationNode(Node):
         check_frame(estimate.frame, robot)
         if arm := compare_arm(estimate, robot).sentence:
             self.get_logger().warning(arm)
-        self._live.set_load(estimate.phi)
+        self._live.set_load(estimate.known_phi)
+        if not estimate.complete:
+            self.get_logger().warning(printable(f"the inertia stays in the torque. {estimate.to_see_the_rest}"))
         if self._subtract_bias and estimate.sensor_bias is not None:
             self._live.set_bias(np.concatenate([estimate.sensor_bias.force, estimate.sensor_bias.torque]))
         self.get_logger().info(printable(f"{path}: {estimate.mass:.4f} kg are taken out of the wrench"))
