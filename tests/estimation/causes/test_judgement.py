@@ -239,3 +239,26 @@ def test_a_proposed_correction_restores_the_load(
     found = iparam.identify_payload(turned, robot, correction=correction)
     assert found.refutation is None
     assert off_by(found, load) < 4.0
+
+
+def _held(recording: Recording, every: int) -> Recording:
+    """Only every so manyth reading of the wrench is a new one."""
+    wrench = recording.signal("wrench")
+    values = wrench.values[np.arange(len(wrench.values)) // every * every]
+    return recording.with_signal("wrench", time=wrench.time, values=values)
+
+
+def test_few_readings_that_are_repeated_count_as_few(
+    sound_run: Run, turned: Recording, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    found = iparam.identify_payload(_held(sound_run(), 50), robot)
+    assert found.refutation is not None, "16 readings for 16 unknowns and their test"
+    assert "16 samples of the wrench are too few" in found.refutation.reason
+    assert found.causes[0].cause == "held-samples"
+    found = iparam.identify_payload(_held(sound_run(), 25), robot)
+    assert found.assessment["verdict"] == "usable"
+    assert off_by(found, load) < 4.0
+    assert any("31 samples of the wrench are few" in text for text in found.warnings)
+    found = iparam.identify_payload(_held(turned, 25), robot)
+    assert found.refutation is not None
+    assert found.causes[0].cause == "sensor-rotation", "few as they are"

@@ -55,3 +55,14 @@ def test_white_noise_has_the_intervals_of_independent_samples(clean: PayloadProb
     widths = [np.sqrt(np.diag(one.covariance) / np.diag(np.linalg.inv(one.information))) for one in found]
     assert np.median(widths) == pytest.approx(1.0, abs=0.02)
     assert sum(one.inflation > 1.0 for one in found) < 0.15 * SEEDS
+
+
+@pytest.mark.parametrize("every", [80, 40, 13])
+def test_the_intervals_of_few_samples_hold_what_they_say(clean: PayloadProblem, every: int) -> None:
+    few, found = slice(None, None, every), []
+    for seed in range(3 * SEEDS):
+        noise = NOISE * np.random.default_rng(seed).standard_normal(clean.y[few].shape)
+        found.append(weighted_fit(PayloadProblem(A=clean.A[few], y=clean.y[few] + noise, time=clean.time[few])))
+    assert np.abs(scores(found)).max() < 4.0
+    assert np.mean(np.abs(scores(found)) < 1.96) > 0.95
+    assert np.sqrt(np.mean(scores(found) ** 2)) > 0.5, "no wider than that asks for"

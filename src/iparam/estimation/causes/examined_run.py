@@ -23,8 +23,11 @@ LONGEST_MEAN = 0.02
 """Time that a mean is taken over, at most [s]: a fifth of a period of the fastest motion of an arm, 10 Hz. Of a long
 run, every so many means are looked at."""
 
+FEWEST_MEANS = 20
+"""Means below which nothing can be said about a run: with load and bias, a mistake has no data left to show in."""
+
 LEAST_MEANS = 60
-"""Means below which nothing is said about a run."""
+"""Means below which the sensor's noise is not to be told from mistakes: it is taken to be all that a load leaves."""
 
 FASTEST_DRIFT = 1.5
 """Period of the fastest part of a drift that is taken out [s]."""
@@ -245,12 +248,15 @@ def examine(run: PreparedRun, drifting: bool = False) -> ExaminedRun | None:
         return None
     size = max(1, min(-(-problem.num_samples // MOST_MEANS), int(LONGEST_MEAN / step + 0.01)))
     time, A, y = (block_means(values, size) for values in (problem.time, problem.A, problem.y))
-    if len(time) < LEAST_MEANS:
+    if len(time) < FEWEST_MEANS:
         return None
-    load = _linear_in_motion(A, y)
-    residual = y - load
-    spectral = noise_beside(residual, load)
-    level = white_noise_level(residual) if spectral is None else spectral.in_band
+    if len(time) < LEAST_MEANS:
+        level = _left_by_load(A, y, problem.bias)
+    else:
+        load = _linear_in_motion(A, y)
+        residual = y - load
+        spectral = noise_beside(residual, load)
+        level = white_noise_level(residual) if spectral is None else spectral.in_band
     changes = y.std(axis=0)
     least = EXACT * np.repeat([np.sqrt(np.mean(changes[:3] ** 2)), np.sqrt(np.mean(changes[3:] ** 2))], 3)
     rows = slice(None, None, -(-len(time) // MOST_MEANS))
@@ -268,6 +274,16 @@ def slow_functions(time: FloatArray) -> FloatArray:
     count = min(max(round(2.0 * span / FASTEST_DRIFT), 4), len(time) // 10)
     waves = np.cos(np.pi * np.outer((time - time[0]) / span, np.arange(count + 1)))
     return np.asarray(np.linalg.qr(waves)[0])
+
+
+def _left_by_load(A: FloatArray, y: FloatArray, bias: bool) -> FloatArray:
+    """(6,) root mean squares of what a load, and a bias, leave of wrenches (N, 6), all channels weighed alike."""
+    weights = 1.0 / np.maximum(y.std(axis=0), 1e-12)
+    design = np.concatenate([A, np.broadcast_to(np.eye(6), (len(A), 6, 6))], axis=2) if bias else A
+    rows = (design * weights[:, None]).reshape(-1, design.shape[2])
+    found = np.linalg.lstsq(rows, (y * weights).ravel(), rcond=None)[0]
+    freedom = max(len(A) - design.shape[2] / 6.0, 1.0)
+    return np.asarray(np.sqrt(np.sum((y - design @ found) ** 2, axis=0) / freedom))
 
 
 def _linear_in_motion(A: FloatArray, y: FloatArray) -> FloatArray:

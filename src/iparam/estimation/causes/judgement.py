@@ -12,12 +12,12 @@ import numpy as np
 from iparam.arrays import FloatArray, frozen
 from iparam.estimation.assessment.derived_values import NAMES, derived_of, derived_values, parameter_scales
 from iparam.estimation.assessment.refutation import shows_no_body, too_little_explained, unexplained
-from iparam.estimation.causes.examined_run import ExaminedRun, examine
+from iparam.estimation.causes.examined_run import FEWEST_MEANS, ExaminedRun, examine
 from iparam.estimation.causes.fit import REGULAR, Fit, linear_fit, load_information
 from iparam.estimation.causes.hypothesis import Explanation
 from iparam.estimation.causes.left_over import FASTEST, SLOWEST, LeftOver, left_over
 from iparam.estimation.causes.plausible_load import over_rated
-from iparam.estimation.causes.screening import screened, screened_again
+from iparam.estimation.causes.screening import FEW, screened, screened_again
 from iparam.estimation.causes.search import Causes, find_causes
 from iparam.estimation.estimate import Cause, Estimate, Refutation, StandardDeviations
 from iparam.estimation.payload.bias_drift import BiasDrift
@@ -47,6 +47,11 @@ motions have 2; a tenth of their way has 50."""
 COUNTED = (
     "The residuals hold more than noise. By how much what would explain them (the causes) moves the load counts in the "
     "standard deviations."
+)
+
+HARDLY_TESTED = (
+    "{} samples of the wrench are few: mistakes that a longer run would show, such as a sensor that is turned by some "
+    "degrees, may be in them unseen."
 )
 
 FAR = 4.0
@@ -93,6 +98,7 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
     examined = examine(run, drifting=drift is not None)
     told = (*_compensated(run, estimate, drift), *_too_heavy(run, estimate))
     if examined is None:
+        reason = reason or _too_few(run, estimate)
         return Judgement(_with(estimate, reason, (*_upside_down(estimate), *told, *_too_little(estimate))))
     shown = screened(examined)
     nothing = not estimate.determined
@@ -100,6 +106,9 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
         told = (*told, *_too_little(estimate))
         return Judgement(_with(_allowing(estimate, shown.moves), reason, told))
     causes = find_causes(examined)
+    if shown.alarms == (FEW,) and not reason and not causes.found:
+        estimate = _remarking(estimate, HARDLY_TESTED.format(run.problem.num_samples))
+        return Judgement(_with(estimate, "", (*told, *_too_little(estimate))))
     told = (*causes.told(), *told)
     if nothing and not hidden_by_motion_errors(run.problem):  # then no mistake is to blame for that
         told = (*_too_little(estimate), *told)
@@ -140,6 +149,21 @@ def _plain_reason(run: PreparedRun, estimate: Estimate) -> str:
     if not estimate.complete and mass < -SURE * deviation:
         return f"The data show a negative mass, {mass:.4g} +- {deviation:.2g} kg."
     return shows_no_body(estimate) or too_little_explained(run.problem, estimate) or over_rated(run.robot, estimate)
+
+
+def _too_few(run: PreparedRun, estimate: Estimate) -> str:
+    """A sentence if all parameters rest on so few samples in motion that nothing is left to test them with."""
+    count = run.problem.num_samples
+    if count >= FEWEST_MEANS or run.aligned.motion.quasi_static or not estimate.complete:
+        return ""
+    return (
+        f"{count} samples of the wrench are too few to tell a load from a mistake ({FEWEST_MEANS} are needed, hundreds "
+        "are good): record for longer, or with a faster sensor."
+    )
+
+
+def _remarking(estimate: Estimate, remark: str) -> Estimate:
+    return dataclasses.replace(estimate, warnings=(*estimate.warnings, remark))
 
 
 def _with(estimate: Estimate, reason: str, causes: tuple[Cause, ...]) -> Estimate:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.estimation.causes.examined_run import ExaminedRun, gravity_regressor
+from iparam.estimation.causes.examined_run import LEAST_MEANS, ExaminedRun, gravity_regressor
 from iparam.estimation.causes.fit import REGULAR, Fit, linear_fit
 from iparam.estimation.causes.hypotheses.arm_model import OffsetJoints
 from iparam.estimation.causes.hypotheses.sensor_channels import curved
@@ -61,11 +61,16 @@ class Screening:
 
 NOTHING = np.zeros((0, 10))
 
+FEW = "few samples"
+"""Alarm of a run that is too short for score tests: all hypotheses are fitted to it."""
+
 
 def screened(run: ExaminedRun) -> Screening:
     """The score tests of a run, and whether some of it is loud, or swings."""
     if cut_off(run):
         return Screening(("channels",), NOTHING)
+    if len(run.time) < LEAST_MEANS:
+        return Screening((FEW,), NOTHING)
     run = run.coarser(MOST_MEANS)
     fit = linear_fit(run, possible=False)
     if _invisible(run, fit.residual):

@@ -17,6 +17,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.estimation import kernels
+from iparam.rounding import NORMAL_95
 
 LEAST_BLOCKS = 24
 """Blocks below which nothing can be said about correlation in time."""
@@ -29,6 +30,9 @@ EVIDENCE_OF_ONE = 3.5
 
 LEAST_GROUPS, MOST_GROUPS = 8, 48
 """Long blocks that are left out in turn where there is correlation in time."""
+
+FARTHEST = 4.0
+"""Standard deviations beyond which a result that is trusted must not be off."""
 
 LEAST_SHARE = 1e-2
 """Share of what is known in a direction that the other blocks are taken to have at least."""
@@ -84,7 +88,7 @@ def score_covariance(scores: Scores) -> ScoreCovariance:
     size = max(1, int(np.ceil(0.5 * np.sqrt(count))))
     blocks = count // size
     if blocks < max(LEAST_BLOCKS, p + 8):
-        return ScoreCovariance(independent, 1.0)
+        return ScoreCovariance(_of_few(independent, scores), 1.0)
     sums = np.zeros((blocks, p))
     kernels.block_score_sums(scores.instrument, scores.weighted, size, sums)
     sums += scores.constant * (count / blocks)
@@ -98,9 +102,39 @@ def score_covariance(scores: Scores) -> ScoreCovariance:
     if average < 1.0 + EVIDENCE * deviation / np.sqrt(p) and scatter.max() < 1.0 + EVIDENCE_OF_ONE * deviation:
         return ScoreCovariance(independent, 1.0)
     length = size * max(lags + 1, blocks // MOST_GROUPS)
-    values, vectors = np.linalg.eigh(_jackknife(scores, root, max(blocks * size // length, LEAST_GROUPS)))
-    raised = root @ (vectors * np.maximum(values, 1.0)) @ vectors.T @ root.T
+    raised = _larger(independent, root @ _jackknife(scores, root, max(blocks * size // length, LEAST_GROUPS)) @ root.T)
     return ScoreCovariance(raised, max(average, 1.0))
+
+
+def _of_few(independent: FloatArray, scores: Scores) -> FloatArray:
+    """(p, p) covariance of the sum of few scores.
+
+    Each sample has a say of its own in the fit, so that residuals fall short; their squares alone scatter by much where
+    a few samples matter most. So in any direction the largest of three counts: of their squares, of samples that are
+    alike, and of leaving out samples in turn. Few of them know little of their own scatter, and a reader may go as far
+    as `FARTHEST` of it: there Student's distribution is widest.
+    """
+    count, _, p = scores.instrument.shape
+    groups = min(count, MOST_GROUPS)
+    root = _regular_root(independent)
+    left_out = root @ _jackknife(scores, root, groups) @ root.T / student_width(groups) ** 2
+    rows = (_power_root(scores) @ scores.instrument).reshape(-1, p)
+    alike = rows.T @ rows * (6 * count / max(6 * count - p, 1))
+    return student_width(groups, FARTHEST) ** 2 * _larger(_larger(independent, left_out), alike)
+
+
+def _larger(matrix: FloatArray, other: FloatArray) -> FloatArray:
+    """A covariance (p, p), raised in any direction in which another one is larger to that."""
+    root = _regular_root(matrix)
+    inner = np.linalg.solve(root, np.linalg.solve(root, other).T)
+    values, vectors = np.linalg.eigh(0.5 * (inner + inner.T))
+    return np.asarray(root @ (vectors * np.maximum(values, 1.0)) @ vectors.T @ root.T)
+
+
+def _power_root(scores: Scores) -> FloatArray:
+    """(6, 6) H with H' H the covariance of the weighted residuals: what samples are weighed by."""
+    values, vectors = np.linalg.eigh(scores.weighted.T @ scores.weighted / len(scores.weighted))
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))).T)
 
 
 def _clustered(sums: FloatArray) -> tuple[FloatArray, float, int]:
@@ -132,9 +166,7 @@ def _jackknife(scores: Scores, root: FloatArray, groups: int) -> FloatArray:
         groups: long blocks.
     """
     count, _, p = scores.instrument.shape
-    power = scores.weighted.T @ scores.weighted / count  # of weighted residuals: what the samples are weighed by
-    values, vectors = np.linalg.eigh(power)
-    half = (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    half = _power_root(scores)
     sums, shares = [], []
     for part in np.array_split(np.arange(count), groups):
         own = slice(int(part[0]), int(part[-1]) + 1)
@@ -152,11 +184,13 @@ def _jackknife(scores: Scores, root: FloatArray, groups: int) -> FloatArray:
     return np.asarray(student_width(groups) ** 2 * (groups - 1) / groups * np.transpose(moves) @ moves)
 
 
-def student_width(groups: int) -> float:
-    """By how much a standard deviation that few groups tell is widened, so that 1.96 of it hold 95 %."""
-    from scipy.special import ndtri, stdtrit
+def student_width(groups: int, deviations: float = NORMAL_95) -> float:
+    """By how much a standard deviation that few groups tell is widened, so that so many of it hold what they do of a
+    normal distribution: 1.96, 95 %.
+    """
+    from scipy.special import ndtr, stdtrit
 
-    return float(stdtrit(max(groups - 1, 1), 0.975) / ndtri(0.975))
+    return float(-stdtrit(max(groups - 1, 1), ndtr(-deviations)) / deviations)
 
 
 def _regular_root(matrix: FloatArray) -> FloatArray:

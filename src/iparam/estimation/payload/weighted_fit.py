@@ -19,6 +19,10 @@ from iparam.regressor.identifiability import PARAMETER_NAMES, IdentifiabilityRep
 SHRINKAGE = 0.05
 """Share of the estimated correlations between channels that is not believed: keeps the covariance regular."""
 
+UNCORRELATED = 20.0
+"""Samples that weigh as much as the expectation that channels have noise of their own: fewer do not tell the fifteen
+correlations of six channels, and a fit that believes them favours what it follows by chance."""
+
 NEGLIGIBLE = 0.01
 """Share of a channel's variance below which errors of the motion do not change the weights."""
 
@@ -104,7 +108,8 @@ def residual_weights(problem: PayloadProblem, residual: FloatArray, phi: FloatAr
     """Weights from residuals (N, 6) of a fit phi (10,), and from what is known of the regressor's errors."""
     freedom = max(problem.num_samples - problem.num_unknowns / 6.0, 1.0)
     total = residual.T @ residual / freedom
-    total = (1.0 - SHRINKAGE) * total + SHRINKAGE * np.diag(np.diag(total))
+    doubt = max(SHRINKAGE, UNCORRELATED / (UNCORRELATED + freedom))
+    total = (1.0 - doubt) * total + doubt * np.diag(np.diag(total))
     total += np.diag(channel_floor(problem) ** 2)
     base = total if problem.wrench_covariance is None else problem.wrench_covariance
     if problem.uncertainty is None:
