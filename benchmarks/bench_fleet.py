@@ -223,7 +223,7 @@ def crash(count: int, port: int) -> None:
         print_table(f"Memory, {count} recordings", ["done in this run", "client MB", "largest worker MB"], looks)
         twice, errors = len(stored) - len({row["source"] for row in stored}), sum(bool(row["error"]) for row in stored)
         print(
-            f"\nkept {kept}, of them used {done.kept}, done after it {done.identified}; in the table {len(stored)} of "
+            f"\nkept {kept}, of them used {done.kept}, done after it {done.done}; in the table {len(stored)} of "
             f"{count}, twice {twice}, errors {errors}"
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import shutil
 import socket
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -31,7 +32,7 @@ from iparam.fleet import (
     in_order,
     run_jobs,
 )
-from iparam.fleet.cluster import check_address, check_workers
+from iparam.fleet.cluster import check_address, check_workers, version_remarks
 from iparam.recording import Recording
 from iparam.robot.batching import get_num_threads
 
@@ -221,6 +222,17 @@ def test_workers_of_another_version_are_refused(dask_scheduler: str) -> None:
         other = {worker: {"packages": {**known["packages"], package: version}}}
         with pytest.raises(ClusterError, match=message):
             check_workers({**versions, "workers": other})
+
+
+def test_workers_with_other_packages_are_told_in_a_sentence(dask_scheduler: str) -> None:
+    with Cluster(dask_scheduler) as cluster:
+        versions = cluster._client.get_versions(packages=["numpy", "scipy", "numba"])
+        assert cluster.remarks == version_remarks(versions) == ()
+        warnings.warn(distributed.versions.VersionMismatchWarning("a table of many lines"), stacklevel=1)  # not shown
+    worker, known = next(iter(versions["workers"].items()))
+    versions["workers"][worker] = {"packages": {**known["packages"], "numpy": "0.1", "lz4": "0.1"}}
+    (remark,) = version_remarks(versions)
+    assert remark.startswith(f"1 of 2 workers have numpy 0.1, this client {np.__version__}: the last digits of results")
 
 
 def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:

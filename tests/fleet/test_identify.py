@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.errors import InputError, IparamError
+from iparam.errors import FileFormatError, InputError, IparamError, UnknownNameError
 from iparam.fleet import FleetRun, FleetSettings, FleetTable, Layout, LocalPool, identify_fleet, identify_many
 from iparam.recording import Recording
 
@@ -195,6 +195,49 @@ def test_many_recordings_in_memory(recorded: Make, pool: LocalPool) -> None:
         iparam.identify_payload(still, "ur5e")
     assert type(found[1]) is type(direct.value)
     assert str(found[1]) == str(direct.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({"method": "nope"}, UnknownNameError, "unknown method 'nope'"),
+        ({"method": 3}, InputError, "method must be the name of a method or an Estimator, got 3"),
+        ({"metod": "ls"}, InputError, r"takes no metod=. Did you mean method=\?"),
+        ({"bias": "x"}, UnknownNameError, "unknown treatment of the bias 'x'"),
+        ({"motion": "kalman"}, InputError, "motion must be a source of motion"),
+        ({"wrench": "tcp"}, InputError, "wrench must be a source of the wrench"),
+        ({"delay": "8 ms"}, InputError, "delay must be a time in s, got '8 ms'"),
+        ({"wrench_covariance": np.eye(3)}, InputError, "wrench_covariance must have shape"),
+        ({"gravity": "down"}, InputError, "gravity must hold real numbers"),
+        ({"prior": 3, "method": "logchol"}, InputError, "prior must be an InertialParameters"),
+        ({"partial": None}, InputError, "partial must be True or False"),
+        ({"correction": {"delay": 1}}, InputError, "correction must be a Correction"),
+        ({"robot": "ur55e"}, UnknownNameError, "unknown robot 'ur55e'"),
+        ({"robot": "none.urdf"}, FileFormatError, "'none.urdf' does not exist"),
+        ({"robot": 5}, InputError, "a robot is given by its name"),
+        ({"executor": 2}, InputError, "executor must be a concurrent.futures.Executor"),
+        ({"recordings": "runs/*.csv"}, InputError, r"must be a list of recordings.*, got 'runs/\*.csv'"),
+        ({"recordings": Path("runs")}, InputError, "must be a list of recordings.*, got 'runs'"),
+        ({"recordings": ["a.csv"]}, InputError, r"recordings\[0\] is no Recording, but 'a.csv': Recording.load reads"),
+        ({"recordings": [Recording("ur5e"), None]}, InputError, r"recordings\[1\] is no Recording, but a NoneType"),
+        ({"recordings": Recording("ur5e")}, InputError, "got a Recording"),
+        ({"recordings": None}, InputError, "got a NoneType"),
+    ],
+)
+def test_what_suits_no_recording_is_refused_before_any_is_identified(
+    options: dict[str, Any], kind: type[IparamError], message: str
+) -> None:
+    class Unused(ThreadPoolExecutor):
+        def submit(self, *args: Any, **kwargs: Any) -> Any:
+            pytest.fail("a recording was handed over")
+
+    with Unused(1) as unused, pytest.raises(kind, match=message):
+        identify_many(**{"recordings": [Recording("ur5e")], "robot": "ur5e", "executor": unused, **options})
+
+
+def test_what_an_iterable_holds_is_checked_as_it_is_taken(recorded: Make) -> None:
+    with pytest.raises(InputError, match=r"recordings\[1\] is no Recording"):
+        identify_many(iter([recorded(), "x.csv"]), "ur5e", executor=ThreadPoolExecutor(1))  # type: ignore[list-item]
 
 
 def test_bags_need_who_reads_them(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import secrets
 import socket
 import ssl
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
@@ -28,6 +29,9 @@ LOCAL = "local"
 """In place of a scheduler's address: the cores of this machine."""
 
 PROTOCOLS = ("tcp", "tls")
+NUMERICAL = ("numpy", "scipy", "numba")
+"""Packages that results are computed with, besides iparam."""
+
 CONNECT_SECONDS = 10.0
 _ANSWER = 2.0  # s to wait for a shared number
 _KNOWN = 5.0  # s for which the number of workers is not asked for again
@@ -78,6 +82,9 @@ class Cluster(Executor):
     Raises:
         ClusterError: nobody answers there, no worker is connected, or one has another iparam or Python.
         MissingExtraError: dask.distributed is not installed.
+
+    Attributes:
+        remarks: sentences about workers whose other packages are of other versions.
     """
 
     def __init__(self, address: str, tls: TlsFiles | None = None) -> None:
@@ -87,6 +94,7 @@ class Cluster(Executor):
         distributed = _distributed()
         for name in ("distributed", "distributed.client"):  # what happens is said here, in one sentence
             logging.getLogger(name).setLevel(logging.CRITICAL)
+        warnings.filterwarnings("ignore", category=distributed.versions.VersionMismatchWarning)  # see `remarks`
         security = _security(distributed, tls) if address.startswith("tls:") else None
         try:
             self._client: Any = distributed.Client(
@@ -100,7 +108,9 @@ class Cluster(Executor):
             self.shutdown()
             raise ClusterError(f"the scheduler at {address} has no workers: start some with: dask worker {address}")
         try:
-            check_workers(self._client.get_versions(packages=["iparam"]))
+            versions = self._client.get_versions(packages=["iparam", *NUMERICAL])
+            check_workers(versions)
+            self.remarks = version_remarks(versions)
         except ClusterError:
             self.shutdown()
             raise
@@ -215,6 +225,24 @@ def check_workers(versions: Mapping[str, Any]) -> None:
                 raise ClusterError(
                     f"the worker at {worker} has {has}, this client {wanted}: start it where {wanted} is installed"
                 )
+
+
+def version_remarks(versions: Mapping[str, Any]) -> tuple[str, ...]:
+    """A sentence for each package that computes and is another one with some worker: last digits may differ.
+
+    Args:
+        versions: as Dask's ``get_versions`` has them, with those of `NUMERICAL`.
+    """
+    own, remarks = versions["client"]["packages"], []
+    workers = [known["packages"] for known in versions["workers"].values() if isinstance(known, Mapping)]
+    for name in NUMERICAL:
+        others = [str(found.get(name)) for found in workers if found.get(name) != own.get(name)]
+        if others:
+            remarks.append(
+                f"{len(others)} of {len(workers)} workers have {name} {', '.join(sorted(set(others)))}, this client "
+                f"{own.get(name)}: the last digits of results may depend on which worker made them"
+            )
+    return tuple(remarks)
 
 
 def _security(distributed: Any, tls: TlsFiles | None) -> Any:

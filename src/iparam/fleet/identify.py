@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
+import difflib
 import functools
+import inspect
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +19,14 @@ from typing import Any
 import iparam
 from iparam.errors import InputError, IparamError
 from iparam.estimation.estimate import Estimate
-from iparam.estimation.payload.identify import identify_payload
+from iparam.estimation.payload.identify import check_settings, identify_payload
 from iparam.fleet.jobs import Failure, in_order, run_jobs
 from iparam.fleet.stores import Source, find_sources
 from iparam.fleet.table import FleetTable
 from iparam.fleet.task import BUG, STORE, WORKER, FleetSettings, Task, identify_source
 from iparam.recording.recording import Recording
+from iparam.robot.catalog import robot_names
+from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
 
 AGAIN = (STORE, WORKER)
@@ -111,10 +115,15 @@ def identify_many(
         robot: the arm of all; None takes each recording's own.
         executor: any `concurrent.futures.Executor`; None for processes over the cores of this machine.
         settings: as `identify_payload` takes them.
+
+    Raises:
+        InputError, UnknownNameError, FileFormatError: an argument suits no recording: before any is identified, but for
+            an iterable that is no list or tuple, which shows what it holds only as it is taken.
     """
+    _check_arguments(robot, settings)
     function = functools.partial(_identify_one, robot, settings)
     found: list[Estimate | IparamError] = []
-    for outcome in in_order(run_jobs(function, recordings, executor)):
+    for outcome in in_order(run_jobs(function, _checked(recordings), executor)):
         if outcome.value is not None:
             found.append(outcome.value)
         else:
@@ -275,6 +284,42 @@ def _is_output(source: Source, folder: Path) -> bool:
 
 def _identify_one(robot: Robot | str | None, settings: Mapping[str, Any], recording: Recording) -> Estimate:
     return identify_payload(recording, robot, **settings)
+
+
+def _check_arguments(robot: Robot | str | None, settings: Mapping[str, Any]) -> None:
+    known = [name for name in inspect.signature(identify_payload).parameters if name not in ("recording", "robot")]
+    for name in settings:
+        if name not in known:
+            close = "".join(f" Did you mean {one}=?" for one in difflib.get_close_matches(name, known, 1))
+            raise InputError(f"identify_payload takes no {name}=.{close} It takes {', '.join(known)}")
+    check_settings(**settings)
+    is_name = isinstance(robot, str) and robot.lower() in robot_names()
+    if not (robot is None or isinstance(robot, Robot) or is_name or (isinstance(robot, str) and Path(robot).is_file())):
+        load_robot(robot)  # says what is wrong; of a file, the recording may have to say more
+
+
+def _checked(recordings: Iterable[Recording]) -> Iterator[Recording]:
+    """The recordings, once it is known that they are some."""
+    if isinstance(recordings, str | os.PathLike | Recording) or not isinstance(recordings, Iterable):
+        raise InputError(f"recordings must be a list of recordings, or another iterable, got {_called(recordings)}")
+    if isinstance(recordings, list | tuple):
+        for _ in _each_checked(recordings):
+            pass
+    return _each_checked(recordings)
+
+
+def _each_checked(recordings: Iterable[Recording]) -> Iterator[Recording]:
+    for number, recording in enumerate(recordings):
+        if not isinstance(recording, Recording):
+            raise InputError(
+                f"recordings[{number}] is no Recording, but {_called(recording)}: Recording.load reads a file, and "
+                "iparam.fleet.identify_fleet takes files of all kinds"
+            )
+        yield recording
+
+
+def _called(value: object) -> str:
+    return f"{str(value)!r:.80}" if isinstance(value, str | os.PathLike) else f"a {type(value).__name__}"
 
 
 def _as_error(failure: Failure) -> IparamError:

@@ -12,6 +12,7 @@ from typing import Annotated
 from tyro.conf import arg
 
 import iparam
+from iparam.cli.console.printing import note
 from iparam.errors import InputError
 
 LOCAL = "local"
@@ -61,4 +62,6 @@ class SchedulerOptions:
         else:
             tls = None
         with iparam.fleet.Cluster(self.scheduler, tls) as cluster:
+            for remark in cluster.remarks:
+                note(remark)
             yield cluster

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from numbers import Real
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import frozen
+from iparam.arrays import as_float_array, frozen
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.estimation.assessment.motion_path import motion_path
 from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
@@ -34,9 +35,7 @@ from iparam.robot.model import Robot
 from iparam.sensing.correction import Correction
 from iparam.sensing.run_check import moves_without_arm, recorded_robot
 from iparam.sensing.wrench_source import WrenchSource
-
-if TYPE_CHECKING:
-    from iparam.spatial.parameters import InertialParameters
+from iparam.spatial.parameters import InertialParameters
 
 PayloadBias = Literal["estimate", "constant", "none", "zeroed", "drifting"]
 """The sensor's bias: none and zeroed as in `problem_from_recording`; constant, its "estimate"; drifting, one that walks
@@ -88,16 +87,27 @@ def identify_payload(
     Returns:
         The estimate; one that the data themselves refute says so in its `refutation`, with what would explain them.
     """
-    if bias not in get_args(PayloadBias):
-        raise UnknownNameError("treatment of the bias", bias, get_args(PayloadBias))
+    estimator = check_settings(
+        method,
+        motion=motion,
+        wrench=wrench,
+        bias=bias,
+        delay=delay,
+        wrench_covariance=wrench_covariance,
+        zero_pose=zero_pose,
+        prior=prior,
+        gravity=gravity,
+        partial=partial,
+        correction=correction,
+    )
+    if not isinstance(recording, Recording):
+        raise InputError(f"recording must be a Recording, got {recording!r:.80}: Recording.load reads a file")
     arm = robot if isinstance(robot, Robot) else _arm(recording, robot)
     recording = with_followers(recording, arm)
-    if prior is not None and not isinstance(method, str):
-        raise InputError("a prior goes with the name of a method; give an estimator its prior when it is made")
     job = _Job(
         recording=recording,
         arm=arm,
-        estimator=make_estimator(method, prior) if isinstance(method, str) else method,
+        estimator=estimator,
         partial=partial,
         settings={"motion": motion, "wrench": wrench, "gravity": gravity},
         problem={"wrench_covariance": wrench_covariance, "zero_pose": zero_pose},
@@ -116,6 +126,52 @@ def identify_payload(
         correction=found.correction,
         correction_deviations=found.deviations,
     )
+
+
+def check_settings(
+    method: str | Estimator = DEFAULT_METHOD,
+    *,
+    motion: MotionSource | MotionEstimate | None = None,
+    wrench: WrenchSource | None = None,
+    bias: PayloadBias = "estimate",
+    delay: float | None = None,
+    wrench_covariance: ArrayLike | None = None,
+    zero_pose: ArrayLike | None = None,
+    prior: InertialParameters | None = None,
+    gravity: ArrayLike | None = None,
+    partial: bool = True,
+    correction: Correction | None = None,
+) -> Estimator:
+    """Refuse settings of `identify_payload` that suit no recording, before any is looked at; give the estimator meant.
+
+    Raises:
+        InputError, UnknownNameError: a setting is of another kind, or has a value that cannot be.
+    """
+    if bias not in get_args(PayloadBias):
+        raise UnknownNameError("treatment of the bias", bias, get_args(PayloadBias))
+    for name, value, kinds, what in (
+        ("method", method, (str, Estimator), "the name of a method or an Estimator"),
+        ("motion", motion, (MotionSource, MotionEstimate), "a source of motion such as iparam.motion.KalmanMotion()"),
+        ("wrench", wrench, WrenchSource, "a source of the wrench such as iparam.sensing.SensorWrench()"),
+        ("delay", delay, Real, "a time in s"),
+        ("prior", prior, InertialParameters, "an InertialParameters"),
+        ("partial", partial, bool, "True or False"),
+        ("correction", correction, Correction, "a Correction"),
+    ):
+        if not isinstance(value, kinds) and not (value is None and name not in ("method", "partial")):
+            raise InputError(f"{name} must be {what}, got {value!r:.80}")
+    for name, array, shape in (
+        ("wrench_covariance", wrench_covariance, (6, 6)),
+        ("zero_pose", zero_pose, ()),
+        ("gravity", gravity, (3,)),
+    ):
+        if array is not None:
+            as_float_array(array, name, shape)
+    if not isinstance(method, str):
+        if prior is not None:
+            raise InputError("a prior goes with the name of a method; give an estimator its prior when it is made")
+        return method
+    return make_estimator(method, prior)
 
 
 @dataclass(frozen=True, eq=False)
