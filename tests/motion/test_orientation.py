@@ -53,6 +53,13 @@ def test_velocity_and_acceleration_are_those_of_the_sensor_in_its_own_axes() -> 
     assert "no inertia is claimed" in found.warnings[0]
 
 
+def test_quaternions_may_be_integers() -> None:
+    turned, _, _ = tumbling(TIME)
+    values = np.round(16384 * quaternions(turned))
+    found = sensor_turns(Recording().with_signal("orientation", time=TIME, values=values))
+    np.testing.assert_allclose(found.orientation, turned, atol=2e-4)
+
+
 def test_a_gyro_is_held_against_the_orientation() -> None:
     turned, omega, _ = tumbling(TIME)
     plain = OrientationMotion().motion(recorded(turned).with_signal("gyro", time=TIME, values=omega + 0.02))
@@ -158,7 +165,7 @@ def test_the_stated_deviations_are_those_of_the_noise() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"orientation": lambda values: 1.1 * values}, "have the norm 1.1"),
+        ({"orientation": lambda values: values * np.linspace(1.0, 1.1, len(values))[:, None]}, "is usual here"),
         ({"orientation": lambda values: values[::400]}, "needs at least 16 samples"),
         ({"rotation": lambda values: values * 1.05}, "no rotation matrix"),
         ({"rotation": lambda values: -values}, "left-handed"),

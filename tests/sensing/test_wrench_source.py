@@ -9,7 +9,7 @@ from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError
 from iparam.recording import Recording
 from iparam.sensing.wrench_source import weighed_wrench
-from iparam.spatial.transforms import exp_so3
+from iparam.spatial.transforms import exp_so3, log_so3
 
 DOWN = np.array([0.0, 0.0, -9.81])
 TIME = np.arange(0.0, 20.0, 0.01)
@@ -39,3 +39,16 @@ def test_the_weight_shows_the_sign(shaken: float) -> None:
 def test_an_inverse_orientation_is_refused(sign: float) -> None:
     with pytest.raises(ContradictionError, match=r"by its inverse .*transpose the matrix, or negate qx, qy, qz"):
         weighed_wrench(weighed(sign, inverse=True), DOWN)
+
+
+@pytest.mark.parametrize("inverse", [False, True])
+def test_a_quaternion_with_its_scalar_part_last_is_refused(inverse: bool) -> None:
+    run = weighed(1.0, inverse=inverse)
+    turned = run.signal("rotation").values.reshape(-1, 3, 3)
+    half = 0.5 * log_so3(turned)
+    angle = np.linalg.norm(half, axis=1)
+    last = np.column_stack([half * np.sinc(angle / np.pi)[:, None], np.cos(angle)])
+    named = Recording().with_signal("orientation", time=TIME, values=last)
+    advice = r"x y z w .*--map 'qx=qw,qy=qx,qz=qy,qw=qz'"
+    with pytest.raises(ContradictionError, match=advice + (r".*transpose the matrix" if inverse else "")):
+        weighed_wrench(named.with_signal("wrench", time=TIME, values=run.signal("wrench").values), DOWN)

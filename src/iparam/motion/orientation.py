@@ -60,6 +60,9 @@ INVERSE = (
     "Is the orientation that of the world in the sensor? It must be that of the sensor in the world: then transpose "
     "the matrix, or negate qx, qy, qz"
 )
+W_LAST = (
+    "Is the scalar part the last of the four, x y z w? Name the columns as they are (--map 'qx=qw,qy=qx,qz=qy,qw=qz')"
+)
 YAW_UNSEEN = "Gravity in the sensor's axes does not show turns about the vertical: they were taken to be none."
 
 
@@ -217,8 +220,10 @@ def upwards(recording: Recording, gravity: FloatArray, times: FloatArray) -> Flo
     return np.asarray(-(np.swapaxes(turns.orientation[nearest], 1, 2) @ gravity))
 
 
-def upwards_if_inverse(recording: Recording, gravity: FloatArray, times: FloatArray) -> FloatArray | None:
-    """The same if the recorded orientation were that of the world in the sensor; None if none is recorded.
+def other_readings(recording: Recording, gravity: FloatArray, times: FloatArray) -> list[tuple[str, str, FloatArray]]:
+    """Other things that the columns of an orientation are often filled with: a name for each, what to do about it, and
+    minus gravity (M, 3) in the sensor's axes at times (M,) if it were so [m/s^2]; none where no orientation is
+    recorded.
 
     Args:
         recording: without joint angles.
@@ -226,10 +231,15 @@ def upwards_if_inverse(recording: Recording, gravity: FloatArray, times: FloatAr
         times: (M,) [s].
     """
     if not any(recording.has(name) for name in SOURCES[:2]):
-        return None
+        return []
     turns = sensor_turns(recording)
     nearest = np.clip(np.searchsorted(turns.time, times), 0, turns.time.size - 1)
-    return np.asarray(-(turns.orientation[nearest] @ gravity))
+    readings = [("its inverse", INVERSE, turns.orientation[nearest])]
+    if recording.has("orientation"):
+        last = _from_quaternions(recording.signal("orientation").values[:, [3, 0, 1, 2]])[nearest]
+        readings.append(("x y z w", W_LAST, np.swapaxes(last, 1, 2)))
+        readings.append(("the inverse of x y z w", f"{W_LAST}. {INVERSE}", last))
+    return [(name, advice, np.asarray(-(turned @ gravity))) for name, advice, turned in readings]
 
 
 def _of_gyro(recording: Recording) -> Signal | None:
@@ -387,11 +397,14 @@ def _check_accelerometer(motion: MotionEstimate, measured: FloatArray, recording
 
 
 def _from_quaternions(values: FloatArray) -> FloatArray:
+    """The rotations of quaternions (T, 4), w first; all of them may have one and the same norm, as integers have."""
     size = np.linalg.norm(values, axis=1)
-    worst = int(np.argmax(np.abs(size - 1.0)))
-    if abs(size[worst] - 1.0) > NOT_A_ROTATION:
+    usual = float(np.median(size))
+    worst = int(np.argmax(np.abs(size - usual)))
+    if not usual > 0.0 or abs(size[worst] - usual) > NOT_A_ROTATION * usual:
         raise ContradictionError(
-            f"qw qx qy qz of sample {worst} have the norm {size[worst]:.4g}, and those of an orientation have 1"
+            f"qw qx qy qz of sample {worst} have the norm {size[worst]:.4g}, and {usual:.4g} is usual here: those of "
+            "an orientation have 1. Leave out what is damaged (--rows, --time-range)"
         )
     w, x, y, z = (values / size[:, None]).T
     rows = [

@@ -9,7 +9,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError, InputError, UnknownNameError
-from iparam.motion.orientation import INVERSE, upwards, upwards_if_inverse
+from iparam.motion.orientation import other_readings, upwards
 from iparam.recording.alignment import align
 from iparam.recording.channels import CHANNELS, TOOL
 from iparam.recording.recording import Recording
@@ -18,7 +18,7 @@ from iparam.robot.model import Robot
 
 UNEXPLAINED, TENTH = 0.05, 0.1
 """Share of the changes of a force that gravity must leave for its orientation to be doubted, and the share of that
-which the inverse may leave for it to be the right one."""
+which another reading of it may leave to be the right one."""
 
 Measures = Literal["action", "reaction"]
 """What a sensor reports: "action" is what the robot exerts on the payload, "reaction" what the payload exerts on it."""
@@ -74,14 +74,13 @@ def weighed_wrench(recording: Recording, gravity: FloatArray) -> tuple[SensorWre
     force = _six_columns(recording, "wrench")
     pulls = force.values[:, :3] - force.values[:, :3].mean(axis=0)
     likeness = _likeness(upwards(recording, gravity, force.time), pulls)
-    inverse = upwards_if_inverse(recording, gravity, force.time)
     left = 1.0 - likeness**2
-    left_by_inverse = 1.0 if inverse is None else 1.0 - _likeness(inverse, pulls) ** 2
-    if left > UNEXPLAINED and left_by_inverse < TENTH * left:
-        raise ContradictionError(
-            f"by the recorded orientation gravity leaves {100 * left:.2g} % of the changes of the force unexplained, "
-            f"and by its inverse {100 * left_by_inverse:.2g} %. {INVERSE}"
-        )
+    for name, advice, otherwise in other_readings(recording, gravity, force.time) if left > UNEXPLAINED else ():
+        if (then := 1.0 - _likeness(otherwise, pulls) ** 2) < TENTH * left:
+            raise ContradictionError(
+                f"by the recorded orientation gravity leaves {100 * left:.2g} % of the changes of the force "
+                f"unexplained, and by {name} {100 * then:.2g} %. {advice}"
+            )
     if likeness >= 0.0:
         return SensorWrench(), []
     sentence = (

@@ -20,6 +20,7 @@ from iparam.printable import printable
 
 if TYPE_CHECKING:
     from iparam.estimation.estimate import Estimate
+    from iparam.estimation.static.identify import StaticEstimate
 
 AsJson = Annotated[bool, arg(help="Print one JSON object, SI units, all digits.", help_behavior_hint="")]
 """The type of the option ``json`` of the commands that print numbers."""
@@ -111,14 +112,14 @@ def progress_bar(title: str) -> Iterator[Callable[[float], None] | None]:
         yield lambda fraction: bar.update(task, completed=fraction)
 
 
-def say_refuted(estimate: Estimate) -> None:
+def say_refuted(estimate: Estimate | StaticEstimate) -> None:
     """The first line of what is said of a result, if its own data refute it: why, and the best cause."""
     refuted = estimate.refutation
     if refuted is not None:
         say(" ".join(["REFUTED:", refuted.reason, *(cause.sentence for cause in refuted.causes[:1])]))
 
 
-def fail_refuted(estimate: Estimate, output: Path | None) -> None:
+def fail_refuted(estimate: Estimate | StaticEstimate, output: Path | None) -> None:
     """The end of a command whose result is refuted: an error, after all was written and printed."""
     if estimate.refutation is not None:
         written = "" if output is None else f"; {output} is marked so, and export and ur set-payload refuse it"

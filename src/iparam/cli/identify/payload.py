@@ -161,10 +161,15 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
     def _report_static(self, estimate: iparam.StaticEstimate, recording: Recording) -> None:
         if self.output is not None:
             estimate.save(self.output)
+        say_refuted(estimate)
         note_further(estimate.warnings, recording)
         if self.json:
             print_json(estimate.to_document())
-            return
+        else:
+            self._print_static(estimate)
+        fail_refuted(estimate, self.output)
+
+    def _print_static(self, estimate: iparam.StaticEstimate) -> None:
         standard_deviation, bias = estimate.standard_deviation, estimate.sensor_bias
         rows = [("mass", estimate.mass, standard_deviation.mass, 4, "kg")]
         for axis, value, deviation in zip(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iparam.arrays import FloatArray, frozen
+from iparam.arrays import FloatArray, block_means, frozen
 from iparam.estimation.assessment.derived_values import NAMES, derived_of, derived_values, parameter_scales
 from iparam.estimation.assessment.refutation import shows_no_body, too_little_explained, unexplained
 from iparam.estimation.causes.examined_run import FEWEST_MEANS, ExaminedRun, examine
@@ -19,11 +19,14 @@ from iparam.estimation.causes.left_over import FASTEST, SLOWEST, LeftOver, left_
 from iparam.estimation.causes.plausible_load import over_rated
 from iparam.estimation.causes.screening import FEW, screened, screened_again
 from iparam.estimation.causes.search import Causes, find_causes
+from iparam.estimation.causes.weighing import Weighing, weight_causes
 from iparam.estimation.estimate import Cause, Estimate, Refutation, StandardDeviations
 from iparam.estimation.payload.bias_drift import BiasDrift
 from iparam.estimation.payload.estimate_assembly import FOLLOWS, LASTS, widened
 from iparam.estimation.payload.problem_from_recording import PreparedRun
 from iparam.estimation.payload.weighted_fit import hidden_by_motion_errors
+from iparam.estimation.static.slow_motion import slow_means
+from iparam.recording.statements import are_poses
 from iparam.rounding import significant
 from iparam.spatial.parameters import InertialParameters
 
@@ -66,6 +69,9 @@ SHORTEST = 0.02
 WITHIN = 1.96
 """Standard deviations of a 95 % interval."""
 
+LEAST_POSES = 5
+"""Poses, or means, from which on more than a load can be told."""
+
 SURE = 3.0
 """Standard deviations from which on a mass is believed to be negative."""
 
@@ -98,8 +104,7 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
     examined = examine(run, drifting=drift is not None)
     told = (*_compensated(run, estimate, drift), *_too_heavy(run, estimate))
     if examined is None:
-        reason = reason or _too_few(run, estimate)
-        return Judgement(_with(estimate, reason, (*_upside_down(estimate), *told, *_too_little(estimate))))
+        return _judged_by_weight(run, estimate, reason, told)
     shown = screened(examined)
     nothing = not estimate.determined
     if not shown.alarms and (nothing or not reason):
@@ -139,6 +144,40 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
         estimate, share = _part_counting(estimate, _moves(examined, causes))
         reason = _reason(causes, share) if share > MATERIAL else ""
     return Judgement(_with(estimate, reason, told), causes.found[0][1] if causes.found else None)
+
+
+def _judged_by_weight(run: PreparedRun, estimate: Estimate, reason: str, told: tuple[Cause, ...]) -> Judgement:
+    """The same where the data show a weight and no more, or too little to be examined at all."""
+    weighing = _weighing(run)
+    if weighing is None:
+        reason = reason or _too_few(run, estimate)
+        return Judgement(_with(estimate, reason, (*_upside_down(estimate), *told, *_too_little(estimate))))
+    found = weight_causes(weighing)
+    if not reason and estimate.determined:
+        old = estimate.standard_deviation
+        half = WITHIN * np.array([old.mass, *old.center_of_mass])
+        reason = found.refuted(found.share(estimate.mass, estimate.center_of_mass, half))
+        if len(found.moves):
+            masses = estimate.mass + found.moves[:, :1]
+            moments = masses * (estimate.center_of_mass + found.moves[:, 1:])
+            moves = np.zeros((len(masses), 10))
+            moves[:, :4] = np.nan_to_num(np.hstack([masses, moments]) - estimate.phi[:4])
+            estimate = _part_counting(estimate, moves)[0]
+    causes = (*_upside_down(estimate), *found.causes, *told)
+    return Judgement(_with(estimate, reason, (*causes, *_too_little(estimate))))
+
+
+def _weighing(run: PreparedRun) -> Weighing | None:
+    """A run of poses, or of a motion whose acceleration is not known; None for others."""
+    problem, poses, motion = run.problem, are_poses(run.recording), run.aligned.motion
+    if run.robot is not None or not (poses or motion.quasi_static):
+        return None
+    size = 1 if poses else slow_means(problem)
+    time, A, y = (block_means(values, size) for values in (problem.time, problem.A, problem.y))
+    turned = motion.at(time - run.aligned.delay).orientation
+    if turned is None or len(time) < LEAST_POSES:
+        return None
+    return Weighing(A[:, :3, 0], y, turned, run.gravity, None if poses else A, None if poses else time, problem.bias)
 
 
 def _plain_reason(run: PreparedRun, estimate: Estimate) -> str:

@@ -52,4 +52,6 @@ def with_shape(static: StaticEstimate, shape: Shape) -> Estimate:
         warnings=[*warnings, *precision_warnings(found.phi, deviations)],
         status="All ten parameters were estimated: mass and centre of mass from rests, the inertia with the shape.",
     )
-    return dataclasses.replace(estimate, robot=static.robot, frame=static.frame)
+    return dataclasses.replace(
+        estimate, robot=static.robot, frame=static.frame, causes=static.causes, refutation=static.refutation
+    )

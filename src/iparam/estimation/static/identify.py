@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import ContradictionError, InputError
+from iparam.estimation.causes.weighing import Weighing, weight_causes
 from iparam.estimation.errors import IdentificationError, NotIdentifiableError
-from iparam.estimation.estimate import SENSOR_FRAME, Wrench
+from iparam.estimation.estimate import SENSOR_FRAME, Cause, Refutation, Wrench
 from iparam.estimation.static.rests import BATCHES, LEAST_REST, Rest, find_rests
 from iparam.files.json import write_json
 from iparam.motion.orientation import sensor_turns
@@ -27,6 +28,7 @@ from iparam.recording.signal import Signal
 from iparam.recording.statements import are_poses
 from iparam.recording.units import USUAL_RATES, time_hint
 from iparam.regressor.wrench import body_regressor, wrench_regressor
+from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import Robot
 from iparam.sensing.run_check import check_run
 from iparam.sensing.wrench_source import SensorWrench, WrenchSource, weighed_wrench
@@ -75,6 +77,8 @@ class StaticEstimate:
         rests: what was averaged.
         warnings: what a reader should know, one sentence each.
         robot, frame: the arm and its tool frame, as in `Estimate`.
+        causes: what would explain the rests better; by how much it moves mass and centre is in their deviations.
+        refutation: why the rests themselves refute it, as in `Estimate`; None if they do not.
     """
 
     mass: float
@@ -90,6 +94,18 @@ class StaticEstimate:
     status: str = INERTIA_UNSEEN
     robot: str = ""
     frame: str = ""
+    causes: tuple[Cause, ...] = ()
+    refutation: Refutation | None = None
+
+    @property
+    def assessment(self) -> dict[str, Any]:
+        """The verdict, "usable" or "refuted", with its sentence and causes: rests never tell all of a load."""
+        refuted = self.refutation
+        return {
+            "verdict": "usable" if refuted is None else "refuted",
+            "sentence": self.status if refuted is None else refuted.reason,
+            "causes": [dataclasses.asdict(cause) for cause in self.causes],
+        }
 
     def to_document(self) -> dict[str, Any]:
         """What `save` writes, as plain dictionaries and lists."""
@@ -116,6 +132,7 @@ class StaticEstimate:
             "warnings": list(self.warnings),
             "robot": self.robot or None,
             "frame": self.frame or None,
+            "assessment": self.assessment,
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -150,7 +167,8 @@ def identify_static(
     still = np.zeros_like(poses)
     regressors = wrench_regressor(robot, poses, still, still, down)[:, :, :4]
     num_poses = _require_directions(-regressors[:, :3, 0] / np.linalg.norm(down))
-    found = _fit(rests, regressors, num_poses, (*recording.warnings, *checked.remarks))
+    turned = forward_kinematics(robot, poses)[:, :3, :3]
+    found = _fit(rests, regressors, turned, down, num_poses, (*recording.warnings, *checked.remarks))
     return dataclasses.replace(found, robot=recording.robot or robot.name, frame=robot.tool_frame)
 
 
@@ -176,7 +194,7 @@ def _identify_sensor(recording: Recording, wrench: WrenchSource | None, gravity:
     num_poses = _require_directions(-up / np.linalg.norm(checked.gravity))
     still = np.zeros_like(up)
     regressors = body_regressor(still, still, up)[:, :, :4]
-    found = _fit(rests, regressors, num_poses, tuple(remarks))
+    found = _fit(rests, regressors, turned, checked.gravity, num_poses, tuple(remarks))
     return dataclasses.replace(found, robot=recording.robot, frame=SENSOR_FRAME)
 
 
@@ -232,8 +250,24 @@ def _require_directions(gravity: FloatArray) -> int:
     )
 
 
-def _fit(rests: tuple[Rest, ...], regressors: FloatArray, num_poses: int, notes: tuple[str, ...]) -> StaticEstimate:
-    """Force and torque share no unknown at rest, so that each is fitted by itself and has its own noise."""
+def _fit(
+    rests: tuple[Rest, ...],
+    regressors: FloatArray,
+    turned: FloatArray,
+    gravity: FloatArray,
+    num_poses: int,
+    notes: tuple[str, ...],
+) -> StaticEstimate:
+    """Force and torque share no unknown at rest, so that each is fitted by itself and has its own noise.
+
+    Args:
+        rests: P of them.
+        regressors: (P, 6, 4) of mass and first moment.
+        turned: (P, 3, 3) orientations of the tool, or of the sensor.
+        gravity: (3,) in the axes in which these are [m/s^2].
+        num_poses: different directions of gravity.
+        notes: warnings of the recording.
+    """
     from scipy.special import fdtrc, stdtrit
 
     wrenches = np.array([rest.wrench for rest in rests])
@@ -272,6 +306,7 @@ def _fit(rests: tuple[Rest, ...], regressors: FloatArray, num_poses: int, notes:
     factor = float(stdtrit(degrees, 0.975))  # of the torques, which have fewer left over
     deviations = np.sqrt(np.diag(covariance))
     mass = float(values[0])
+    found = weight_causes(Weighing(regressors[:, :3, 0], wrenches, turned, gravity))
     if not mass > factor * deviations[0]:
         cause = (
             "a negative mass: does the sensor report what the payload exerts on the arm, the opposite of what is "
@@ -279,26 +314,35 @@ def _fit(rests: tuple[Rest, ...], regressors: FloatArray, num_poses: int, notes:
             if mass < -factor * deviations[0]
             else "which is not above zero: there is no load that this sensor can see"
         )
+        told = "".join(f". {one.sentence}" for one in found.causes[:1])
         raise IdentificationError(
-            f"the mass comes out as {mass:.4g} +- {factor * deviations[0]:.2g} kg (95 %), {cause}"
+            f"the mass comes out as {mass:.4g} +- {factor * deviations[0]:.2g} kg (95 %), {cause}{told}"
         )
     center = values[1:4] / mass
     by_phi = np.column_stack([-center, np.eye(3)]) / mass
     center_covariance = by_phi @ covariance[:4, :4] @ by_phi.T
+    widths = np.array([deviations[0], *np.sqrt(np.diag(center_covariance))])
+    reason = found.refuted(found.share(mass, center, factor * widths))
+    widths = np.sqrt(widths**2 + np.sum(found.moves**2, axis=0))
+    if found.causes and not reason:
+        warnings.append(f"The rests hold more than a load and noise. {found.causes[0].sentence}")
+    masses = mass + found.moves[:, :1]
+    moves = np.hstack([masses, masses * (center + found.moves[:, 1:])]) - values[:4]
+    covariance[:4, :4] += moves.T @ moves
     rms = np.sqrt(np.mean(residual**2, axis=0))
     return StaticEstimate(
         mass=mass,
         center_of_mass=frozen(center),
         sensor_bias=_wrench(values[4:]),
-        standard_deviation=StaticDeviations(
-            float(deviations[0]), frozen(np.sqrt(np.diag(center_covariance))), _wrench(deviations[4:])
-        ),
+        standard_deviation=StaticDeviations(float(widths[0]), frozen(widths[1:]), _wrench(deviations[4:])),
         covariance=frozen(covariance),
         interval_factor=factor,
         residual_rms=_wrench(rms),
         num_poses=num_poses,
         rests=rests,
         warnings=tuple(dict.fromkeys(warnings)),
+        causes=found.causes,
+        refutation=Refutation(reason, found.causes) if reason else None,
     )
 
 

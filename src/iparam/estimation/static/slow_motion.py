@@ -98,11 +98,16 @@ def slow_motion_estimate(problem: PayloadProblem, reason: NotIdentifiableError) 
 
 def _means(problem: PayloadProblem) -> tuple[FloatArray, FloatArray]:
     """Regressors (M, 6, 10) and wrenches (M, 6), averaged over `SLOW`."""
-    size = 1
-    if problem.num_samples > 1:
-        size = max(1, int(SLOW / float(np.median(np.diff(problem.time))) + 0.01))
-    size = min(size, max(1, problem.num_samples // LEAST_MEANS))
+    size = slow_means(problem)
     return block_means(problem.A, size), block_means(problem.y, size)
+
+
+def slow_means(problem: PayloadProblem) -> int:
+    """Samples that a mean over `SLOW` has; fewer in a short run."""
+    if problem.num_samples < 2:
+        return 1
+    size = max(1, int(SLOW / float(np.median(np.diff(problem.time))) + 0.01))
+    return min(size, max(1, problem.num_samples // LEAST_MEANS))
 
 
 def _design(A: FloatArray, y: FloatArray, bias: bool) -> FloatArray:

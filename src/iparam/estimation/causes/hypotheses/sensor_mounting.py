@@ -91,7 +91,7 @@ class SensorRotation(Hypothesis):
             return
         finding = (
             f"Turning the sensor by {np.degrees(angle):.2f} +- {significant(float(np.degrees(half)), 2)} deg (95 %) "
-            f"about {_direction(vector / angle)}"
+            f"about {direction_name(vector / angle)}"
         )
         rotation = tuple(round(float(value), 3) + 0.0 for value in np.degrees(rpy_from_rotation(state)))
         near = self.slug if angle < FAR else ""
@@ -140,7 +140,7 @@ class BaseAxes(Hypothesis):
         yield Explanation(self.slug, "A wrench in the axes of the base", fit, 7 if run.bias else 1, correction)
 
 
-def _direction(axis: FloatArray) -> str:
+def direction_name(axis: FloatArray) -> str:
     """An axis by name, if it nearly is one."""
     nearest = int(np.argmax(np.abs(axis)))
     if abs(axis[nearest]) > 0.995:

@@ -1,0 +1,154 @@
+"""Data that show a weight and no more: a mistake is named with the option that puts it right, noise is not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from iparam.arrays import FloatArray
+from iparam.cli.main import main
+from iparam.estimation import identify_payload
+from iparam.estimation.causes.weighing import Weighing, weight_causes
+from iparam.recording import Recording
+from iparam.sensing.correction import Correction
+from iparam.spatial.transforms import exp_so3
+
+DOWN = np.array([0.0, 0.0, -9.81])
+MASS, CENTER = 1.8, np.array([0.02, -0.03, 0.09])
+BIAS = np.array([2.0, -1.0, 0.5, 0.05, 0.02, -0.03])
+TIME = np.arange(0.0, 20.0, 0.01)
+Change = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+
+
+def orientations(count: int, seed: int = 0) -> FloatArray:
+    """Drawn at random."""
+    axes = np.random.default_rng(seed).normal(size=(count, 3))
+    axes *= np.linspace(0.3, 3.0, count)[:, None] / np.linalg.norm(axes, axis=1, keepdims=True)
+    turns: FloatArray = exp_so3(axes)
+    return turns
+
+
+def wrenches(turned: FloatArray, seed: int = 1) -> FloatArray:
+    """Of the load at rest, with noise of 0.05 N and 0.003 N m."""
+    force = MASS * np.swapaxes(turned, 1, 2) @ -DOWN
+    noise = np.random.default_rng(seed).normal(size=(len(turned), 6)) * np.repeat([0.05, 0.003], 3)
+    return np.asarray(np.hstack([force, np.cross(CENTER, force)]) + BIAS + noise)
+
+
+def turned_by(degrees: float, axis: int) -> FloatArray:
+    turn: FloatArray = exp_so3(np.radians(degrees) * np.eye(3)[axis])
+    return turn
+
+
+def scaled(*factors: float) -> Change:
+    return lambda turned, wrench: (turned, wrench * np.array(factors))
+
+
+def in_world_axes(turned: FloatArray, wrench: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return turned, np.einsum("nij,nkj->nki", turned, wrench.reshape(-1, 2, 3)).reshape(-1, 6)
+
+
+def exchanged(turned: FloatArray, wrench: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return turned, wrench[:, [1, 0, 2, 4, 3, 5]]
+
+
+MISTAKES: dict[str, tuple[Change, str, str]] = {
+    "an IMU that is turned against the sensor": (
+        lambda turned, wrench: (turned @ turned_by(90.0, 2), wrench),
+        "sensor-rotation",
+        "--sensor-rotation",
+    ),
+    "a world that is not level": (
+        lambda turned, wrench: (turned_by(40.0, 0) @ turned, wrench),
+        "gravity-direction",
+        "--gravity",
+    ),
+    "axes exchanged": (exchanged, "axis-order", "--wrench-axes y,x,z"),
+    "fz reversed": (scaled(1, 1, -1, 1, 1, 1), "left-handed", "--wrench-scale 1 1 -1 1 1 1"),
+    "a gain of fx": (scaled(1.2, 1, 1, 1, 1, 1), "sensor-gain", "--wrench-scale"),
+    "a gain of tx": (scaled(1, 1, 1, 1.3, 1, 1), "sensor-gain", "--wrench-scale"),
+    "torques in N mm": (scaled(1, 1, 1, 1e3, 1e3, 1e3), "units", "--wrench-scale 1 1 1 0.001 0.001 0.001"),
+    "axes of the world": (in_world_axes, "base-axes", ""),
+}
+
+
+def identified(path: Path, options: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    capsys.readouterr()
+    main(["identify", "payload", str(path), *options.split(), "--json"])
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+@pytest.mark.parametrize("static", ["", "--static"])
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_named_and_what_it_says_puts_it_right(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], mistake: str, static: str
+) -> None:
+    """16 poses in a table. A load that is not refuted has the truth in its intervals."""
+    change, cause, option = MISTAKES[mistake]
+    turned, wrench = change(orientations(16), wrenches(orientations(16)))
+    table = np.hstack([turned.reshape(-1, 9), wrench])
+    header = "r11,r12,r13,r21,r22,r23,r31,r32,r33,fx,fy,fz,tx,ty,tz"
+    path = tmp_path / "poses.csv"
+    np.savetxt(path, table, delimiter=",", header=header, comments="")
+    if static and main(["identify", "payload", str(path), static]) == 1 and not capsys.readouterr().out:
+        main(["identify", "payload", str(path), static])  # rests that show no mass at all
+        said = capsys.readouterr().err
+        assert "takes the residual from" in said
+        assert option in said
+        return
+    found = identified(path, static, capsys)
+    assessment = found["assessment"]
+    if assessment["verdict"] != "refuted":
+        assert abs(found["mass"] - MASS) < 2.2 * found["standard_deviation"]["mass"]
+    told = next(one for one in assessment["causes"] if one["cause"] == cause)
+    assert option in told["correction"]
+    if not told["correction"]:
+        return
+    put_right = identified(path, f"{static} {told['correction']}", capsys)
+    assert put_right["assessment"]["verdict"] == "usable"
+    assert put_right["mass"] == pytest.approx(MASS, rel=0.01)
+    assert np.linalg.norm(put_right["center_of_mass"]) == pytest.approx(np.linalg.norm(CENTER), rel=0.01)
+
+
+@pytest.mark.parametrize("count", [5, 8, 24])
+def test_noise_is_no_mistake(count: int) -> None:
+    for seed in range(8):
+        turned = orientations(count, seed)
+        found = weight_causes(Weighing(-(np.swapaxes(turned, 1, 2) @ DOWN), wrenches(turned, seed), turned, DOWN))
+        assert found.causes == ()
+        assert found.moves.shape == (0, 4)
+
+
+def slow_motion(imu: FloatArray) -> Recording:
+    """A sensor at the end of a lever of 0.6 m that is turned slowly, with the orientation of an IMU beside it."""
+    angles = np.column_stack([1.2 * np.sin(0.5 * TIME), 0.9 * np.sin(0.7 * TIME + 0.4), 0.8 * np.sin(0.3 * TIME)])
+    turned: FloatArray = exp_so3(angles)
+    place = np.einsum("nij,j->ni", turned, [0.0, 0.0, 0.6])
+    rising = np.gradient(np.gradient(place, TIME, axis=0), TIME, axis=0) - DOWN
+    force = MASS * np.einsum("nji,nj->ni", turned, rising)
+    noise = np.random.default_rng(3).normal(size=(TIME.size, 6)) * np.repeat([0.1, 0.005], 3)
+    wrench = np.hstack([force, np.cross(CENTER, force)]) + BIAS + noise
+    run = Recording().with_signal("rotation", time=TIME, values=(turned @ imu).reshape(-1, 9))
+    return run.with_signal("wrench", time=TIME, values=wrench)
+
+
+def test_a_turned_imu_in_a_motion_whose_acceleration_nobody_recorded() -> None:
+    """The turn is in no way hidden: the weight turns about other axes than it should."""
+    sound = identify_payload(slow_motion(np.eye(3)))
+    assert [one.cause for one in sound.causes] == ["too-little-motion"]
+    assert sound.mass == pytest.approx(MASS, abs=3.0 * sound.standard_deviation.mass)
+    run = slow_motion(turned_by(-70.0, 0))
+    wrong = identify_payload(run)
+    assert wrong.refutation is not None
+    assert wrong.causes[0].cause == "sensor-rotation"
+    roll, pitch, yaw = (float(word) for word in wrong.causes[0].correction.split()[1:])
+    assert (roll, pitch, yaw) == pytest.approx((70.0, 0.0, 0.0), abs=0.7)
+    right = identify_payload(run, correction=Correction(sensor_rotation=(roll, pitch, yaw)))
+    assert right.refutation is None
+    assert right.mass == pytest.approx(MASS, rel=0.01)
