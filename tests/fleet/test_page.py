@@ -31,7 +31,12 @@ def filled(folder: Path) -> None:
         table.add({"source": EVIL, **refuted})
         for number in range(3):
             table.add(
-                {"source": f"b/{number}.csv", "error": f"b/{number}.csv has no column 'time'", "error_kind": "refused"}
+                {
+                    "source": f"b/{number}.csv",
+                    "robot": "ur5e",
+                    "error": f"b/{number}.csv has no column 'time'",
+                    "error_kind": "refused",
+                }
             )
 
 
@@ -39,17 +44,35 @@ def test_what_a_page_says(tmp_path: Path) -> None:
     filled(tmp_path)
     page = write_fleet_report(tmp_path).read_text(encoding="utf-8")
     text = " ".join(re.sub(r"<[^>]*>", " ", page).split())
-    assert "24 recordings" in text
+    assert "24 recordings of 3 robots and tools: 20 good, 0 usable, 1 refuted by their own data, 3 without" in text
+    assert "3 without a result. 1 change over time, 0 outliers." in text
     assert re.search(r"the mass goes from (2|1\.99\d|2\.00\d*) kg to (2\.3|2\.29\d|2\.30\d*) kg", text)
     assert "before 2026-11-11 00:00 UTC: was the tool swapped or changed?" in text
     assert "ur5e a1 saw 20 20 0 0 0" in text
-    assert "wrench-sign 1" in text
-    assert "has no column 'time' 3" in text.replace("&#39;", "'")
+    assert "1 wrench-sign" in text
+    assert "3 e.g. b/0.csv has no column 'time'" in text.replace("&#39;", "'")
+    assert "has not come to its end" not in text
+    assert "same options" not in text
+    assert "ur5e (arm and tool unknown) 3 0 0 0 3" in text
     assert "errors" in text
     assert "<script" not in page
     assert "<b>é" not in page
     assert "Full reports" in text
     assert 'href="reports' not in page
+
+
+def test_what_is_not_finished_or_not_alike_is_said(tmp_path: Path) -> None:
+    filled(tmp_path)
+    (tmp_path / "pieces").mkdir()  # as a run leaves it that was killed
+    with FleetTable(tmp_path / "other") as table:
+        for number in range(3):
+            settings = '{"bias": "none", "layout": "{arm}"}' if number else f'{{"layout": "{number}"}}'
+            table.add({"source": str(number), "settings": settings})
+    page = write_fleet_report(tmp_path).read_text(encoding="utf-8")
+    assert "has not come to its end" in page
+    page = write_fleet_report(tmp_path / "other").read_text(encoding="utf-8")
+    assert "Not all rows were made with the same options: 2 with bias none; 1 with the usual ones." in page
+    assert "has not come to its end" not in page
 
 
 def test_links_to_full_reports_that_were_made(tmp_path: Path) -> None:

@@ -34,4 +34,5 @@ from .summary import Group as Group
 from .summary import summarize as summarize
 from .table import FleetTable as FleetTable
 from .task import FleetSettings as FleetSettings
-from .task import read_source as read_source
+from .task import identify_fully as identify_fully
+from .task import options_of as options_of

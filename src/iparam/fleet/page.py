@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,10 @@ import numpy as np
 
 from iparam.errors import InputError
 from iparam.files.atomic import write_atomically
-from iparam.fleet.history import Change, Series, changes_of, outliers_of, series_of
-from iparam.fleet.summary import summarize
+from iparam.fleet.history import Change, Outlier, Series, changes_of, outliers_of, series_of
+from iparam.fleet.summary import FleetSummary, Group, summarize
 from iparam.fleet.table import FleetTable
+from iparam.fleet.task import options_of
 from iparam.plotting.matplotlib_backend import (
     BLUE,
     GREY,
@@ -41,6 +44,11 @@ MOST_TOLD = 3
 MOST_LISTED = 200
 """Rows of a list: refuted recordings, errors, outliers."""
 
+_UNFINISHED = Paragraph(
+    "The run that makes this table has not come to its end: it goes on, or was cut off. Recordings are missing, or "
+    "stand here as an earlier run left them; the same 'iparam fleet identify' with --resume does the rest.",
+    "verdict caution",
+)
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # nothing is loaded, and nothing runs
 
 
@@ -58,12 +66,15 @@ def write_fleet_report(folder: str | os.PathLike[str], output: str | os.PathLike
     place = Path(folder) / PAGE if output is None else Path(output)
     if place.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"a report is an HTML file: give a path that ends in .html, not {str(place)!r}")
-    rows = FleetTable(folder).read().to_pylist()
+    table = FleetTable(folder)
+    rows = table.read().to_pylist()
     with plot_style():
         sections = _sections(rows, Path(folder), place)
+    if table.unfinished:
+        sections[0] = dataclasses.replace(sections[0], blocks=[_UNFINISHED, *sections[0].blocks])
     made = datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z")
     page = page_environment().get_template("page.html")
-    subtitle = f"{len(rows)} recordings, {made}. Made by iparam."
+    subtitle = f"{_counted(len(rows), 'recording')}, {made}. Made by iparam."
     content = {"title": "Fleet", "subtitle": subtitle, "sections": sections, "policy": _POLICY}
     write_atomically(place, page.render(**content, chart_style="", chart_data="", chart_script=""))
     return place
@@ -78,25 +89,56 @@ def report_name(source: str) -> str:
 def _sections(rows: Sequence[Mapping[str, Any]], folder: Path, page: Path) -> list[Section]:
     series = series_of(rows)
     changes = {id(one): changes_of(one) for one in series}
+    summary, outliers = summarize(rows), outliers_of(series)
     return [
-        _overview(rows),
-        _over_time(series, changes),
+        _short(rows, summary, sum(map(len, changes.values())), len(outliers)),
         _changes(series, changes),
-        _outliers(series),
-        _causes(rows),
+        _outliers(outliers),
+        _over_time(series, changes),
+        _groups(summary),
+        _causes(rows, summary),
         _full_reports(rows, folder, page),
     ]
 
 
-def _overview(rows: Sequence[Mapping[str, Any]]) -> Section:
-    summary = summarize(rows)
+def _short(rows: Sequence[Mapping[str, Any]], summary: FleetSummary, changes: int, outliers: int) -> Section:
+    """How many of what, and what to know before anything else is believed."""
+    counts = {
+        name: sum(getattr(group, name) for group in summary.groups) for name in ("good", "usable", "refuted", "errors")
+    }
+    told = [f"{counts['good']} good", f"{counts['usable']} usable", f"{counts['refuted']} refuted by their own data"]
+    whose = _counted(len(summary.groups), "robot with its tool", "robots and tools")
+    text = (
+        f"{_counted(len(rows), 'recording')} of {whose}: {', '.join(told)}, {counts['errors']} without a result. "
+        f"{_counted(changes, 'change')} over time, {_counted(outliers, 'outlier')}."
+    )
+    blocks: list[Any] = [Paragraph(text)]
+    settings = Counter(_options_text(row["settings"]) for row in rows)
+    if len(settings) > 1:
+        listed = "; ".join(f"{count} with {options}" for options, count in settings.most_common(MOST_TOLD))
+        more = f"; and {len(settings) - MOST_TOLD} more" if len(settings) > MOST_TOLD else ""
+        blocks.append(Paragraph(f"Not all rows were made with the same options: {listed}{more}.", "verdict caution"))
+    return Section("short", "In short", blocks)
+
+
+def _options_text(settings: str | None) -> str:
+    options = options_of(settings)
+    return ", ".join(f"{name} {options[name]}" for name in sorted(options)) or "the usual ones"
+
+
+def _counted(count: int, one: str, many: str = "") -> str:
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
+
+
+def _groups(summary: FleetSummary) -> Section:
+    some_named = any(group.arm or group.tool for group in summary.groups)
     lines = [
         [
-            " ".join(part for part in (group.robot, group.arm, group.tool) if part) or "-",
+            _label(group, some_named),
             *(str(count) for count in (group.recordings, group.good, group.usable, group.refuted, group.errors)),
-            _number(group.mass),
-            _number(group.mass_deviation),
-            _number(group.mass_scatter),
+            _number(group.mass, 4),
+            _number(group.mass_deviation, 2),
+            _number(group.mass_scatter, 2),
         ]
         for group in summary.groups
     ]
@@ -109,6 +151,12 @@ def _overview(rows: Sequence[Mapping[str, Any]]) -> Section:
         "recording to recording; much more of the latter is a load that changes, or a deviation that is too small."
     )
     return Section("overview", "Robots and tools", [Table(header, lines, "Robots and tools"), Paragraph(note, "small")])
+
+
+def _label(group: Group, some_named: bool) -> str:
+    """Robot, arm and tool in one line; that arm and tool are unknown is said where others' are not."""
+    known = " ".join(part for part in (group.robot, group.arm, group.tool) if part) or "unnamed"
+    return f"{known} (arm and tool unknown)" if some_named and not (group.arm or group.tool) else known
 
 
 def _over_time(series: Sequence[Series], changes: Mapping[int, list[Change]]) -> Section:
@@ -163,21 +211,21 @@ def _changes(series: Sequence[Series], changes: Mapping[int, list[Change]]) -> S
     return Section("changes", "Changes", [table, *_more(lines)])
 
 
-def _outliers(series: Sequence[Series]) -> Section:
-    lines = [[outlier.source, outlier.label, outlier.sentence] for outlier in outliers_of(series)]
+def _outliers(outliers: Sequence[Outlier]) -> Section:
+    lines = [[outlier.source, outlier.label, outlier.sentence] for outlier in outliers]
     if not lines:
         return Section("outliers", "Outliers", [Paragraph("No recording differs from the others of its tool.")])
     table = Table(["recording", "robot, arm, tool", "what"], lines[:MOST_LISTED], "Outliers", "words")
     return Section("outliers", "Outliers against the fleet", [table, *_more(lines)])
 
 
-def _causes(rows: Sequence[Mapping[str, Any]]) -> Section:
-    summary = summarize(rows)
+def _causes(rows: Sequence[Mapping[str, Any]], summary: FleetSummary) -> Section:
     blocks: list[Any] = []
     for title, counted, what in (("Causes", summary.causes, "cause"), ("Errors", summary.errors, "error")):
         if counted:
-            lines = [[text, str(count)] for text, count in counted[:30]]
-            blocks += [Heading(title), Table([what, "recordings"], lines, f"{title} by frequency")]
+            lines = [[str(count), f"e.g. {text}" if what == "error" and count > 1 else text] for text, count in counted]
+            table = Table(["recordings", what], lines[:MOST_LISTED], f"{title} by frequency", "words")
+            blocks += [Heading(title), table, *_more(lines)]
     refuted = [row for row in rows if row["verdict"] == "refuted"]
     if refuted:
         listed = [f"{row['source']}: {' '.join(row['cause_sentences'] or ()) or row['sentence']}" for row in refuted]
@@ -204,5 +252,5 @@ def _more(listed: Sequence[Any]) -> list[Paragraph]:
     return [Paragraph(f"And {more} more, which the table has.")] if more > 0 else []
 
 
-def _number(value: float) -> str:
-    return "-" if not np.isfinite(value) else significant(value, 4)
+def _number(value: float, digits: int) -> str:
+    return "-" if not np.isfinite(value) else significant(value, digits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import hashlib
 import json
@@ -83,6 +84,11 @@ class Task:
     known: str = ""
 
 
+def options_of(settings: str | None) -> dict[str, Any]:
+    """What of the column ``settings`` decides the numbers: the layout says whose a recording is, no more."""
+    return {name: value for name, value in json.loads(settings or "{}").items() if name != "layout"}
+
+
 def kinematics_digest(robot: Robot) -> str:
     """Tells arms apart by where they reach, not by their files' names."""
     rng = np.random.default_rng(0)
@@ -119,7 +125,8 @@ def identify_source(settings: FleetSettings, task: Task) -> dict[str, Any]:
             hidden = {os.path.realpath(local.path): source.name, str(local.path): source.name, **hidden}
             recording = _read(settings, source, local.path)
             row |= _facts(recording, source, labels)
-            row |= estimate_columns(_identified(settings, recording))
+            told, robot = _with_arm(settings, recording)
+            row |= estimate_columns(identify_payload(told, robot, **settings.identifying))
     except StoreError as error:
         row |= {"error": _clean(str(error), hidden), "error_kind": STORE}
     except IparamError as error:
@@ -132,11 +139,24 @@ def identify_source(settings: FleetSettings, task: Task) -> dict[str, Any]:
     return row
 
 
-def read_source(settings: FleetSettings, source: Source) -> tuple[Recording, Robot | None]:
-    """A recording and its arm as `identify_source` has them, for a full report of it."""
-    with fetched(source, settings.storage) as local:
-        recording = _read(settings, source, local.path)
-    return _with_arm(settings, recording)
+def identify_fully(settings: FleetSettings, source: Source) -> tuple[Recording, Robot | None, Estimate]:
+    """A recording, its arm and the estimate as `identify_source` has them, for a full report of it.
+
+    Raises:
+        IparamError: there is no estimate; the message names the source, and no path of this machine.
+    """
+    hidden = {file.path: source.name for file in source.files}
+    try:
+        with fetched(source, settings.storage) as local:
+            hidden = {os.path.realpath(local.path): source.name, str(local.path): source.name, **hidden}
+            recording = _read(settings, source, local.path)
+        told, robot = _with_arm(settings, recording)
+        estimate = identify_payload(told, robot, **settings.identifying)
+    except IparamError as error:
+        text = _clean(str(error), hidden)
+        raise IparamError(text if source.name in text else f"{source.name}: {text}") from None
+    warnings = tuple(_clean(warning, hidden) for warning in estimate.warnings)
+    return told, robot, dataclasses.replace(estimate, warnings=warnings)
 
 
 def _read(settings: FleetSettings, source: Source, path: Path) -> Recording:
@@ -158,11 +178,6 @@ def _with_arm(settings: FleetSettings, recording: Recording) -> tuple[Recording,
     told = with_followers(with_told_frame(recording, robot, settings.tip), robot)
     check_run(told, robot, uses_wrench=recording.has("wrench"))
     return told, robot
-
-
-def _identified(settings: FleetSettings, recording: Recording) -> Estimate:
-    told, robot = _with_arm(settings, recording)
-    return identify_payload(told, robot, **settings.identifying)
 
 
 def _facts(recording: Recording, source: Source, labels: Labels) -> dict[str, Any]:

@@ -40,8 +40,20 @@ def test_a_page_and_a_full_report(
     made = Path(out.split()[1])
     assert "a.parquet" in made.read_text(encoding="utf-8")
     assert f'href="reports/{made.name}"' in Path("fleet/report.html").read_text(encoding="utf-8")
-    assert main(["fleet", "report", "fleet", "--from", "runs", "--full", "a.parquet", "--bias", "none"]) == 0
-    assert "the table was made with other options" in capsys.readouterr().err
+    again = ["fleet", "report", "fleet", "--from", "runs", "--full", "a.parquet"]
+    assert main([*again, "--robot", "ur5e", "--layout", "{arm}"]) == 0  # does not change what is identified
+    assert capsys.readouterr().err == ""
+    assert main([*again, "--bias", "none"]) == 0
+    told = "a.parquet: the table was made with other options: --bias as usual (here none), --robot ur5e (here as usual)"
+    assert told in capsys.readouterr().err
+    Path("fleet/pieces").mkdir()
+    Path("runs/a.parquet").write_text("time,hello\n1,2\n", encoding="utf-8")
+    assert main(again) == 1
+    out, err = capsys.readouterr()
+    assert "no full report of a.parquet: " in err
+    assert "1 of 1 full reports could not be made: see above" in err
+    assert "the last run into fleet has not come to its end" in err
+    assert str(tmp_path) not in out + err
     for words, message in (
         (["--full", "a.parquet"], "say where they are (--from)"),
         (["--from", "runs", "--full", "b.parquet"], "has no such recording"),

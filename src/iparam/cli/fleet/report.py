@@ -10,10 +10,10 @@ from typing import Annotated, Any
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import note, print_line
+from iparam.cli.console.printing import note, print_line, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.fleet.settings import FleetSettingsOptions
-from iparam.errors import InputError
+from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind
 
 
@@ -45,24 +45,37 @@ class FleetReport(FleetSettingsOptions):
         iparam.report.require_plot_extra()
         if self.full and self.from_ is None:
             raise InputError("--full reads the recordings again: say where they are (--from), as in 'fleet identify'")
-        if self.full:
-            self._make_full()
+        failed = self._make_full() if self.full else 0
         page = iparam.fleet.write_fleet_report(self.folder, self.output)
         print_line(f"report    {page}")
+        if iparam.fleet.FleetTable(self.folder).unfinished:
+            note(
+                f"the last run into {self.folder} has not come to its end: it goes on, or was cut off, and 'iparam "
+                "fleet identify' with --resume does the rest"
+            )
+        if failed:
+            raise IparamError(f"{failed} of {len(self.full)} full reports could not be made: see above")
 
-    def _make_full(self) -> None:
+    def _make_full(self) -> int:
+        """Make the full reports; how many could not be."""
         settings = self.settings()
         rows = {row["source"]: row for row in iparam.fleet.FleetTable(self.folder).read().to_pylist()}
         unknown = [name for name in self.full if name not in rows]
         if unknown:
             raise InputError(f"--full {unknown[0]}: the table of {self.folder} has no such recording")
         sources = {source.name: source for source in iparam.fleet.find_sources(str(self.from_))}
+        missing = [name for name in self.full if name not in sources]
+        if missing:
+            raise InputError(f"--full {missing[0]}: --from {self.from_} has no such recording (any more)")
         (self.folder / iparam.fleet.REPORTS).mkdir(exist_ok=True)
+        failed = 0
         for name in self.full:
-            if name not in sources:
-                raise InputError(f"--full {name}: {self.from_} has no such recording (any more)")
-            recording, robot = iparam.fleet.read_source(settings, sources[name])
-            estimate = iparam.identify_payload(recording, robot, **settings.identifying)
+            try:
+                recording, robot, estimate = iparam.fleet.identify_fully(settings, sources[name])
+            except IparamError as error:
+                failed += 1
+                say(f"no full report of {name}: {error}")
+                continue
             self._compare(rows[name], estimate, settings.text)
             content = iparam.report.ReportInput(
                 estimate=estimate,
@@ -76,10 +89,17 @@ class FleetReport(FleetSettingsOptions):
             place = self.folder / iparam.fleet.REPORTS / iparam.fleet.report_name(name)
             iparam.report.write_report(place, content)
             print_line(f"report    {place}")
+        return failed
 
     @staticmethod
     def _compare(row: dict[str, Any], estimate: iparam.Estimate, settings: str) -> None:
-        if row["settings"] != settings:
-            note(f"{row['source']}: the table was made with other options, {row['settings']}")
+        table, here = (iparam.fleet.options_of(text) for text in (row["settings"], settings))
+        other = [name for name in sorted(table | here) if table.get(name) != here.get(name)]
+        if other:
+            told = ", ".join(
+                f"--{name.replace('_', '-')} {table.get(name, 'as usual')} (here {here.get(name, 'as usual')})"
+                for name in other
+            )
+            note(f"{row['source']}: the table was made with other options: {told}")
         if row["mass"] is not None and row["mass"] != estimate.mass:
             note(f"{row['source']}: the table has {row['mass']:.6g} kg, this report {estimate.mass:.6g} kg")
