@@ -89,6 +89,18 @@ class Browser:
         """The value of a JavaScript expression in the page."""
         return self.call("Runtime.evaluate", expression=script, returnByValue=True)["result"].get("value")
 
+    def press(self, text: str, kind: str) -> None:
+        """Click with the mouse on what a selector finds and has this text, once it is there."""
+        there = (
+            f"[...document.querySelectorAll({json.dumps(kind)})].find(e => e.innerText.trim() == {json.dumps(text)} "
+            "&& e.getBoundingClientRect().height > 0)"
+        )
+        self.until(lambda: self.run(f"!!{there} && ({there}.scrollIntoView({{block: 'center'}}), true)"))
+        box = json.loads(self.run(f"JSON.stringify({there}.getBoundingClientRect())"))
+        place = {"x": box["x"] + 0.5 * box["width"], "y": box["y"] + 0.5 * box["height"]}
+        for step in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=step, button="left", clickCount=1, **place)
+
     def picture(self, path: Path | None = None) -> np.ndarray:
         """(H, W, 3) what is to be seen, 0 to 255."""
         from PIL import Image

@@ -3,6 +3,7 @@ from .catalog import catalog_robot as catalog_robot
 from .catalog import dh_table as dh_table
 from .catalog import robot_names as robot_names
 from .cell import load_cell as load_cell
+from .cell import save_cell as save_cell
 from .collision.capsules import arm_shape as arm_shape
 from .collision.scene import CollisionScene as CollisionScene
 from .collision.scene import collision_scene as collision_scene

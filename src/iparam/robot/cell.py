@@ -10,7 +10,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray, as_bounded_array, as_float_array, frozen
 from iparam.errors import FileFormatError, InputError, IparamError
-from iparam.files.json import read_json
+from iparam.files.json import read_json, write_json
 from iparam.spatial.transforms import is_rotation, rotation_from_rpy, rpy_from_rotation
 
 
@@ -120,6 +120,11 @@ def load_cell(path: str | os.PathLike[str]) -> WorkCell:
         return cell_from_document({key: value for key, value in content.items() if key != "format"})
     except IparamError as error:
         raise FileFormatError(f"{where}: {error}") from None
+
+
+def save_cell(path: str | os.PathLike[str], cell: WorkCell) -> None:
+    """Write a work cell so that `load_cell` gives it back. An existing file is replaced in one step."""
+    write_json(path, {"format": FORMAT, **cell_document(cell)})
 
 
 def cell_document(cell: WorkCell) -> dict[str, Any]:

@@ -178,7 +178,8 @@ class PlanConditions:
 
     def __str__(self) -> str:
         cell, limits = self.cell, self.limits
-        around = [f"{len(cell.boxes)} boxes"] * bool(cell.boxes) + [f"{len(cell.planes)} walls"] * bool(cell.planes)
+        counts = ((len(cell.boxes), "box", "boxes"), (len(cell.planes), "wall", "walls"))
+        around = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
         if cell.ground_height is None:
             around.append("no ground")
         elif cell.ground_height != 0.0:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from iparam.arrays import FloatArray
+from iparam.robot.cell import Box, Plane
 from iparam.robot.collision.shapes import PayloadBox
 from iparam.robot.kinematics import forward_kinematics, frame_poses
 from iparam.viewer.link_meshes import ArmMeshes, arm_meshes, capsule_meshes, ellipsoid_triangles
@@ -102,6 +103,7 @@ class Drawing:
         arms: the arm, and its ghost.
         groups: nodes that are shown and hidden together, by what a checkbox calls them.
         notes: of the view, and on how the arm is drawn.
+        collisions: arm, payload and cell, whose nearest pair is shown; None before margins are known.
         nearest: at the time that is shown; None before margins are known.
     """
 
@@ -112,7 +114,7 @@ class Drawing:
         self.groups: dict[str, list[Any]] = {}
         self.nearest: Nearest | None = None
         self._arrows: dict[str, Any] = {}
-        self._collisions: Any = None
+        self.collisions: Any = None
         self._gap: Any = None
         self._gap_label: Any = None
         if view.robot is not None:
@@ -158,13 +160,14 @@ class Drawing:
                 points.append(np.stack([center - half, center + half]))
         everything = np.concatenate(points)
         low, high = everything.min(axis=0), everything.max(axis=0)
-        return 0.5 * (low + high), max(0.5 * float(np.linalg.norm(high - low)), 0.05)
+        standing = [0.55 * arm.track.robot.reach for arm in self.arms if arm.track.duration == 0.0]  # it may yet move
+        return 0.5 * (low + high), max(0.5 * float(np.linalg.norm(high - low)), *standing, 0.05)
 
     def complete(self, view: View) -> None:
         """Take the view with its margins and its prediction."""
         self.view = view
         if view.margins is not None:
-            self._collisions = view.margins.scene
+            self.collisions = view.margins.scene
 
     def show(self, time: float) -> None:
         """Move everything to where it is at a time [s]."""
@@ -172,8 +175,8 @@ class Drawing:
             arm.show(time)
         if not self.arms:
             return
-        if self._collisions is not None:
-            self._show_nearest(nearest_pair(self._collisions, self.arms[0].track.at(time)))
+        if self.collisions is not None:
+            self._show_nearest(nearest_pair(self.collisions, self.arms[0].track.at(time)))
         wrench = self.view.wrench
         if wrench is not None:
             for name, ends in wrench.arrows(time, np.eye(4)).items():
@@ -235,38 +238,11 @@ class Drawing:
             scene.add_grid("/ground", 2.0 * reach, 2.0 * reach, cell_size=0.01, section_size=0.1, fade_distance=1e3)
             return
         if height is not None:
-            size = 2.0 * np.ceil(1.5 * reach / 0.5) * 0.5
-            scene.add_grid(
-                "/cell/ground",
-                size,
-                size,
-                cell_size=0.1,
-                section_size=0.5,
-                position=(0.0, 0.0, height),
-                fade_distance=1e3,
-            )
+            add_ground(scene, height, reach)
         for index, box in enumerate(cell.boxes):
-            pose = np.eye(4)
-            pose[:3, :3] = box.rotation
-            scene.add_box(
-                f"/cell/{index}_{node_name(box.name)}",
-                color=OBSTACLE,
-                dimensions=tuple(2.0 * box.half_extents),
-                wxyz=quaternion(pose),
-                position=box.center,
-                opacity=0.85,
-            )
+            add_box(scene, f"/cell/{index}_{node_name(box.name)}", box)
         for index, plane in enumerate(cell.planes):
-            vertices, faces = wall(plane.point, plane.normal, 2.0 * reach)
-            scene.add_mesh_simple(
-                f"/cell/wall{index}_{node_name(plane.name)}",
-                vertices.astype(np.float32),
-                faces,
-                color=OBSTACLE,
-                opacity=0.3,
-                side="double",
-                cast_shadow=False,
-            )
+            add_wall(scene, f"/cell/wall{index}_{node_name(plane.name)}", plane, reach)
 
     def _add_payload(self, tool: str) -> None:
         for index, box in enumerate(self.view.payload):
@@ -323,6 +299,36 @@ class Drawing:
             lines = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
             node = self._scene.add_line_segments("/path", lines, colors=PATH, thickness=1.5, thickness_units="screen")
             self.groups.setdefault("path of the tool", []).append(node)
+
+
+def add_ground(scene: Any, height: float, reach: float) -> Any:
+    """A grid at a height [m] that is larger than an arm of this reach [m]."""
+    size = 2.0 * np.ceil(1.5 * reach / 0.5) * 0.5
+    return scene.add_grid(
+        "/cell/ground", size, size, cell_size=0.1, section_size=0.5, position=(0.0, 0.0, height), fade_distance=1e3
+    )
+
+
+def add_box(scene: Any, name: str, box: Box) -> Any:
+    """A box of the cell."""
+    pose = np.eye(4)
+    pose[:3, :3] = box.rotation
+    return scene.add_box(
+        name,
+        color=OBSTACLE,
+        dimensions=tuple(2.0 * box.half_extents),
+        wxyz=quaternion(pose),
+        position=box.center,
+        opacity=0.85,
+    )
+
+
+def add_wall(scene: Any, name: str, plane: Plane, reach: float) -> Any:
+    """A square of a wall that is larger than an arm of this reach [m]."""
+    vertices, faces = wall(plane.point, plane.normal, 2.0 * reach)
+    return scene.add_mesh_simple(
+        name, vertices.astype(np.float32), faces, color=OBSTACLE, opacity=0.3, side="double", cast_shadow=False
+    )
 
 
 def node_name(name: str) -> str:

@@ -157,11 +157,11 @@ def _placed(robot: Robot, shape: Shape, q: FloatArray) -> tuple[FloatArray, floa
         corners, radius = shape.position[None], shape.radius
     else:
         corners, radius = np.stack([shape.start, shape.end]), shape.radius
-    pose = _body_pose(robot, shape.body, q)
+    pose = body_pose(robot, shape.body, q)
     return corners @ pose[:3, :3].T + pose[:3, 3], radius
 
 
-def _body_pose(robot: Robot, body: int, q: FloatArray) -> FloatArray:
+def body_pose(robot: Robot, body: int, q: FloatArray) -> FloatArray:
     """(4, 4) of a body's frame of `Chain` in the base."""
     if body == 0:
         return np.eye(4)

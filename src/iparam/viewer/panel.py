@@ -6,7 +6,6 @@ It takes viser's server and imports nothing.
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,8 @@ import numpy as np
 from iparam.charts.chart import Chart
 from iparam.rounding import NORMAL_95, with_interval
 from iparam.viewer.drawing import Drawing
-from iparam.viewer.track import FRAMES_PER_SECOND
+from iparam.viewer.playback import Playback
 from iparam.viewer.view import View, pose_text
-
-SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "4x")
-CHARTS_PER_SECOND = 6.0
-"""At which the charts follow a motion that is played."""
 
 _TABS = (("Motion", ("nearest", "q", "dq")), ("Wrench", ("force", "force-residual", "torque", "torque-residual")))
 
@@ -30,14 +25,10 @@ class Panel:
     def __init__(self, server: Any, drawing: Drawing) -> None:
         self._server, self._gui, self.drawing = server, server.gui, drawing
         self._lock = threading.RLock()
-        self._playing, self._stopped = threading.Event(), threading.Event()
         self._charts: dict[str, tuple[Chart, Any]] = {}
-        self._charted = 0.0
         self.time = 0.0
-        self._slider: Any = None
         view = drawing.view
-        if view.duration > 0.0:
-            self._add_playback(view)
+        self._playback = Playback(self._gui, view.duration, self.show) if view.duration > 0.0 else None
         self._reading = self._gui.add_markdown("")
         self._notes = self._gui.add_markdown("")
         self._folders: dict[str, Any] = {}
@@ -54,8 +45,6 @@ class Panel:
         self._tabs = tabs
         self._draw_charts(view)
         self.show(0.0)
-        self._thread = threading.Thread(target=self._play, daemon=True)
-        self._thread.start()
 
     def complete(self, view: View) -> None:
         """Take the view with its margins and its prediction."""
@@ -77,51 +66,8 @@ class Panel:
 
     def close(self) -> None:
         """End the thread that plays."""
-        self._stopped.set()
-        self._playing.set()
-        self._thread.join(2.0)
-
-    def _add_playback(self, view: View) -> None:
-        self._slider = self._gui.add_slider("time [s]", min=0.0, max=view.duration, step=0.01, initial_value=0.0)
-        self._button = self._gui.add_button("Play")
-        self._speed = self._gui.add_dropdown("speed", SPEEDS, initial_value="1x")
-
-        self._slider.on_update(self._moved)
-        self._button.on_click(self._clicked)
-
-    def _moved(self, event: Any) -> None:
-        if event.client is not None:  # moved by hand, not by the player
-            self._set_playing(False)
-            self.show(float(self._slider.value))
-
-    def _clicked(self, event: Any) -> None:
-        if self.time >= self.drawing.view.duration - 1e-3 and not self._playing.is_set():
-            self.show(0.0)
-        self._set_playing(not self._playing.is_set())
-
-    def _set_playing(self, wanted: bool) -> None:
-        (self._playing.set if wanted else self._playing.clear)()
-        self._button.label = "Pause" if wanted else "Play"
-
-    def _play(self) -> None:
-        last = time.monotonic()
-        while not self._stopped.is_set():
-            if not self._playing.is_set():
-                self._playing.wait()
-                last = time.monotonic()
-                continue
-            now = time.monotonic()
-            moment = self.time + (now - last) * float(self._speed.value.removesuffix("x"))
-            last, end = now, self.drawing.view.duration
-            if moment >= end:
-                moment = end
-                self._set_playing(False)
-            due = now - self._charted >= 1.0 / CHARTS_PER_SECOND or moment >= end
-            if due:
-                self._charted = now
-            self._slider.value = round(moment, 2)
-            self.show(moment, charts=due)
-            time.sleep(max(0.0, 1.0 / FRAMES_PER_SECOND - (time.monotonic() - now)))
+        if self._playback is not None:
+            self._playback.close()
 
     def _text(self, moment: float) -> str:
         view, lines = self.drawing.view, []

@@ -14,7 +14,11 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import IparamError, MissingExtraError
+from iparam.robot.collision.shapes import PayloadBox
 from iparam.viewer.access import LOOPBACK, Access, free_port
+from iparam.viewer.design.page import DesignPanel, design_view
+from iparam.viewer.design.sketch import Sketch
+from iparam.viewer.design.work import DesignWork
 from iparam.viewer.drawing import Drawing
 from iparam.viewer.link_meshes import MOST_TRIANGLES
 from iparam.viewer.live.page import LivePanel
@@ -84,6 +88,37 @@ class LiveServer:
         """End the server."""
         self._stopped.set()
         self._thread.join(2.0)
+        _stop(self._server)
+
+
+class DesignServer:
+    """A page for planning by eye, served until it is closed.
+
+    Attributes:
+        link: its address.
+        panel: its controls.
+    """
+
+    def __init__(
+        self,
+        sketch: Sketch,
+        work: DesignWork,
+        *,
+        payload: tuple[PayloadBox, ...] = (),
+        clearance: float = 0.0,
+        title: str = "iparam excite design",
+        capsules: bool = False,
+        host: str = LOOPBACK,
+        port: int | None = None,
+    ) -> None:
+        view, shown = design_view(sketch, payload, clearance, title=title, capsules=capsules)
+        self._server, self.link, self.drawing, self.panel = _opened(
+            view, host, port, lambda server, drawing: DesignPanel(server, drawing, sketch, shown, work)
+        )
+
+    def close(self) -> None:
+        """End the server."""
+        self.panel.close()
         _stop(self._server)
 
 

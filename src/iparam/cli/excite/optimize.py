@@ -82,7 +82,7 @@ class Optimize(PlanningOptions, SchedulerOptions):
                 time_budget=self.time_budget,
                 workers=self.workers,
                 executor=cluster,
-                progress=None if show is None else lambda progress: show(_line(progress)),
+                progress=None if show is None else lambda progress: show(progress_line(progress)),
             )
         checked = self.write(self.output, problem, result.trajectory, result.condition_number)
         if result.interrupted:
@@ -142,7 +142,7 @@ class Optimize(PlanningOptions, SchedulerOptions):
         print_line(f"written           {self.output}")
 
 
-def _line(progress: Progress) -> str:
+def progress_line(progress: Progress) -> str:
     """How the search goes."""
     best = f"best {progress.best:.4f}, valid" if progress.best < 1e300 else "nothing valid yet"
     running = ", ".join(f"#{index} {value:.2f}" for index, value in sorted(progress.running.items()))

@@ -160,9 +160,17 @@ class PlanningOptions(ArmOptions, MountingOptions):
         return problem
 
     def write(
-        self, output: Path, problem: ExcitationProblem, motion: Trajectory, condition_number: float | None
+        self,
+        output: Path,
+        problem: ExcitationProblem,
+        motion: Trajectory,
+        condition_number: float | None,
+        conditions: PlanConditions | None = None,
     ) -> Validation:
-        """Check a motion that was found for ``problem``, and write it with what was asked and what the check says."""
+        """Check a motion that was found for ``problem``, and write it with what was asked and what the check says.
+
+        Asked are the conditions of the options, or those that are given.
+        """
         checked = iparam.excitation.validate(motion, problem.constraints)
         iparam.save_trajectory(
             output,
@@ -173,7 +181,7 @@ class PlanningOptions(ArmOptions, MountingOptions):
             validation=checked.as_json(),
             gravity=self.given_gravity(),
             arm=StatedArm.of(problem.robot),
-            conditions=self.conditions(),
+            conditions=self.conditions() if conditions is None else conditions,
         )
         return checked
 

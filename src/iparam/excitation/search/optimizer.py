@@ -65,7 +65,7 @@ class OptimizationResult:
         margins: worst margin of every constraint at 1 kHz, none negative.
         starts: what came of every start that was done, by index.
         seconds: the search took.
-        interrupted: whether it was stopped by Ctrl-C.
+        interrupted: whether it was stopped by Ctrl-C, or by what shows its progress.
         failures: why some starts have no result, each reason once.
     """
 
@@ -112,7 +112,7 @@ def optimize_excitation(
     time_budget: float | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], object] | None = None,
 ) -> OptimizationResult:
     """Search the motion that tells most, from many random starts at once.
 
@@ -130,7 +130,7 @@ def optimize_excitation(
         executor: that runs the starts instead, any of `concurrent.futures`. One that has ``shared_minimum()``, as a
             `iparam.fleet.Cluster` has, lets every worker know the best so far while it searches; another's workers
             know what it was when they began.
-        progress: called a few times a second.
+        progress: called a few times a second; where it returns False, the search ends as with Ctrl-C.
     """
     if starts is None and time_budget is None:
         time_budget = 30.0
@@ -162,7 +162,7 @@ class _Search:
     seed: int
     starts: int | None
     time_budget: float | None
-    progress: Callable[[Progress], None] | None
+    progress: Callable[[Progress], object] | None
     results: list[StartResult] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     running: dict[int, float] = field(default_factory=dict)
@@ -242,7 +242,8 @@ class _Search:
         if self.progress is not None:
             seconds = time.monotonic() - self.began
             remaining = np.inf if self.time_budget is None else max(0.0, self.time_budget - seconds)
-            self.progress(Progress(len(self.results), dict(self.running), self.best, seconds, remaining))
+            if self.progress(Progress(len(self.results), dict(self.running), self.best, seconds, remaining)) is False:
+                raise KeyboardInterrupt
 
     def _serve(self, workers: dict[Connection, subprocess.Popen[bytes]]) -> None:
         open_channels = list(workers)
