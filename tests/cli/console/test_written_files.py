@@ -20,6 +20,7 @@ READ = {
     "robots": {"from_"},
     "kinematics batch": {"input"},
     "excite optimize": {"cell", *TLS},
+    "excite design": {"cell"},
     "excite random": {"cell"},
     "excite check": {"trajectory", "cell"},
     "excite predict": {"trajectory", "cell"},
@@ -158,8 +159,11 @@ def test_what_is_no_file_is_never_an_output(name: str, option: str, folder: Path
 @pytest.mark.parametrize(("name", "option"), FILES_ONLY)
 def test_another_kind_is_replaced_on_demand_only(name: str, option: str, folder: Path) -> None:
     place = getattr(with_inputs(name), option)
-    place.write_bytes(OTHER_KIND)
-    with pytest.raises(InputError, match=r"exists and is a work cell, and .*or add --overwrite to replace it"):
+    kind, content = (
+        ("work cell", OTHER_KIND) if option != "cell_output" else ("result", b'{"format": "iparam-result/1"}')
+    )
+    place.write_bytes(content)
+    with pytest.raises(InputError, match=rf"exists and is a {kind}, and .*or add --overwrite to replace it"):
         check_outputs(with_inputs(name))
     check_outputs(with_inputs(name, overwrite=True))
     place.write_bytes(b"my own notes")
