@@ -8,9 +8,11 @@ the arm into the table; it is no safety function.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +29,7 @@ from iparam.robot.collision.fitting import (
     hull_points,
     hull_reaches,
 )
+from iparam.robot.collision.gathering import gathered
 from iparam.robot.collision.geometry import LinkGeometry
 from iparam.robot.model import Robot
 
@@ -37,10 +40,13 @@ THINNEST, THICKEST = 0.02, 0.12
 """Bounds of guessed radii [m]."""
 
 MOST_LINKS = 4
-"""Links of one body that have capsules of their own; the shapes of more, as on a mobile base, are taken as one."""
+"""Links of one body that have capsules of their own; the shapes of more, as on a hand, are taken as one."""
 
-WIDE, MOST_ON_BASE = 0.06, 12
-"""Overhang from which on a part of the base has more capsules [m], and how many it may have."""
+MOST_ON_BASE = 8
+"""Groups of neighbours that more links of the base are taken as, see `gathered`: the arm works between them."""
+
+WIDE, MOST_OF_BASE, MOST_OF_GROUP = 0.06, 12, 6
+"""Overhang from which on a part of the base has more capsules [m], and how many: alone, and as one group of several."""
 
 FIT_METHOD = "capsules-1"
 """Name of the way capsules are fitted, in the cache of fits: another way is another number."""
@@ -130,13 +136,13 @@ def arm_shape(robot: Robot) -> ArmShape:
         if known:
             links = {name: pieces for name, pieces in links.items() if body and name != frame}
         if len(links) > MOST_LINKS:
-            links = {frame: tuple(piece for pieces in links.values() for piece in pieces)}
+            links = {frame: tuple(chain.from_iterable(links.values()))} if body else _groups(links)
         failures: list[str] = []
         guessed = set() if described else {link.name for link in robot.links}
         for link, pieces in links.items():
             fit = _fit(pieces, MOST_CAPSULES if len(links) == 1 else MOST_CAPSULES - 1)
             if not body and fit.overhang > WIDE:  # a mobile base, a torso: the arm works close to it
-                fit = _fit(pieces, MOST_ON_BASE)
+                fit = _fit(pieces, MOST_OF_BASE if len(links) == 1 else MOST_OF_GROUP)
             failures += fit.failures
             guessed |= set(fit.incomplete)
             if fit.capsules:
@@ -187,6 +193,26 @@ def _pieces(robot: Robot, body: int) -> dict[str, tuple[_Piece, ...]]:
         if link.geometry:
             found[link.name] = tuple((piece, link.name, (turn @ offset).tobytes()) for piece in link.geometry)
     return found
+
+
+def _groups(links: Mapping[str, tuple[_Piece, ...]]) -> dict[str, tuple[_Piece, ...]]:
+    """The pieces of neighbouring links together; what cannot be read stays with the link that it is of."""
+    boxes = {name: _box(pieces) for name, pieces in links.items()}
+    read = {name: box for name, box in boxes.items() if box is not None}
+    groups = gathered(read, MOST_ON_BASE)
+    found = {name: tuple(piece for one in group for piece in links[one]) for name, group in groups.items()}
+    return found | {name: links[name] for name in links if name not in read}
+
+
+def _box(pieces: tuple[_Piece, ...]) -> FloatArray | None:
+    """(2, 3) lowest and highest corner of what can be read of some pieces; None if that is nothing."""
+    ends = []
+    for piece, _, packed in pieces:
+        pose = np.frombuffer(packed).reshape(4, 4)
+        with contextlib.suppress(FileFormatError):  # said where it is fitted
+            points = piece.triangles().reshape(-1, 3) @ pose[:3, :3].T + pose[:3, 3]
+            ends += [points.min(axis=0), points.max(axis=0)]
+    return np.array([np.min(ends, axis=0), np.max(ends, axis=0)]) if ends else None
 
 
 class _Fit(NamedTuple):
