@@ -94,6 +94,11 @@ def frozen(array: ArrayLike) -> FloatArray:
     return copy
 
 
+def kernel_input(array: FloatArray) -> FloatArray:
+    """The array, or a copy if it is read-only or strided: numba would compile for each kind of array."""
+    return array if array.flags.carray else array.copy()
+
+
 def remembered(function: Callable[Arguments, Result], most: int = 16) -> Callable[Arguments, Result]:
     """Compute a function once for the same content of its arguments.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from iparam.robot.kernels.compilation import compiled
+from iparam.robot.kernels.compilation import compiled, part
 
 SWEEPS = 30  # of Jacobi rotations; two or three are enough
 ORTHOGONAL = 1e-15  # cosine of two columns that counts as 0
@@ -15,7 +15,7 @@ NOTHING = 1e-32  # square of a column, relative to the largest, that counts as 0
 DETERMINED = 1e-10  # part of a column, relative, that those before it must leave for it to count as determined
 
 
-@compiled
+@part
 def fold_rows(r, rows, forgetting):
     """Turn rows (b, p) into the triangular factor r (p, p) by Householder reflections. Both change.
 
@@ -68,7 +68,7 @@ def fold_samples(r, whiten, design, y, forgetting):
         fold_rows(r, rows, forgetting)
 
 
-@compiled
+@part
 def back_substitute(r, size, right, out):
     """Write out = inverse of the leading (size, size) triangle of r, times right. False if it is singular."""
     for i in range(size - 1, -1, -1):
@@ -159,7 +159,7 @@ def append_rows(values, vectors, rows, work):
             vectors[j, i] = v[largest, j]
 
 
-@compiled
+@part
 def rotate_to_orthogonal(w, v):
     """Rotate pairs of rows of w (p, p) until all are orthogonal, and v (p, p) along with it."""
     p = w.shape[0]

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from iparam.robot.kernels.compilation import compiled
+from iparam.robot.kernels.compilation import compiled, part
 
 SAME_STEP = 1e-9  # relative difference up to which two time steps count as one: the rounding of stamps, not jitter
 SETTLED = 1e-12  # relative change below which a covariance is taken for its limit
 NEARLY_SETTLED = 1e-5  # the same where models are only compared: scores then differ by about as little
 
 
-@compiled
+@part
 def write_transition(h, f):
     """The transition F over a scaled step ``h`` of a chain of m integrators."""
     m = f.shape[0]
@@ -30,7 +30,7 @@ def write_transition(h, f):
             f[i, j] = entry
 
 
-@compiled
+@part
 def predict_covariance(f, h, intensity, p, out, work):
     """Write out = F P F' + Q for an upper triangular F, with the process noise Q of a step ``h``.
 
@@ -52,7 +52,7 @@ def predict_covariance(f, h, intensity, p, out, work):
             out[j, i] = total
 
 
-@compiled
+@part
 def is_settled(a, b, tolerance):
     """Whether no entry changed by more than ``tolerance`` of the standard deviations it belongs to."""
     for i in range(a.shape[0]):
@@ -62,7 +62,7 @@ def is_settled(a, b, tolerance):
     return True
 
 
-@compiled
+@part
 def copy_matrix(a, out):
     """Out = a, entry by entry: numba takes seconds to compile the error of an assignment whose shapes might differ."""
     for i in range(a.shape[0]):
@@ -169,7 +169,7 @@ def fit_polynomial(time, angle, derivatives):
     derivatives[0] += angle[0]
 
 
-@compiled
+@part
 def write_gain(p, row, noise, gain):
     """Write [K, S] of a measurement of state ``row`` with a covariance P of the state before it."""
     m = p.shape[0]
@@ -178,7 +178,7 @@ def write_gain(p, row, noise, gain):
         gain[i] = p[i, row] / gain[m]
 
 
-@compiled
+@part
 def correct_covariance(gain, p):
     """Update P <- P - K S K'."""
     m = p.shape[0]
@@ -297,7 +297,7 @@ def backward_sums(steps, innovations, slots, gains, noise, adjoint, information,
     return squares, variances
 
 
-@compiled
+@part
 def pull_back_adjoint(f, adjoint):
     """Of an upper triangular transition F: lambda <- F' lambda, in its place."""
     for j in range(adjoint.shape[0] - 1, -1, -1):
@@ -307,7 +307,7 @@ def pull_back_adjoint(f, adjoint):
         adjoint[j] = total
 
 
-@compiled
+@part
 def pulled_innovation(gain, innovation, adjoint):
     """Of the measured state e in lambda <- (I - K e')' lambda - e innovation / S: innovation / S + K' lambda."""
     inner = innovation / gain[-1]
@@ -316,7 +316,7 @@ def pulled_innovation(gain, innovation, adjoint):
     return inner
 
 
-@compiled
+@part
 def correct_information(gain, row, information, turned):
     """Update Lambda <- (I - K e')' Lambda (I - K e') + e e' / S, with the unit vector e of the measured state.
 
@@ -338,7 +338,7 @@ def correct_information(gain, row, information, turned):
     return inner
 
 
-@compiled
+@part
 def pull_back(f, information, work):
     """Update Lambda <- F' Lambda F for an upper triangular F."""
     m = f.shape[0]
@@ -357,7 +357,7 @@ def pull_back(f, information, work):
             information[j, i] = total
 
 
-@compiled
+@part
 def write_smoothed(c, information, work, out):
     """Write out = the leading block of P - P Lambda P."""
     m, depth = c.shape[0], out.shape[0]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from iparam.arrays import FloatArray, as_float_array
+from iparam.arrays import FloatArray, as_float_array, kernel_input
 from iparam.errors import InputError
 from iparam.robot.model import Robot
 
@@ -145,6 +145,4 @@ def gravity_vector(gravity: ArrayLike) -> FloatArray:
 
 
 def _flat(array: FloatArray, count: int) -> FloatArray:
-    flat = array.reshape(-1, count)
-    # Read-only and strided arrays are other types to numba: without the copy, each would compile the kernel again.
-    return flat if flat.flags.carray else flat.copy()
+    return kernel_input(array.reshape(-1, count))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -10,17 +11,19 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import numba
 import pytest
 
-from iparam.robot.kernels.compilation import alone
+from iparam.robot.kernels.compilation import alone, compiled, part
 
 COMPILE = """
 import sys
-from iparam.robot.kernels.steps import sin_cos
+import numpy as np
+from iparam.estimation.torque.kernels import presliding
 print("ready", flush=True)
 sys.stdin.readline()
-sin_cos(0.5)
-print(sum(sin_cos.stats.cache_hits.values()), sum(sin_cos.stats.cache_misses.values()))
+presliding(np.zeros((2, 1)), 1.0, np.zeros(1), np.zeros((2, 1)))
+print(sum(presliding.stats.cache_hits.values()), sum(presliding.stats.cache_misses.values()))
 """
 HOLD = """
 import sys
@@ -58,6 +61,26 @@ def test_one_process_compiles_and_the_others_load(tmp_path: Path) -> None:
             process.stdin.flush()
         counts = [tuple(map(int, process.communicate(timeout=120)[0].split())) for process in together]
     assert sorted(counts) == [(0, 1), (1, 0)]
+
+
+def test_a_part_is_compiled_once_for_all_constants_and_only_into_its_kernel() -> None:
+    @part
+    def power(x, exponent):  # type: ignore[no-untyped-def]
+        return x**exponent
+
+    @numba.njit
+    def kernel(x):  # type: ignore[no-untyped-def]
+        return power(x, 2) + power(x, 3)
+
+    assert kernel(2.0) == 12.0
+    assert power.signatures == [(numba.float64, numba.int64)]
+    with pytest.raises(TypeError, match="power is a part of kernels, which Python cannot call"):
+        power(2.0, 3)
+
+
+def test_garbage_is_collected_again_after_a_kernel_was_compiled() -> None:
+    assert compiled(lambda x: x + 1.0)(1.0) == 2.0
+    assert gc.isenabled()
 
 
 @POSIX_ONLY

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
-from iparam.robot.kernels.compilation import compiled, kept_if_possible
+from iparam.robot.kernels.compilation import compiled
 
 UNDERFLOW = 1e-290  # squares below this have lost their digits
 
@@ -25,7 +26,7 @@ def presliding(q, distance, start, state):
             state[k, joint] = s
 
 
-@kept_if_possible(nogil=True, fastmath=True)  # sums may be reordered: they are done eight at a time then
+@partial(compiled, fastmath=True)  # sums may be reordered: they are done eight at a time then
 def fold_columns(r, columns):
     """Turn rows, given by their columns (p, b), into the triangular factor r (p, p) by reflections. Both change."""
     p, b = columns.shape

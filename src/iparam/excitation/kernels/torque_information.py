@@ -11,7 +11,7 @@ import numpy as np
 from iparam.excitation.kernels.wrench_information import symmetrize
 from iparam.regressor.kernels.body import motion_slopes, point_acceleration, products, write_regressor
 from iparam.regressor.kernels.joint_torque import joint_torque_regressor_derivatives, seen_from
-from iparam.robot.kernels.compilation import compiled
+from iparam.robot.kernels.compilation import compiled, part
 from iparam.robot.kernels.dynamics_derivatives import ACCEL, BENT, SCREW, TURNED, TWIST, write_screws
 from iparam.robot.kernels.steps import advance, at_rest, cross, read_vector, turn_matrix
 
@@ -57,7 +57,7 @@ def gram_products(
             gram[c, d] = gram[d, c]
 
 
-@compiled
+@part
 def regressor_adjoint(y, w, v):
     """What <y, A> (6, 10) of a body's regressor A is in terms of its motion: of omega (3), alpha (3) and a (3).
 
@@ -75,7 +75,7 @@ def regressor_adjoint(y, w, v):
     return turned, g, a
 
 
-@compiled
+@part
 def local_tables(origins, prismatic, link_turns, gravity, q, dq, ddq, screws, local, matrices):
     """Of one sample: S, P and D of every joint seen from every link behind it, V last (n, n + 1, 18); A (n, 6, 10)."""
     state = at_rest(0.0, 0.0, 0.0)
@@ -96,7 +96,7 @@ def local_tables(origins, prismatic, link_turns, gravity, q, dq, ddq, screws, lo
             local[b, b + 1, c], local[b, b + 1, 3 + c] = w[c], v[c]
 
 
-@compiled
+@part
 def weighted_gradient(independent, first, row_weights, weights, local, matrices, rows, weighted, adjoint, gradient):
     """Gradient (3 n,) by [q, dq, ddq] of <weights, Y^T S Y> of one sample, from its `local_tables`."""
     n, size = matrices.shape[0], independent.shape[0]

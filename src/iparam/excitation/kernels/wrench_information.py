@@ -6,7 +6,7 @@ import numpy as np
 
 from iparam.regressor.kernels.body import motion_slopes, point_acceleration, products, write_regressor
 from iparam.regressor.kernels.wrench import tool_twist_derivatives, wrench_regressor_derivatives
-from iparam.robot.kernels.compilation import compiled
+from iparam.robot.kernels.compilation import compiled, part
 from iparam.robot.kernels.steps import cross, read_vector
 
 
@@ -43,7 +43,7 @@ def gram_products(origins, prismatic, tool, gravity, row_weights, q, dq, ddq, gr
             gram[c, d] = gram[d, c]
 
 
-@compiled
+@part
 def along(columns, part, i, slope):
     """A column's component along a slope (6)."""
     return (
@@ -56,7 +56,7 @@ def along(columns, part, i, slope):
     )
 
 
-@compiled
+@part
 def weighted_gradient(row_weights, weights, twist, accel, columns, matrix, work, gradient):
     """Gradient (3 n,) by [q, dq, ddq] of <weights, A^T S A> of one sample whose twist derivatives are given.
 
@@ -86,7 +86,7 @@ def weighted_gradient(row_weights, weights, twist, accel, columns, matrix, work,
         gradient[2 * n + i] = along(columns, 0, i, accel_slope)
 
 
-@compiled
+@part
 def symmetrize(matrix):
     """Make a matrix (m, m) its symmetric part: a Hessian by differences is so to rounding and the step only."""
     for i in range(matrix.shape[0]):

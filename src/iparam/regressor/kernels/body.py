@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from iparam.robot.kernels.compilation import compiled
+from iparam.robot.kernels.compilation import part
 from iparam.robot.kernels.steps import cross
 
 
-@compiled
+@part
 def products(w, v):
     """The symmetric products of two vectors: (xx, yy, zz, xy, xz, yz) of (w v^T + v w^T) / 2."""
     return (
@@ -19,7 +19,7 @@ def products(w, v):
     )
 
 
-@compiled
+@part
 def write_regressor(out, k, ww, l, a):
     """The 6x10 regressor of a body from its motion in its frame: rows [force, moment], columns phi.
 
@@ -49,7 +49,7 @@ def write_regressor(out, k, ww, l, a):
     out[k, 5, 7], out[k, 5, 8], out[k, 5, 9] = xy, l1 + xz, l2
 
 
-@compiled
+@part
 def motion_slopes(y, w):
     """How <y, A>, for a (6, 10) matrix y, changes with the motion that A is made of: by omega, alpha and a, (3,) each.
 
@@ -75,7 +75,7 @@ def motion_slopes(y, w):
     return by_omega, g, a
 
 
-@compiled
+@part
 def point_acceleration(w, v, a):
     """Acceleration of the frame's origin from the spatial one: a + omega x v."""
     wv = cross(w[0], w[1], w[2], v[0], v[1], v[2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from iparam.regressor.kernels.body import point_acceleration, products
-from iparam.robot.kernels.compilation import compiled
+from iparam.robot.kernels.compilation import compiled, part
 from iparam.robot.kernels.dynamics_derivatives import ACCEL, BENT, SCREW, TURNED, TWIST, write_screws
 from iparam.robot.kernels.steps import advance, at_rest, cross, read_vector, turn_back, turn_matrix
 
@@ -55,7 +55,7 @@ def joint_torque_regressor(origins, prismatic, link_turns, gravity, q, dq, ddq, 
                 row[i, c + 9] = t0 * yz - t1 * xz + t2 * l2
 
 
-@compiled
+@part
 def add_torque_row(out, i, c, t, v, ww, alpha, a):
     """Add to columns c .. c + 9 of row i what a body's motion loads a joint with that gives it the twist (t, v).
 
@@ -78,7 +78,7 @@ def add_torque_row(out, i, c, t, v, ww, alpha, a):
     out[i, c + 9] += t0 * yz - t1 * xz + t2 * l2
 
 
-@compiled
+@part
 def seen_from(screws, i, start, r, p):
     """Angular and linear part of the twist in columns ``start`` of row i, in the frame (r, p) about its origin."""
     x, y = read_vector(screws, i, start), read_vector(screws, i, start + 3)
@@ -86,7 +86,7 @@ def seen_from(screws, i, start, r, p):
     return turn_back(r, x[0], x[1], x[2]), turn_back(r, y[0] + xp[0], y[1] + xp[1], y[2] + xp[2])
 
 
-@compiled
+@part
 def bracket(x, y, u, s):
     """The bracket ad_(x, y) (u, s) of two twists, each given by its angular and its linear part."""
     xs = cross(x[0], x[1], x[2], s[0], s[1], s[2])
@@ -94,7 +94,7 @@ def bracket(x, y, u, s):
     return cross(x[0], x[1], x[2], u[0], u[1], u[2]), (xs[0] + yu[0], xs[1] + yu[1], xs[2] + yu[2])
 
 
-@compiled
+@part
 def motion_change(w, v, dw, dv, factor, b, a):
     """Changes of the products of omega, of alpha and of the origin's a, when the twist (w, v) changes by (dw, dv).
 

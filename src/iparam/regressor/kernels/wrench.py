@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from iparam.regressor.kernels.body import point_acceleration, products, write_regressor
-from iparam.robot.kernels.compilation import compiled
+from iparam.robot.kernels.compilation import compiled, part
 from iparam.robot.kernels.steps import advance, at_rest, attach, cross, read_vector, turn_back
 
 
@@ -29,7 +29,7 @@ def body_regressor(w, l, a, out):
         write_regressor(out, k, products(omega, omega), read_vector(l, k, 0), read_vector(a, k, 0))
 
 
-@compiled
+@part
 def ad(x, y, i, j, out, k):
     """out[k] = ad_x[i] y[j], the bracket of two twists [omega, v] in rows of tables."""
     xw, xv = read_vector(x, i, 0), read_vector(x, i, 3)
@@ -42,7 +42,7 @@ def ad(x, y, i, j, out, k):
         out[k, 3 + c] = wv[c] + vw[c]
 
 
-@compiled
+@part
 def tool_twist_derivatives(origins, prismatic, tool, gravity, q, dq, ddq, twist, accel, columns):
     """Tool twist and spatial acceleration (N, 6) and their derivatives (N, 4, n, 6), in tool axes, gravity included.
 
@@ -96,7 +96,7 @@ def tool_twist_derivatives(origins, prismatic, tool, gravity, q, dq, ddq, twist,
             twist[k, j], accel[k, j] = before[0, j], before[1, j]
 
 
-@compiled
+@part
 def write_motion_derivative(out, k, w, v, dv, da, more, factor, i):
     """out[k]: derivative of the regressor when the twist changes by dv[i], its derivative by da[i] + factor more[i]."""
     dw, dp = read_vector(dv, i, 0), read_vector(dv, i, 3)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from iparam.arrays import FloatArray
+from iparam.arrays import FloatArray, kernel_input
 from iparam.robot.collision.shapes import HalfSpace, PlacedBox, PlacedCapsule, PlacedPoint
 from iparam.robot.kernels import distance as kernels
 from iparam.robot.model import Robot
@@ -84,7 +84,7 @@ class Distances:
 
     def at(self, q: FloatArray, gradients: bool = False) -> Gaps:
         """The distances in poses q (T, n); without ``gradients``, those are (T, P, 0)."""
-        q = np.ascontiguousarray(q)
+        q = kernel_input(q)
         columns = self.robot.num_joints if gradients else 0
         chain, parts = self.robot.chain, []
         for kernel, shapes, pairs in self._groups:

@@ -1,5 +1,9 @@
 """Kernels are compiled on first use, kept on disk, and compiled by one process at a time.
 
+A kernel is what Python calls (`compiled`); what only kernels call is a `part`. Numba makes machine code, with a door
+for Python, of each function that a kernel calls, for each constant in the call, and makes it again inside the kernel.
+A part is compiled into its kernels only, once for all constants, which takes half of the time.
+
 Where processes start together without kept kernels, as the planner's do, each would compile the same ones for itself.
 Here the first one compiles; the others wait, and load what it kept.
 """
@@ -7,16 +11,19 @@ Here the first one compiles; the others wait, and load what it kept.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 import time
 import zlib
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 
 if sys.platform != "win32":
@@ -28,34 +35,93 @@ LONGEST_WAIT = 60.0
 _LOOK_EVERY = 0.02
 
 
-def kept_if_possible(**options: Any) -> Any:
-    """A decorator as `numba.njit`, whose results are kept on disk where there is a folder that can be written."""
-
-    def decorate(function: Any) -> Any:
-        try:
-            kernel = numba.njit(cache=True, **options)(function)
-        except RuntimeError:  # neither beside the source nor in the user's cache: compiled anew in each process
-            return numba.njit(**options)(function)
-        name = f"{function.__module__}.{function.__qualname__}"
-        load_or_compile = kernel.compile
-
-        def compile_alone(signature: Any) -> Any:
-            with alone(Path(kernel.stats.cache_path), name):
-                return load_or_compile(signature)
-
-        kernel.compile = compile_alone
-        return kernel
-
-    return decorate
-
-
 # 'contract' allows fused multiply-adds and nothing that treats nan or inf differently.
-compiled: Any = kept_if_possible(nogil=True, fastmath={"contract"}, error_model="numpy")
+_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
+
+
+def compiled(function: Any, **options: Any) -> Any:
+    """A kernel that Python calls: as `numba.njit`, kept on disk where there is a folder that can be written.
+
+    Args:
+        function: of numbers and of arrays that are contiguous and writable: each other kind of array compiles it anew.
+        options: of `numba.njit`, beside or instead of the usual ones.
+    """
+    try:
+        kernel = numba.njit(cache=True, **(_OPTIONS | options))(function)
+    except RuntimeError:  # neither beside the source nor in the user's cache: compiled anew in each process
+        kernel = numba.njit(**(_OPTIONS | options))(function)
+    name = f"{function.__module__}.{function.__qualname__}"
+    load_or_compile = kernel.compile
+
+    def compile_alone(signature: Any) -> Any:
+        with alone(kernel.stats.cache_path, name), _no_garbage_collection():
+            return load_or_compile(signature)
+
+    kernel.compile = compile_alone
+    return kernel
+
+
+def part(function: Any) -> Any:
+    """What kernels call and Python does not: compiled into them, and once for all values of a constant argument."""
+    # Inlined whatever its size: what numbers a kernel holds then stay in registers across the call.
+    options = _OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True}
+    inner = numba.njit(pipeline_class=_PartCompiler, **options)(function)
+    compile_for = inner.compile
+    inner.compile = lambda signature: compile_for(tuple(numba.types.unliteral(kind) for kind in signature))
+    # What Python would call is not there: kept from its table of calls, and refused.
+    inner.add_overload = lambda made: inner.overloads.update({tuple(made.signature.args): made})
+    inner._compile_for_args = partial(_refuse, function.__qualname__)
+    return inner
+
+
+def _refuse(name: str, *arguments: Any, **named: Any) -> None:
+    raise TypeError(f"{name} is a part of kernels, which Python cannot call: call it in a kernel")
+
+
+class _PartLibrary(JITCodeLibrary):
+    """Code that is linked into kernels, and neither optimised nor made machine code by itself."""
+
+    def finalize(self) -> None:
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0  # there is none
+
+    @property
+    def codegen(self) -> Any:
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Numba leaves here, in the machine code, what raising an error would need: that of the kernel is used."""
+
+
+class _PartCompiler(Compiler):
+    """Numba's compiler, with a library of the other kind."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, *others: Any) -> None:
+        super().__init__(typing, target, library or _PartLibrary(target.codegen(), "part"), *others)
 
 
 @contextlib.contextmanager
-def alone(folder: Path, name: str, longest: float = LONGEST_WAIT) -> Iterator[None]:
-    """Keep other processes from compiling the kernel ``name``, which is kept in ``folder``, at the same time.
+def _no_garbage_collection() -> Iterator[None]:
+    """The compiler makes many objects and little garbage: looking for it takes a sixth of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@contextlib.contextmanager
+def alone(folder: str | Path | None, name: str, longest: float = LONGEST_WAIT) -> Iterator[None]:
+    """Keep other processes from compiling the kernel ``name``, kept in ``folder`` (None: nowhere), at the same time.
 
     Goes on without after ``longest`` seconds [s] or where files cannot be locked: then both compile, as numba does by
     itself. A kernel's own kernels are locked inside of it and never the other way round, so that no two processes wait
@@ -70,13 +136,13 @@ def alone(folder: Path, name: str, longest: float = LONGEST_WAIT) -> Iterator[No
 
 
 @cache
-def _lock_file(folder: Path) -> int | None:
+def _lock_file(folder: str | Path | None) -> int | None:
     """Descriptor of the file whose bytes stand for kernels; never closed, because that would give up all locks."""
-    if sys.platform == "win32":
+    if sys.platform == "win32" or folder is None:
         return None
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return os.open(folder / "kernels.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        return os.open(Path(folder) / "kernels.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     except OSError:
         return None
 

@@ -9,11 +9,11 @@ import math
 
 import numpy as np
 
-from iparam.robot.kernels.compilation import compiled
+from iparam.robot.kernels.compilation import compiled, part
 from iparam.robot.kernels.steps import advance, at_rest, cross, read_vector, turn
 
 
-@compiled
+@part
 def body_frames(origins, prismatic, q, k, poses, axes):
     """Poses (n + 1, 12) of the base and the n bodies, and the joint axes (n, 6) [direction, point], in base axes."""
     state = at_rest(0.0, 0.0, 0.0)
@@ -28,7 +28,7 @@ def body_frames(origins, prismatic, q, k, poses, axes):
             poses[body, 9 + j] = state[1][j]
 
 
-@compiled
+@part
 def place(poses, body, table, row, start):
     """The point at columns start..start+2 of a shape, given in its body's frame, in base axes."""
     r = (
@@ -46,7 +46,7 @@ def place(poses, body, table, row, start):
     return x + poses[body, 9], y + poses[body, 10], z + poses[body, 11]
 
 
-@compiled
+@part
 def add_point_gradient(prismatic, axes, body, point, normal, sign, gradient):
     """Add sign * d(normal . point)/dq for a point fixed on a body; normal and point in base axes."""
     for i in range(body):
@@ -58,12 +58,12 @@ def add_point_gradient(prismatic, axes, body, point, normal, sign, gradient):
             gradient[i] += sign * (normal[0] * v[0] + normal[1] * v[1] + normal[2] * v[2])
 
 
-@compiled
+@part
 def clamp(x):
     return min(max(x, 0.0), 1.0)
 
 
-@compiled
+@part
 def closest_on_segments(p, q, r, s):
     """Parameters in [0, 1] of the closest points of the segments pq and rs."""
     d1 = (q[0] - p[0], q[1] - p[1], q[2] - p[2])
@@ -146,7 +146,7 @@ def plane_distances(origins, prismatic, points, planes, pairs, q, distances, gra
             add_point_gradient(prismatic, axes, body, p, normal, 1.0, gradients[k, m])
 
 
-@compiled
+@part
 def box_gap(x, half):
     """Signed distance of a point (in box axes) to a box, and the outward direction from its closest surface point."""
     outside, deepest, axis = 0.0, -1e300, 0
@@ -171,7 +171,7 @@ def box_gap(x, half):
     return deepest, n
 
 
-@compiled
+@part
 def axis_in_base(poses, body, boxes, b, column):
     """An axis of a box in base axes."""
     x, y, z = boxes[b, 1 + column], boxes[b, 4 + column], boxes[b, 7 + column]
@@ -182,7 +182,7 @@ def axis_in_base(poses, body, boxes, b, column):
     )
 
 
-@compiled
+@part
 def in_box(p, o, x, y, z):
     """A point in the axes of a box about its centre."""
     d = (p[0] - o[0], p[1] - o[1], p[2] - o[2])
@@ -193,7 +193,7 @@ def in_box(p, o, x, y, z):
     )
 
 
-@compiled
+@part
 def between(p, e, s):
     return p[0] + s * (e[0] - p[0]), p[1] + s * (e[1] - p[1]), p[2] + s * (e[2] - p[2])
 
@@ -257,12 +257,12 @@ def box_distances(origins, prismatic, capsules, boxes, pairs, q, distances, grad
             add_point_gradient(prismatic, axes, body2, there, normal, -1.0, gradients[k, m])
 
 
-@compiled
+@part
 def dot(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@compiled
+@part
 def extreme(o, x, y, z, half, n, sign):
     """The corner of a box that is farthest along sign * n; the middle of the face or edge where several are."""
     u, v, w = sign * dot(x, n), sign * dot(y, n), sign * dot(z, n)
@@ -276,7 +276,7 @@ def extreme(o, x, y, z, half, n, sign):
     )
 
 
-@compiled
+@part
 def separation(t, n, x1, y1, z1, half1, x2, y2, z2, half2):
     """Gap of two boxes, whose centres are t apart, along a unit vector either way."""
     first = half1[0] * abs(dot(x1, n)) + half1[1] * abs(dot(y1, n)) + half1[2] * abs(dot(z1, n))

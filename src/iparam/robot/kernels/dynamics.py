@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from iparam.robot.kernels.compilation import compiled
+from iparam.robot.kernels.compilation import compiled, part
 from iparam.robot.kernels.steps import (
     advance,
     at_rest,
@@ -18,7 +18,7 @@ from iparam.robot.kernels.steps import (
 )
 
 
-@compiled
+@part
 def body_wrench(phi, i, w, l, a):
     """Force and moment, about the frame's origin, that move body i; all in its frame, ``a`` minus gravity."""
     m, hx, hy, hz = phi[i, 0], phi[i, 1], phi[i, 2], phi[i, 3]
@@ -38,7 +38,7 @@ def body_wrench(phi, i, w, l, a):
     return f, n
 
 
-@compiled
+@part
 def to_base(r, p, f, n):
     """A wrench given in a frame, about its origin, in base axes about the base's origin."""
     f = turn(r, f[0], f[1], f[2])
@@ -47,7 +47,7 @@ def to_base(r, p, f, n):
     return f, (n[0] + pf[0], n[1] + pf[1], n[2] + pf[2])
 
 
-@compiled
+@part
 def joint_effort(prismatic, z, p, f, n):
     """Torque about, or force along, the axis z through p of a wrench about the base's origin; all in base axes."""
     if prismatic:
@@ -131,7 +131,7 @@ def backward_pass(prismatic, link_turns, phi, tip_pose, poses, twists, accelerat
                     wrenches[k, i, j], wrenches[k, i, 3 + j] = here_m[j], here_f[j]
 
 
-@compiled
+@part
 def inertia_about_base(phi, i, r, p):
     """Mass, first moment and inertia (6) of body i about the base's origin, in base axes."""
     m = phi[i, 0]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from iparam.robot.kernels.compilation import compiled
+from iparam.robot.kernels.compilation import compiled, part
 from iparam.robot.kernels.dynamics import inertia_about_base, to_base
 from iparam.robot.kernels.steps import advance, at_rest, attach, cross, read_vector
 
@@ -22,7 +22,7 @@ SCREW, TURNED, BENT, TWIST, ACCEL = 0, 6, 12, 18, 24
 MASS, FIRST, INERTIA, SPIN, MOMENTUM, MOMENT, FORCE = 0, 1, 4, 10, 19, 22, 25
 
 
-@compiled
+@part
 def write_bracket(table, i, x, y, out):
     """Columns ``out`` of row i get the bracket of the twists [omega, v] in columns x and y: ad_x y."""
     xw, xv = read_vector(table, i, x), read_vector(table, i, x + 3)
@@ -34,7 +34,7 @@ def write_bracket(table, i, x, y, out):
         table[i, out + c], table[i, out + 3 + c] = ww[c], wv[c] + vw[c]
 
 
-@compiled
+@part
 def write_screws(screws, i, revolute, z, p, gravity, dq, ddq):
     """Row i (30): S, P and D of the joint with axis z through p, and the V and A behind it; rows before i are ready."""
     moment = cross(p[0], p[1], p[2], z[0], z[1], z[2])
@@ -59,7 +59,7 @@ def write_screws(screws, i, revolute, z, p, gravity, dq, ddq):
         screws[i, ACCEL + c] += screws[i, SCREW + c] * ddq + screws[i, TURNED + c] * dq
 
 
-@compiled
+@part
 def write_body(bodies, i, mass, h, inertia, w, v, l, a):
     """Row i (28) of what adds up over bodies: m, h, I, the 3x3 spin matrix, the linear momentum, moment and force.
 
@@ -103,7 +103,7 @@ def write_body(bodies, i, mass, h, inertia, w, v, l, a):
         bodies[i, FORCE + c] = mass * b[c] + lh[c] + wwh[c]
 
 
-@compiled
+@part
 def inertia_times(bodies, i, x, y):
     """Moment and force of the spatial inertia in row i times the twist (x, y)."""
     m, h = bodies[i, MASS], read_vector(bodies, i, FIRST)
@@ -121,7 +121,7 @@ def inertia_times(bodies, i, x, y):
     )
 
 
-@compiled
+@part
 def spin_times(bodies, i, x):
     """Moment and force by which a change x of angular velocity changes the wrench; see `write_body`."""
     p = read_vector(bodies, i, MOMENTUM)
@@ -136,7 +136,7 @@ def spin_times(bodies, i, x):
     )
 
 
-@compiled
+@part
 def pairing(screws, i, start, moment, force):
     """Power of a wrench on the twist in columns ``start`` of row i."""
     x, y = read_vector(screws, i, start), read_vector(screws, i, start + 3)
@@ -175,7 +175,7 @@ def inverse_dynamics_derivatives(
             by_ddq[k, j, j] += armature[j]
 
 
-@compiled
+@part
 def write_joint(screws, bodies, j, tau, by_q, by_dq, by_ddq):
     """Row and column j of the derivatives up to the diagonal, from all bodies behind joint j as one (row j)."""
     s, t = read_vector(screws, j, SCREW), read_vector(screws, j, SCREW + 3)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
-from iparam.robot.kernels.compilation import compiled
+from iparam.robot.kernels.compilation import part
 
 
-@compiled
+@part
 def sin_cos(x):
     """sin(x) and cos(x) to two units in the last place (2.2e-16), three times as fast as two calls of the C library.
 
@@ -39,24 +39,24 @@ def sin_cos(x):
     return s, c
 
 
-@compiled
+@part
 def cross(ax, ay, az, bx, by, bz):
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
-@compiled
+@part
 def turn(r, x, y, z):
     """R x for the first nine entries of ``r``."""
     return r[0] * x + r[1] * y + r[2] * z, r[3] * x + r[4] * y + r[5] * z, r[6] * x + r[7] * y + r[8] * z
 
 
-@compiled
+@part
 def turn_back(r, x, y, z):
     """R^T x for the first nine entries of ``r``."""
     return r[0] * x + r[3] * y + r[6] * z, r[1] * x + r[4] * y + r[7] * z, r[2] * x + r[5] * y + r[8] * z
 
 
-@compiled
+@part
 def turn_matrix(r, table, i):
     """The nine entries of R B, where B is the first nine numbers in row i of ``table``."""
     b = (
@@ -83,7 +83,7 @@ def turn_matrix(r, table, i):
     )
 
 
-@compiled
+@part
 def at_rest(gx, gy, gz):
     """State of the base frame: R, p, omega, v, alpha, a. Its acceleration -g puts gravity into everything carried."""
     return (
@@ -96,7 +96,7 @@ def at_rest(gx, gy, gz):
     )
 
 
-@compiled
+@part
 def carry(state, d):
     """Velocity and acceleration of the point at ``d`` (base axes) from the state's origin, on the same body."""
     _, _, w, v, l, a = state
@@ -106,7 +106,7 @@ def carry(state, d):
     return (v[0] + wx, v[1] + wy, v[2] + wz), (a[0] + lx + cx, a[1] + ly + cy, a[2] + lz + cz)
 
 
-@compiled
+@part
 def advance(state, origins, prismatic, i, q, dq, ddq):
     """The state behind a joint, and the joint's axis in base axes."""
     r, p, w, v, l, a = state
@@ -139,7 +139,7 @@ def advance(state, origins, prismatic, i, q, dq, ddq):
     return (r, p, w, v, l, a), z
 
 
-@compiled
+@part
 def attach(state, offsets, i):
     """The state of a frame fixed on the body at row i of ``offsets`` (12: rotation, translation)."""
     r, p, w, _, l, _ = state
@@ -148,7 +148,7 @@ def attach(state, offsets, i):
     return (turn_matrix(r, offsets, i), (p[0] + d[0], p[1] + d[1], p[2] + d[2]), w, v, l, a)
 
 
-@compiled
+@part
 def write_pose(out, k, r, p):
     out[k, 0, 0], out[k, 0, 1], out[k, 0, 2], out[k, 0, 3] = r[0], r[1], r[2], p[0]
     out[k, 1, 0], out[k, 1, 1], out[k, 1, 2], out[k, 1, 3] = r[3], r[4], r[5], p[1]
@@ -156,11 +156,11 @@ def write_pose(out, k, r, p):
     out[k, 3, 0], out[k, 3, 1], out[k, 3, 2], out[k, 3, 3] = 0.0, 0.0, 0.0, 1.0
 
 
-@compiled
+@part
 def write_vector(out, k, x):
     out[k, 0], out[k, 1], out[k, 2] = x[0], x[1], x[2]
 
 
-@compiled
+@part
 def read_vector(table, i, start):
     return table[i, start], table[i, start + 1], table[i, start + 2]
