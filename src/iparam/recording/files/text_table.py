@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import BinaryIO
 
 from iparam.errors import ContradictionError, FileFormatError
@@ -16,61 +14,33 @@ from iparam.files.reading_limit import check_size, reading_limit
 from iparam.recording.channels import TOOL, default_frame, default_unit, expand_columns
 from iparam.recording.files.arrow_columns import arrow_of_numbers
 from iparam.recording.files.garbled_rows import GarbledRows
-from iparam.recording.files.number_rows import LONGEST_LINE, TextBlock, count_lines, first_line, parse_rows, text_blocks
+from iparam.recording.files.number_rows import LONGEST_LINE, TextBlock, count_lines, parse_rows, text_blocks
 from iparam.recording.files.reading import Reading
 from iparam.recording.files.table import Table, TableBuilder, check_names, has_meaning, numbered_poses, table_columns
+from iparam.recording.files.text_head import (
+    LOOKED_AT,
+    Layout,
+    column_of_dates,
+    comments_before,
+    delimiter,
+    has_decimal_commas,
+    header_names,
+    lines_before_header,
+    units_below,
+)
 from iparam.recording.signal import Signal
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _WIDE_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _WIDE_NAMES = ("utf-32", "utf-32", "utf-16", "utf-16")
-_BLANKS = " "
-_COMMENTS = (b"#", b"%", b"//")
-_LOOKED_AT = 200
-"""Lines from which the number of columns is found."""
-
-_DECIMAL_COMMA = re.compile(rb"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
-_DECIMAL_POINT = re.compile(rb"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
-_COMMA_NUMBER = re.compile(rb"[+-]?\d*,?\d+(?:[eE][+-]?\d+)?")
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """How the cells of a text are told apart.
-
-    Attributes:
-        delimiter: between them; `_BLANKS` for any number of blanks and tabs.
-        decimal_comma: whether numbers have a comma for a point.
-    """
-
-    delimiter: str
-    decimal_comma: bool = False
-
-    @property
-    def plain_delimiter(self) -> str:
-        """What stands between the cells of a `plain` text."""
-        return "," if self.delimiter == _BLANKS else self.delimiter
-
-    def plain(self, text: bytes) -> bytes:
-        """Lines with a single delimiter and decimal points."""
-        if self.decimal_comma:
-            text = text.replace(b",", b".")
-        if self.delimiter != _BLANKS:
-            return text
-        lines = b"\n".join(b",".join(line.split()) for line in text.splitlines())
-        return lines + b"\n" if text.endswith((b"\n", b"\r")) else lines
-
-    def cells(self, line: bytes) -> list[bytes]:
-        """The cells of a line that was not made plain."""
-        cells = line.split() if self.delimiter == _BLANKS else line.split(self.delimiter.encode())
-        return [cell.strip().strip(b'"') for cell in cells]
 
 
 def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints: int | None) -> Table:
     """Read a table of numbers from text, block by block; a few garbled rows are left out.
 
     Commas, semicolons, tabs or blanks part the cells; where it is not commas, numbers may have decimal commas. Comments
-    (#, % or //) may stand before the first row, and the last of them may be the header.
+    (#, % or //) may stand before the first row, and the last of them may be the header. Other lines before it are left
+    out with a note; a row of units below it counts; a time may be a date or a time of day.
 
     Args:
         stream: the file, at its beginning.
@@ -89,27 +59,41 @@ def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints:
         )
     if not text.strip() and not stream.read(1):
         raise FileFormatError(f"{source} is empty")
-    skipped, comment, first = _comments(text)
+    skipped, comment, first = comments_before(text)
     begin, text = begin + skipped, text[skipped:]
-    lines = [line for line in text[: 1 << 18].splitlines()[:_LOOKED_AT] if line.strip()]
     units: Mapping[str, str] = {}
-    usual: tuple[str, ...] = ()
+    notes: list[str] = []
     if reading.columns is None:
-        layout = _Layout(_delimiter(lines))
-        header, length = _header(text, comment, source, layout)
+        skipped, count = lines_before_header(text)
+        if count:
+            were = "1 line before the header was" if count == 1 else f"{count} lines before the header were"
+            notes.append(f"{were} left out")
+            begin, text, first = begin + skipped, text[skipped:], first + count
+    lines = [line for line in text[: 1 << 18].splitlines()[:LOOKED_AT] if line.strip()]
+    layout = Layout(delimiter(lines))
+    if reading.columns is None:
+        header, length = header_names(text, comment, source, layout)
+        if length:
+            begin, text, lines, first = begin + length, text[length:], lines[1:], first + 1
+        stated, length = units_below(text, header, layout)
+        if length:
+            header, begin, lines, first = stated, begin + length, lines[1:], first + 1
         understood = reading.headers(header, source)
-        names, units, usual = list(understood.names), understood.units, understood.notes
-        begin, lines, first = begin + length, lines[1:] if length else lines, first + (length > 0)
+        names, units = list(understood.names), understood.units
+        notes += understood.notes
     else:
-        layout = _Layout(_delimiter(lines))
         names = _given_names(lines, source, reading.columns, layout, num_joints)
     check_names(names, source)
-    layout = replace(layout, decimal_comma=_has_decimal_commas(lines, names, layout))
+    layout = replace(
+        layout, decimal_comma=has_decimal_commas(lines, names, layout), dates=column_of_dates(lines, names, layout)
+    )
+    if layout.dates is not None:
+        notes.append("the time is a date or a time of day, and was converted to seconds")
     stream.seek(begin)
     builder = TableBuilder(names, count_lines(stream), source, "line", reading.rows, first)
     stream.seek(begin)
     table = _table(builder, stream, source, layout, first, reading.columns is None)
-    table = replace(table, units=units, notes=(*usual, *table.notes))
+    table = replace(table, units=units, notes=(*notes, *table.notes))
     return table if "time" in names else numbered_poses(table)
 
 
@@ -128,45 +112,8 @@ def _as_utf8(stream: BinaryIO, source: str) -> BinaryIO:
         raise FileFormatError(f"{source} is damaged: it begins as text in {encoding.upper()}: {error.reason}") from None
 
 
-def _comments(text: bytes) -> tuple[int, bytes, int]:
-    """Where the first line that is no comment and not blank begins, the last comment, and the number of that line."""
-    begin, comment = 0, b""
-    lines = text[: 1 << 18].splitlines(keepends=True)
-    for number, line in enumerate(lines, start=1):
-        if line.strip() and not line.lstrip().startswith(_COMMENTS):
-            return begin, comment, number
-        comment = line.strip() or comment
-        begin += len(line)
-    return 0, b"", 1
-
-
-def _delimiter(lines: Sequence[bytes]) -> str:
-    """What parts the cells: of tabs, semicolons and commas the first that the first line and most others have."""
-    looked_at = [re.sub(rb"([,;])[ \t]+", rb"\1", line.strip()) for line in lines[:20]]
-    if not looked_at:
-        return ","
-    words = [line.split() for line in looked_at]
-    blanks = len(words[0]) > 1 and len({len(line) for line in words}) == 1
-    decimal_commas = blanks and all(map(_COMMA_NUMBER.fullmatch, words[-1]))
-    for mark in (b"\t", b";", b","):
-        having = sum(mark in line for line in looked_at)
-        if mark in looked_at[0] and 2 * having > len(looked_at) and not (mark == b"," and decimal_commas):
-            return mark.decode()
-    return _BLANKS if blanks else ","
-
-
-def _has_decimal_commas(lines: Sequence[bytes], names: Sequence[str], layout: _Layout) -> bool:
-    """Whether commas in the numbers of a table stand for points: they part no cells, and no number has a point."""
-    if layout.delimiter == ",":
-        return False
-    wanted = [i for i, name in enumerate(names) if has_meaning(name)]
-    rows = [cells for line in lines if len(cells := layout.cells(line)) == len(names)]
-    numbers = [cells[i] for cells in rows for i in wanted]
-    return any(map(_DECIMAL_COMMA.fullmatch, numbers)) and not any(map(_DECIMAL_POINT.fullmatch, numbers))
-
-
 def _given_names(
-    lines: Sequence[bytes], source: str, columns: str | Sequence[str], layout: _Layout, num_joints: int | None
+    lines: Sequence[bytes], source: str, columns: str | Sequence[str], layout: Layout, num_joints: int | None
 ) -> list[str]:
     """The names that columns were given; a header that says otherwise is refused."""
     counts = Counter(len(layout.cells(line)) for line in lines)
@@ -207,37 +154,10 @@ def text_of_signals(signals: Mapping[str, Signal], source: str, tool_frame: str 
     return stream.getvalue()
 
 
-def _header(text: bytes, comment: bytes, source: str, layout: _Layout) -> tuple[list[str], int]:
-    """The names of the columns, and how much of the text they take: the first line, or none of it where they are the
-    comment before.
-    """
-    line, end = first_line(text)
-    try:
-        names = _names(line, layout)
-        if names and all(_is_number(name) for name in names):
-            words = comment.lstrip(b"#%/ \t")
-            before = _names(words, layout)
-            if len(before) == len(names):
-                return before, 0
-            raise FileFormatError(
-                f"{source} has no header: its first line holds {len(names)} numbers. Say what its columns are, e.g. "
-                'columns="time,q,dq,current"; a group name takes one column a joint'
-            )
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise FileFormatError(f"{source} is not a table of numbers: {error}") from None
-    return names, end
-
-
-def _names(line: bytes, layout: _Layout) -> list[str]:
-    if layout.delimiter == _BLANKS:
-        return line.decode("utf-8").split()
-    return [name.strip() for name in next(csv.reader([line.decode("utf-8")], delimiter=layout.delimiter), [])]
-
-
 def _table(
-    builder: TableBuilder, stream: BinaryIO, source: str, layout: _Layout, number: int, has_header: bool
+    builder: TableBuilder, stream: BinaryIO, source: str, layout: Layout, number: int, has_header: bool
 ) -> Table:
-    names, delimiter = builder.names, layout.plain_delimiter
+    names, mark = builder.names, layout.plain_delimiter
     wanted = [i for i, name in enumerate(names) if has_meaning(name)]
     garbled = GarbledRows(source, len(names))
     cut = 0
@@ -247,10 +167,10 @@ def _table(
         text = block.text
         blank = blank and not text.strip()
         if not text.endswith((b"\n", b"\r")):
-            text = _without_cut_row(block, len(names), delimiter)
+            text = _without_cut_row(block, len(names), mark)
             cut = 0 if text is block.text else block.first_line + len(text.splitlines())
         if text:
-            for rows in parse_rows(text, len(names), delimiter, block.first_line, wanted):
+            for rows in parse_rows(text, len(names), mark, block.first_line, wanted):
                 builder.add(rows.lines, rows.values, rows.empty)
                 garbled.add(rows, builder.wanted_lines(rows.bad_lines), builder.wanted_lines(rows.text_lines))
     if blank:
@@ -278,11 +198,3 @@ def _without_cut_row(block: TextBlock, num_columns: int, delimiter: str) -> byte
         not before or len(last[-1].strip().partition(b".")[2]) == len(before[-1].strip().partition(b".")[2])
     )
     return text if whole else text[:start]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True
