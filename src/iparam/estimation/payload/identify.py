@@ -31,6 +31,7 @@ from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import MotionSource
 from iparam.recording.followers import with_followers
 from iparam.recording.recording import Recording
+from iparam.robot.kernels.notice import expect
 from iparam.robot.model import Robot
 from iparam.sensing.correction import Correction
 from iparam.sensing.run_check import moves_without_arm, recorded_robot
@@ -102,6 +103,7 @@ def identify_payload(
     )
     if not isinstance(recording, Recording):
         raise InputError(f"recording must be a Recording, got {recording!r:.80}: Recording.load reads a file")
+    expect("identify")
     arm = robot if isinstance(robot, Robot) else _arm(recording, robot)
     recording = with_followers(recording, arm)
     job = _Job(

@@ -26,6 +26,7 @@ from iparam.excitation.search.start import StartResult, StartTask, run_task, war
 from iparam.excitation.search.worker import start_worker
 from iparam.plotting.html import html_table
 from iparam.robot.batching import get_num_threads
+from iparam.robot.kernels.notice import expect
 from iparam.rounding import number
 from iparam.trajectory.display import motion_html
 from iparam.trajectory.fourier import WindowedFourierTrajectory
@@ -140,6 +141,7 @@ def optimize_excitation(
         raise InputError(f"time_budget must be positive, got {time_budget!r}")
     if not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed must be a whole number from 0, got {seed!r}")
+    expect("plan")
     problem.check_start()
     count = get_num_threads() if workers is None else workers
     if not isinstance(count, int) or count < 1:

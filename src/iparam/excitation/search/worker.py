@@ -17,6 +17,8 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
+from iparam.robot.kernels.notice import environment_of_worker
+
 if TYPE_CHECKING:
     from iparam.excitation.search.start import StartTask
 
@@ -43,7 +45,7 @@ def start_worker() -> tuple[subprocess.Popen[bytes], Connection]:
     try:
         process = subprocess.Popen(
             [sys.executable, "-m", "iparam.excitation.search.worker", str(handle)],
-            env={**os.environ, **ONE_THREAD},
+            env={**os.environ, **ONE_THREAD, **environment_of_worker()},
             stdin=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C reaches the planner only, which then still has their last results
             **options,

@@ -13,7 +13,9 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import stat
 import sys
+import tempfile
 import time
 import zlib
 from collections.abc import Iterator
@@ -22,9 +24,13 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.event import Listener, install_listener
+
+from iparam.robot.kernels.notice import say_compiling
 
 if sys.platform != "win32":
     import fcntl
@@ -46,19 +52,68 @@ def compiled(function: Any, **options: Any) -> Any:
         function: of numbers and of arrays that are contiguous and writable: each other kind of array compiles it anew.
         options: of `numba.njit`, beside or instead of the usual ones.
     """
-    try:
-        kernel = numba.njit(cache=True, **(_OPTIONS | options))(function)
-    except RuntimeError:  # neither beside the source nor in the user's cache: compiled anew in each process
-        kernel = numba.njit(**(_OPTIONS | options))(function)
+    kernel = _kept_if_possible(function, _OPTIONS | options)
     name = f"{function.__module__}.{function.__qualname__}"
+    kept = kernel.stats.cache_path is not None
     load_or_compile = kernel.compile
 
     def compile_alone(signature: Any) -> Any:
-        with alone(kernel.stats.cache_path, name), _no_garbage_collection():
+        announced = install_listener("numba:compile", _Announcer(kept))
+        with alone(kernel.stats.cache_path, name), _no_garbage_collection(), announced:
             return load_or_compile(signature)
 
     kernel.compile = compile_alone
     return kernel
+
+
+def _kept_if_possible(function: Any, options: dict[str, Any]) -> Any:
+    """The kernel, kept beside the source, in the user's cache, in a folder for temporary files, or nowhere."""
+    settings: Any = config
+    for folder in (None, _temporary_folder):
+        before = settings.CACHE_DIR
+        try:
+            if folder is not None:
+                settings.CACHE_DIR = folder()
+            kernel = numba.njit(cache=True, **options)(function)
+        except (OSError, RuntimeError):  # "no locator available"
+            continue
+        finally:
+            settings.CACHE_DIR = before
+        save = kernel._cache.save_overload
+
+        def save_if_possible(*arguments: Any, save: Any = save) -> None:
+            with contextlib.suppress(OSError):  # a full disk: the kernel is there all the same
+                save(*arguments)
+
+        kernel._cache.save_overload = save_if_possible
+        return kernel
+    return numba.njit(**options)(function)
+
+
+@cache
+def _temporary_folder() -> str:
+    """One that belongs to this user alone: kernels are code, which nobody else may put there."""
+    folder = Path(tempfile.gettempdir()) / f"iparam-kernels-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise OSError(f"{folder} is no folder")
+    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o077):
+        raise OSError(f"{folder} is somebody else's")
+    return str(folder)
+
+
+class _Announcer(Listener):
+    """Says that a kernel is being compiled, if it is, and not loaded."""
+
+    def __init__(self, kept: bool) -> None:
+        self.kept = kept
+
+    def on_start(self, event: Any) -> None:
+        say_compiling(self.kept)
+
+    def on_end(self, event: Any) -> None:
+        """Nothing is said."""
 
 
 def part(function: Any) -> Any:

@@ -16,6 +16,7 @@ from iparam.recording import Recording, Signal
 from iparam.robot.cell import WorkCell
 from iparam.robot.collision.scene import CollisionScene, collision_scene
 from iparam.robot.description.mujoco_backend import require_mujoco
+from iparam.robot.kernels.notice import expect
 from iparam.robot.loading import StatedArm
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_angles
@@ -124,6 +125,7 @@ class MujocoSimulator:
             raise InputError(f"clearance must not be negative, got {clearance}")
         if self.friction is not None and self.friction.viscous.shape != (robot.num_joints,):
             raise InputError(f"friction is that of {self.friction.viscous.size} joints, {robot.name} has others")
+        expect("simulate")
         around = cell if cell is not None else WorkCell()
         scene = MujocoScene(self, robot, payload, around, clearance, shapes)
         rotors = assumed_rotors(scene.loaded)
