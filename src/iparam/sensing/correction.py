@@ -194,6 +194,11 @@ class Correction:
         """Both; what both give is the other's."""
         return dataclasses.replace(self, **dict(other._given()))
 
+    def without_field(self, name: str) -> Correction:
+        """The same without one of its corrections that are None by default."""
+        changes: dict[str, Any] = {name: None}
+        return dataclasses.replace(self, **changes)
+
     def for_another_run(self) -> Correction:
         """What holds for other runs of the same arm and sensor as well: all but times, and a delay that may differ."""
         return dataclasses.replace(self, exclude=(), rezeroed=(), delay=None)

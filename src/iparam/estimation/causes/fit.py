@@ -75,6 +75,16 @@ class Fit:
         ratio = np.diag(whole)[:NUM_PARAMETERS] / np.maximum(np.diag(known)[:NUM_PARAMETERS], 1e-300)
         return float(np.sqrt(max(float(ratio.max()), 1.0)))
 
+    @property
+    def load_deviations(self) -> FloatArray:
+        """(10,) standard deviations of the load, from noise as the sensor has it."""
+        return np.asarray(np.sqrt(np.maximum(np.diag(self.load_covariance), 0.0)))
+
+    @property
+    def load_covariance(self) -> FloatArray:
+        """(10, 10) of the load, from noise as the sensor has it."""
+        return np.asarray(np.linalg.pinv(load_information(self.information), rcond=REGULAR, hermitian=True))
+
     def covariance(self) -> tuple[FloatArray, float]:
         """(p, p) of phi, bias and parameters, and by how much correlation in time raises it; infinite for a column that
         nothing depends on.

@@ -35,6 +35,19 @@ COARSE = 300
 """Means that a search looks at, before the last steps with all of them."""
 
 
+ALIKE = 6.0
+"""Difference of the deviance up to which data do not tell two hypotheses apart."""
+
+FEW_MORE = 6.0
+"""Parameters more than another hypothesis has with which one explains as much in any case."""
+
+OTHER = 3.0
+"""Standard deviations from which on two hypotheses give another load, besides `SAME_LOAD` of it."""
+
+SAME_LOAD = 0.003
+"""Difference of two loads, as a share of mass, first moment or inertia, that nobody minds."""
+
+
 @dataclass(frozen=True, eq=False)
 class Explanation:
     """What a hypothesis makes of a run.
@@ -52,6 +65,8 @@ class Explanation:
         estimable: option that can be estimated along with the load, and should be where its own error matters.
         relative_deviation: standard deviation of a lag, as a share of it; 0 for what is no lag.
         scale: what the load of the fit is to be multiplied with to be that of the corrected recording.
+        plausible: whether it is believed where somebody says that another one, which explains as much, is right.
+        factors: of its load that explain as much: with each channel's own gain, any of them may be the right one.
     """
 
     cause: str
@@ -66,6 +81,8 @@ class Explanation:
     estimable: str = ""
     seen: bool = False
     relative_deviation: float = 0.0
+    plausible: bool = True
+    factors: tuple[float, ...] = (1.0,)
 
     @property
     def options(self) -> str:
@@ -82,9 +99,36 @@ class Explanation:
         return np.asarray(self.scale * self.fit.phi)
 
     @property
+    def loads(self) -> FloatArray:
+        """(K, 10) all loads, if it is right."""
+        return np.outer(self.factors, self.phi)
+
+    @property
     def squares(self) -> float:
         """What it leaves unexplained, in units of the variance of the sensor's noise."""
         return self.fit.squares + self.penalty
+
+    def as_good_as(self, other: Explanation, unit: float) -> bool:
+        """Whether it explains as much as another one, with a few parameters more; in units of noise as in
+        `find_causes`.
+        """
+        few = self.num_parameters - other.num_parameters < FEW_MORE
+        return few and self.squares - other.squares < ALIKE * unit
+
+    def differs_from(self, other: Explanation) -> bool:
+        """Whether its load is another one."""
+        return loads_differ(self.phi, other.phi, other.fit.load_deviations)
+
+    def named_beside(self, other: Explanation) -> str:
+        """Its slug, and its load where that is not the other one's."""
+        if not self.differs_from(other):
+            return self.cause
+        masses = float(self.phi[0]), float(other.phi[0])
+        own = "with another centre of mass or inertia"
+        if abs(masses[0] - masses[1]) > SAME_LOAD * abs(masses[1]):
+            own = f"a load of {significant(masses[0], 4)} kg, here {significant(masses[1], 4)} kg"
+        what = f"{self.finding[:1].lower()}{self.finding[1:].rstrip(',')}, " if self.cause == other.cause else ""
+        return f"{self.cause} ({what}{own})"
 
     def sentence(self, base: Fit) -> str:
         """One sentence: what it would explain of a fit without it, and the option that puts it right."""
@@ -92,9 +136,20 @@ class Explanation:
         if after > 0.9 * before and self.fit.torque_rms < 0.9 * base.torque_rms:
             before, after, unit = base.torque_rms, self.fit.torque_rms, "N m"
         text = f"{self.finding} takes the residual from {significant(before, 3)} to {significant(after, 3)} {unit}"
+        if len(self.factors) > 1:
+            low, high = (significant(float(one * self.phi[0]), 4) for one in (min(self.factors), max(self.factors)))
+            text += f", with a load of {low} to {high} kg, by which channel is right"
         if self.options:
             text += f": add {self.options}"
         return f"{text}.{' ' + self.advice if self.advice else ''}"
+
+
+def loads_differ(phi: FloatArray, other: FloatArray, deviations_of_other: FloatArray) -> bool:
+    """Whether two loads (10,) are not the same, by what is known of the second (10,) and by what matters."""
+    mass = max(abs(float(other[0])), 1e-12)
+    largest = float(np.abs(other[[4, 7, 9]]).max())
+    scales = np.array([mass, *[np.sqrt(mass * largest)] * 3, *[largest] * 6])
+    return bool((np.abs(phi - other) > OTHER * deviations_of_other + SAME_LOAD * scales).any())
 
 
 class Hypothesis(ABC):

@@ -13,7 +13,7 @@ from iparam.arrays import FloatArray, block_means, frozen
 from iparam.estimation.assessment.derived_values import NAMES, derived_of, derived_values, parameter_scales
 from iparam.estimation.assessment.refutation import shows_no_body, too_little_explained, unexplained
 from iparam.estimation.causes.examined_run import FEWEST_MEANS, ExaminedRun, examine
-from iparam.estimation.causes.fit import REGULAR, Fit, linear_fit, load_information
+from iparam.estimation.causes.fit import linear_fit
 from iparam.estimation.causes.hypothesis import Explanation
 from iparam.estimation.causes.left_over import FASTEST, SLOWEST, LeftOver, left_over
 from iparam.estimation.causes.plausible_load import over_rated
@@ -324,12 +324,13 @@ def _moves(run: ExaminedRun, causes: Causes) -> FloatArray:
     """
     base = linear_fit(run, possible=False)
     if causes.found:
-        return np.array([one.phi - base.phi for one in causes.alike])
-    known, share = np.diag(_covariance(base)), np.sqrt(5.0 / 6.0)  # of the jackknife
+        best, *others = causes.alike
+        return np.array([*best.loads, *(one.phi for one in others)]) - base.phi
+    known, share = np.diag(base.load_covariance), np.sqrt(5.0 / 6.0)  # of the jackknife
     moves = []
     for channel in range(6):
         fit = linear_fit(run, used=(np.arange(6) != channel).astype(float)[None], possible=False)
-        by_chance = NOISE * np.sqrt(causes.unit * np.maximum(np.diag(_covariance(fit)) - known, 0.0))
+        by_chance = NOISE * np.sqrt(causes.unit * np.maximum(np.diag(fit.load_covariance) - known, 0.0))
         move = fit.phi - base.phi
         moves.append(share * np.sign(move) * np.maximum(np.abs(move) - by_chance, 0.0))
     return np.array(moves)
@@ -359,11 +360,6 @@ def _part_counting(estimate: Estimate, moves: FloatArray) -> tuple[Estimate, flo
     )
     found = dataclasses.replace(estimate, covariance_phi=frozen(total), standard_deviation=deviation)
     return _counting(found), float(shares.max())
-
-
-def _covariance(fit: Fit) -> FloatArray:
-    """(10, 10) of the load, from noise as the sensor has it."""
-    return np.asarray(np.linalg.pinv(load_information(fit.information), rcond=REGULAR, hermitian=True))
 
 
 def _largest_share(estimate: Estimate, moves: FloatArray) -> float:

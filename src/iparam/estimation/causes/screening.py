@@ -143,7 +143,10 @@ def _invisible(run: ExaminedRun, residual: FloatArray) -> bool:
     return bool((left <= VISIBLE * shown).all())
 
 
-SMALL = ("place", "turn", *(f"gain of {name}" for name in WRENCH_CHANNELS), "gravity", "clock", "delay", "bent alike")
+GAINS = ("forces", "torques", *WRENCH_CHANNELS)
+"""What may have a gain of its own."""
+
+SMALL = ("place", "turn", *(f"gain of {name}" for name in GAINS), "gravity", "clock", "delay", "bent alike")
 """Kinds with few parameters, of which every arm and sensor has a little."""
 
 
@@ -197,9 +200,8 @@ def _of_sensor() -> dict[str, FloatArray]:
         cross, zero = skew(axis), np.zeros((3, 3))
         turns.append(np.block([[cross, zero], [zero, cross]]).ravel())
         places.append(np.block([[zero, zero], [cross, zero]]).ravel())
-    gains = {
-        f"gain of {name}": np.diag(unit).reshape(36, 1) for name, unit in zip(WRENCH_CHANNELS, np.eye(6), strict=True)
-    }
+    shares = [np.repeat([1.0, 0.0], 3), np.repeat([0.0, 1.0], 3), *np.eye(6)]
+    gains = {f"gain of {name}": np.diag(share).reshape(36, 1) for name, share in zip(GAINS, shares, strict=True)}
     return {"place": np.array(places).T, "turn": np.array(turns).T, **gains}
 
 

@@ -27,7 +27,7 @@ from iparam.estimation.causes.hypotheses.sensor_channels import (
 from iparam.estimation.causes.hypotheses.sensor_mounting import BaseAxes, SensorOffset, SensorRotation
 from iparam.estimation.causes.hypotheses.time_local import Change, Contact, Drift, StuckChannel
 from iparam.estimation.causes.hypotheses.timing import ClockRate, LateWrench, LowPass
-from iparam.estimation.causes.hypothesis import Explanation, Hypothesis
+from iparam.estimation.causes.hypothesis import ALIKE, Explanation, Hypothesis
 from iparam.estimation.causes.plausible_load import largest_load
 from iparam.estimation.estimate import Cause
 
@@ -64,12 +64,6 @@ CLEAR = 10.0
 """Gain of the criterion from which on a hypothesis is believed to explain something: noise alone reaches it once in
 thousands of runs, whatever the number of hypotheses."""
 
-ALIKE = 6.0
-"""Difference of the deviance up to which data do not tell two hypotheses apart."""
-
-FEW_MORE = 6.0
-"""Parameters more than another hypothesis has with which one explains as much in any case."""
-
 IMPLAUSIBLE = 100.0
 """What it counts against a hypothesis that the arm would carry more than it can be believed to."""
 
@@ -85,14 +79,17 @@ class Causes:
 
     Attributes:
         base: the fit without any hypothesis.
-        found: explanations, one a slug, best first, with the gain of each: what it takes from the deviance, in units
-            of noise that is correlated as the residuals are, less what its parameters cost by chance.
+        found: explanations, best first, with the gain of each: what it takes from the deviance, in units of noise that
+            is correlated as the residuals are, less what its parameters cost by chance. One a slug, and those of a slug
+            that are as good and give another load.
         unit: that unit, in variances of the sensor's noise.
+        every: all explanations that explain something, in the same order.
     """
 
     base: Fit
     unit: float
     found: tuple[tuple[float, Explanation], ...]
+    every: tuple[tuple[float, Explanation], ...] = ()
 
     @property
     def best(self) -> Fit:
@@ -105,23 +102,19 @@ class Causes:
         if not self.found:
             return ()
         best = self.found[0][1]
-        same = (
-            one
-            for _, one in self.found[1:]
-            if one.squares - best.squares < ALIKE * self.unit and one.num_parameters - best.num_parameters < FEW_MORE
-        )
+        same = (one for _, one in self.found[1:] if one.as_good_as(best, self.unit))
         return (best, *same, *(one for _, one in self.found[1:] if one.seen))
 
     def told(self) -> tuple[Cause, ...]:
         """For the reader of a result, best first."""
-        same = [one.cause for one in self.alike if not one.seen]
+        same = [one for one in self.alike if not one.seen]
         causes = []
         for gain, one in self.found:
             if gain < WORTH_TELLING * self.found[0][0] and not one.seen:
                 continue
             sentence = one.sentence(self.base)
-            others = [slug for slug in same if slug != one.cause]
-            if one.cause in same and others:
+            others = [other.named_beside(one) for other in same if other is not one]
+            if one in same and others:
                 sentence += f" These data do not tell it from {' or '.join(others)}."
             causes.append(Cause(one.cause, sentence, self.base.force_rms, one.fit.force_rms, one.options))
         return tuple(causes[:MOST_TOLD])
@@ -180,8 +173,14 @@ def _compared(run: ExaminedRun) -> Causes:
         )
         for one in explanations
     ]
-    of_slug: dict[str, tuple[float, Explanation]] = {}
-    for gain, one in sorted(gains, key=lambda pair: -pair[0]):
-        if gain > CLEAR or one.seen:
-            of_slug.setdefault(one.cause, (max(gain, CLEAR), one))
-    return Causes(base, unit, tuple(sorted(of_slug.values(), key=lambda pair: -pair[0])))
+    every = tuple((max(gain, CLEAR), one) for gain, one in sorted(gains, key=_worse) if gain > CLEAR or one.seen)
+    found: list[tuple[float, Explanation]] = []
+    for gain, one in every:
+        kin = [(known, other) for known, other in found if other.cause == one.cause]
+        if all(known - gain < ALIKE and one.differs_from(other) for known, other in kin):
+            found.append((gain, one))
+    return Causes(base, unit, tuple(sorted(found, key=_worse)), every)
+
+
+def _worse(pair: tuple[float, Explanation]) -> float:
+    return -pair[0]

@@ -14,8 +14,12 @@ from iparam.arrays import as_float_array, frozen
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.estimation.assessment.motion_path import motion_path
 from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
+from iparam.estimation.causes.ambiguity import CORRECTIONS, rivals, with_rivals
+from iparam.estimation.causes.examined_run import examine
 from iparam.estimation.causes.hypothesis import Explanation
 from iparam.estimation.causes.judgement import judged
+from iparam.estimation.causes.screening import screened
+from iparam.estimation.causes.search import find_causes
 from iparam.estimation.corrections.joint_fit import fit_corrections
 from iparam.estimation.corrections.sensor_calibration import calibration_covariance
 from iparam.estimation.errors import NotIdentifiableError
@@ -267,7 +271,29 @@ class _Job:
                 if structure.lasts and not structure.linear_in_motion:
                     estimate, drift = _fit_drifting(self.estimator, problem, unless=estimate)
         judgement = judged(run, estimate, drift)
-        return _Done(judgement.estimate, judgement.best, given, {} if fit is None else dict(fit.deviations))
+        estimate = self._counting_rivals(judgement.estimate, given, delay, settings)
+        return _Done(estimate, judgement.best, given, {} if fit is None else dict(fit.deviations))
+
+    def _counting_rivals(
+        self, estimate: Estimate, given: Correction, delay: float | None, settings: dict[str, Any]
+    ) -> Estimate:
+        """The estimate with what the recording, without each of its corrections, does not tell from them."""
+        if estimate.refutation is not None or not estimate.complete:
+            return estimate
+        for name in CORRECTIONS:
+            if getattr(given, name) is None or (name == "wrench_scale" and given.wrench_scale_covariance is not None):
+                continue  # not corrected, or by a calibration: that was measured
+            without = given.without_field(name)
+            try:
+                run = prepare_run(self.recording, self.arm, delay=delay, correction=without, **settings)
+            except IparamError:  # then it cannot be without the correction
+                continue
+            examined = examine(run)
+            if examined is None or not screened(examined).alarms:
+                continue
+            if found := rivals(find_causes(examined), estimate):
+                estimate = with_rivals(estimate, found, given.option(name))
+        return estimate
 
 
 def _part(run: PreparedRun, problem: PayloadProblem, reason: NotIdentifiableError) -> Estimate:

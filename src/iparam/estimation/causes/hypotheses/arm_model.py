@@ -186,6 +186,11 @@ class OffsetJoints(Model):
         return np.asarray(np.swapaxes(found.by_q[:, self._joints] @ phi, 1, 2))
 
 
+LARGEST_OFFSET = np.radians(20.0)
+"""Zero of a joint, off by more than which it is not believed where another mistake explains as much [rad]: a sensor
+that is mounted turned by 90 deg is, a joint that is counted from there would have been noticed."""
+
+
 class JointOffset(Hypothesis):
     """A joint, or all of them, is counted from another zero than the model's."""
 
@@ -212,11 +217,14 @@ class JointOffset(Hypothesis):
             finding = f"Adding {np.degrees(angle):.2f} +- {significant(half, 2)} deg (95 %) to joint {joint} (from 0)"
             added = np.where(np.arange(robot.num_joints) == joint, round(float(np.degrees(angle)), 3), 0.0)
             correction = Correction(joint_offset=tuple(float(one) for one in added))
-            yield Explanation(self.slug, finding, fit, one_of(len(turning), run), correction)
+            near = abs(angle) < LARGEST_OFFSET
+            yield Explanation(self.slug, finding, fit, one_of(len(turning), run), correction, plausible=near)
         state, fit = fit_model(run, OffsetJoints(robot, turning), [np.zeros(len(turning))])
         added = np.zeros(robot.num_joints)
         added[turning] = np.round(np.degrees(state), 3)
         if np.abs(added).max() < 180.0:
             listed = ", ".join(f"{angle:.2f}" for angle in added)
             correction = Correction(joint_offset=tuple(float(one) for one in added))
-            yield Explanation(self.slug, f"Adding {listed} deg to the joints", fit, len(turning), correction)
+            near = bool(np.abs(added).max() < np.degrees(LARGEST_OFFSET))
+            finding = f"Adding {listed} deg to the joints"
+            yield Explanation(self.slug, finding, fit, len(turning), correction, plausible=near)

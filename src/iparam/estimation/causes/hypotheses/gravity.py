@@ -9,7 +9,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.causes.examined_run import ExaminedRun, gravity_regressor
 from iparam.estimation.causes.fit import Fit, linear_fit
-from iparam.estimation.causes.hypothesis import Explanation, Hypothesis, Model, deviations, fit_model
+from iparam.estimation.causes.hypothesis import Explanation, Hypothesis, Model, deviations, fit_model, one_of
 from iparam.rounding import NORMAL_95, significant
 from iparam.sensing.correction import Correction
 from iparam.spatial.transforms import exp_so3, skew
@@ -42,8 +42,20 @@ class TurnedGravity(Model):
         return np.asarray(turned * self._strength / np.linalg.norm(turned))
 
 
+class ScaledGravity(Model):
+    """Gravity in the direction that it is said to have, ``state`` (1,) times as strong."""
+
+    def regressors(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
+        """See `Model.regressors`."""
+        return np.asarray(run.A + (float(state[0]) - 1.0) * run.of_gravity)
+
+    def slopes(self, run: ExaminedRun, state: FloatArray, phi: FloatArray) -> FloatArray:
+        """See `Model.slopes`."""
+        return np.asarray((run.of_gravity @ phi)[:, :, None])
+
+
 class GravityDirection(Hypothesis):
-    """The base is tilted, or mounted on a wall or under a ceiling."""
+    """The base is tilted, or mounted on a wall or under a ceiling; or gravity has another size than was said."""
 
     slug = "gravity-direction"
 
@@ -62,6 +74,17 @@ class GravityDirection(Hypothesis):
         correction = Correction(gravity=tuple(round(float(value), 4) + 0.0 for value in found))
         near = "gravity" if cosine > NEAR else ""
         yield Explanation(self.slug, finding, fit, 2, correction, estimable=near)
+        yield from self._of_another_size(run, strength)
+
+    def _of_another_size(self, run: ExaminedRun, strength: float) -> Iterable[Explanation]:
+        """In the same direction: the same wrench as of a clock that is fast or slow, from another load."""
+        state, fit = fit_model(run, ScaledGravity(), [np.array([share]) for share in (1.0, 0.3, 3.0)])
+        share, half = float(state[0]), strength * NORMAL_95 * float(deviations(fit)[0])
+        if share <= 0.0:
+            return
+        finding = f"A gravity of {strength * share:.4g} +- {significant(half, 2)} m/s^2 (95 %)"
+        correction = Correction(gravity=tuple(float(f"{value:.6g}") + 0.0 for value in share * run.gravity))
+        yield Explanation(self.slug, finding, fit, one_of(2, run), correction)
 
 
 class WeightCompensated(Hypothesis):

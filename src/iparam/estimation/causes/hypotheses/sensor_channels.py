@@ -17,6 +17,7 @@ from iparam.estimation.causes.hypothesis import (
     deviations,
     fit_model,
     gauss_newton,
+    one_of,
     thinned,
 )
 from iparam.estimation.causes.plausible_load import largest_load
@@ -77,6 +78,9 @@ WELL_CONDITIONED = 1e4
 
 SHOWN = 5.0
 """Changes of a channel, in its noise, that a load must make for a dead one to be told."""
+
+LARGEST_GAIN = 2.0
+"""Factor beyond which forces or torques as a whole are in other units, and not of another gain."""
 
 BENT_ROUNDS = 2
 """Fits of a gain that changes with the reading, each with the readings of the one before."""
@@ -237,6 +241,7 @@ class SensorGain(Hypothesis):
             linear_fit(few, columns=Mixing(entry[None]).slopes(few, np.zeros(1), start.phi), possible=False).squares
             for entry in single
         ]
+        yield from self._of_parts(run)
         yield self._falling(run)
         yield self._bent(run, base)
         for best in np.argsort(tried)[:2]:
@@ -256,7 +261,9 @@ class SensorGain(Hypothesis):
                 finding = f"Crosstalk of {size} from {NAMES[column]} to {NAMES[row]}"
                 correction, advice = None, "Calibrate the sensor with known loads (iparam calibrate sensor)."
             yield Explanation(self.slug, finding, fit, 2, correction, advice)
-        state, fit = fit_model(run, Mixing(_GAINS), [np.zeros(6)])
+        model = Mixing(_GAINS)
+        state, _ = fit_model(run, model, [np.zeros(6)])
+        fit = linear_fit(run, model.regressors(run, state))  # with what was found: a common gain is the load's
         gains = 1.0 + state
         middle = float(np.median(np.abs(gains)))
         gains = gains / middle
@@ -264,7 +271,8 @@ class SensorGain(Hypothesis):
             listed = ", ".join(f"{name} {gain:.4g}" for name, gain in zip(NAMES, gains, strict=True))
             finding = f"Gains of the channels, in their median, of {listed},"
             correction = Correction(wrench_scale=tuple(1.0 / gains))
-            yield Explanation(self.slug, finding, fit, 5, correction, scale=middle)
+            factors = (1.0, float(np.abs(gains).min()), float(np.abs(gains).max()))
+            yield Explanation(self.slug, finding, fit, 5, correction, scale=middle, factors=factors)
         model = Mixing(np.array(single))
         state = gauss_newton(few, model, np.zeros(36), MATRIX_ITERATIONS)[0]
         fit = linear_fit(run, model.regressors(run, state))
@@ -273,6 +281,19 @@ class SensorGain(Hypothesis):
         matrix = matrix / middle
         advice = "Calibrate the sensor with known loads (iparam calibrate sensor)."  # nobody types 36 numbers
         yield Explanation(self.slug, "Crosstalk between all channels", fit, 35, None, advice, scale=middle)
+
+    def _of_parts(self, run: ExaminedRun) -> Iterator[Explanation]:
+        """A gain of all torques, or of all forces: the data show the ratio alone, and the load follows the forces."""
+        state, fit = fit_model(run, Mixing(_TORQUE[None]), [np.zeros(1)])
+        ratio, half = 1.0 + float(state[0]), NORMAL_95 * float(deviations(fit)[0])
+        if not 1.0 / LARGEST_GAIN < ratio < LARGEST_GAIN:  # units, or a sign
+            return
+        both = (("torques", ratio, half, 1.0), ("forces", 1.0 / ratio, half / ratio**2, ratio))
+        for part, gain, width, scale in both:
+            finding = f"A gain of {gain:.4f} +- {significant(width, 2)} (95 %) of all {part}"
+            factors = np.repeat([1.0, 1.0 / gain] if part == "torques" else [1.0 / gain, 1.0], 3)
+            correction = Correction(wrench_scale=tuple(float(f"{factor:.6g}") for factor in factors))
+            yield Explanation(self.slug, finding, fit, one_of(2, run), correction, scale=scale)
 
     def _falling(self, run: ExaminedRun) -> Explanation:
         """Gains that change steadily during the run, all alike, as of a sensor that warms up."""

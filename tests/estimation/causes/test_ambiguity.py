@@ -1,0 +1,61 @@
+"""A correction that fits, where another one that fits as well gives another load, is not trusted alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.recording import Recording
+from iparam.sensing import Correction
+
+Run = Callable[..., Recording]
+
+
+def off_by(estimate: iparam.Estimate, load: iparam.InertialParameters) -> float:
+    return float(np.max(np.abs(estimate.phi - load.phi) / estimate.standard_deviation.phi))
+
+
+def test_torques_too_large_may_be_forces_too_small(
+    sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    recording = sound_run(edit=lambda w, _: w * np.repeat([1.0, 1.1], 3))
+    found = iparam.identify_payload(recording, robot)
+    assert found.refutation is not None
+    gains = [one for one in found.causes if one.cause == "sensor-gain"]
+    assert len(gains) == 2, "both, each with its own option"
+    assert all("do not tell it from sensor-gain (a gain of" in one.sentence for one in gains)
+    for cause in gains:
+        factors = [float(word) for word in cause.correction.split()[1:]]
+        put_right = iparam.identify_payload(recording, robot, correction=Correction(wrench_scale=tuple(factors)))
+        assert put_right.assessment["verdict"] != "good"
+        assert "sensor-gain" in [one.cause for one in put_right.causes]
+        assert off_by(put_right, load) < 2.0, "the intervals hold both loads"
+        assert any("do not tell whether --wrench-scale" in text for text in put_right.warnings)
+
+
+@pytest.mark.parametrize("correction", [Correction(clock=0.93), Correction(gravity=(0.0, 0.0, -8.5))])
+def test_a_weaker_gravity_may_be_a_fast_clock(
+    correction: Correction, sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    recording = sound_run(gravity=(0.0, 0.0, -8.5))
+    found = iparam.identify_payload(recording, robot)
+    assert found.refutation is not None
+    named = {one.cause: one for one in found.causes}
+    assert "--gravity 0 0 -8.5" in named["gravity-direction"].correction
+    assert "do not tell it from gravity-direction (a load of" in named["clock-rate"].sentence
+    put_right = iparam.identify_payload(recording, robot, correction=correction)
+    assert put_right.assessment["verdict"] != "good"
+    assert off_by(put_right, load) < 4.0
+
+
+def test_one_channel_that_differs_from_five_is_the_wrong_one(
+    sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    factors = np.array([1.0, 1.2, 1.0, 1.0, 1.0, 1.0])
+    recording = sound_run(edit=lambda w, _: w * factors)
+    put_right = iparam.identify_payload(recording, robot, correction=Correction(wrench_scale=tuple(1.0 / factors)))
+    assert put_right.assessment["verdict"] == "good"
+    assert off_by(put_right, load) < 4.0
