@@ -231,6 +231,19 @@ def test_a_free_body_is_left_out_and_a_ball_joint_refused(write: Callable[[str],
     assert load_robot(path, tip="link4").omitted_links == ("link5", "attachment_site")
 
 
+def test_an_arm_that_ends_at_a_ball_joint_says_so(write: Callable[[str], Path]) -> None:
+    robot = load_robot(write(arm(*HINGES, '<joint name="wrist" type="ball"/>')))
+    assert robot.num_joints == 5
+    assert "link6" in robot.omitted_links
+    assert any("'wrist': a ball joint is not supported: 'link6' and all" in note for note in robot.notes)
+
+
+def test_joints_that_a_tendon_couples_are_told(write: Callable[[str], Path]) -> None:
+    tendon = '<tendon><fixed name="t"><joint joint="j1" coef="1"/><joint joint="j2" coef="1"/></fixed></tendon>'
+    robot = load_robot(write(arm(*HINGES, tail=f'{tendon}<equality><tendon tendon1="t"/></equality>')))
+    assert any("couples joints by tendons" in note for note in robot.notes)
+
+
 def test_a_robot_that_floats_begins_where_it_does(write: Callable[[str], Path]) -> None:
     text = arm("<freejoint/>", *HINGES)
     robot = load_robot(write(text))

@@ -84,7 +84,7 @@ READ_BY_BOTH: dict[str, tuple[dict[str, Any], str]] = {
         r"joint 'j2' <limit>: has lower above upper, and was read the other way round",
     ),
     "a long axis": ({"joint": f'<axis xyz="0 3 4"/>{LIMIT}'}, r"joint 'j2': its <axis> is no unit vector"),
-    "a mimic joint": ({"joint": f'{AXIS}{LIMIT}<mimic joint="j1"/>'}, r"joint 'j2': follows 'j1', at 1 times it"),
+    "a mimic joint": ({"joint": f'{AXIS}{LIMIT}<mimic joint="j1"/>'}, r"joint 'j2': follows another, at 1 times 'j1'"),
     "no inertial": ({"inertial": ""}, r"link 'a', link 'b': moves, and has no mass in the file"),
     "no mass": ({"inertial": f"<inertial>{TENSOR}</inertial>"}, r"link 'a', link 'b': <inertial> without <mass>"),
     "no inertia": ({"inertial": f"<inertial>{MASS}</inertial>"}, r"<inertial>: has no <inertia>; .* a point mass"),
@@ -207,3 +207,33 @@ def test_the_longest_chain_of_every_example_agrees_with_pinocchio() -> None:
         compared += 1
         assert difference < 1e-9, path.name
     assert compared > 25, pin.__version__
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit", "more", "expected", "told"),
+    [
+        ("revolute", 'lower="-2" upper="2"', 'soft_lower_limit="-1.5" soft_upper_limit="1"', (-1.5, 1.0), "narrower"),
+        ("revolute", 'lower="-2" upper="2"', 'soft_upper_limit="1"', (-2.0, 1.0), "narrower"),
+        ("revolute", 'lower="-2" upper="2"', 'soft_lower_limit="-3" soft_upper_limit="3"', (-2.0, 2.0), ""),
+        ("revolute", 'lower="-2" upper="2"', 'soft_lower_limit="1" soft_upper_limit="-1"', (-2.0, 2.0), ""),
+        ("revolute", 'lower="-2" upper="2"', "", (-2.0, 2.0), ""),
+        ("continuous", 'lower="-1" upper="1"', "", (-np.inf, np.inf), "do not count"),
+        ("continuous", 'lower="-7" upper="7"', "", (-np.inf, np.inf), ""),
+        ("continuous", "", 'soft_lower_limit="-1" soft_upper_limit="1"', (-np.inf, np.inf), ""),
+    ],
+)
+def test_ranges_beside_the_limit(
+    kind: str, limit: str, more: str, expected: tuple[float, float], told: str, tmp_path: Path
+) -> None:
+    """What slows a joint down before its stop is its range; what a format ignores is said."""
+    (tmp_path / "a.urdf").write_text(
+        f'<robot name="a"><link name="b"/><link name="l"/><joint name="j" type="{kind}"><parent link="b"/>'
+        f'<child link="l"/><axis xyz="0 0 1"/><limit {limit} velocity="1" effort="1"/>'
+        f'<safety_controller k_velocity="1" {more}/></joint></robot>',
+        encoding="utf-8",
+    )
+    robot = iparam.load_robot(tmp_path / "a.urdf")
+    assert (robot.limits.lower[0], robot.limits.upper[0]) == expected
+    notes = [note for note in robot.notes if "mass" not in note]
+    assert len(notes) == bool(told)
+    assert all(told in note for note in notes)

@@ -115,7 +115,8 @@ class _Rest:
 def _rest(tree: DescriptionTree, start: str, path: list[TreeJoint], lock: bool, held: Mapping[str, float]) -> _Rest:
     """All other links that stand still on the arm or under it; joints that are passed upwards are turned round."""
     rest = _Rest([], [], [], start)
-    kept = {start, *(joint.child for joint in path)}
+    carried = {joint.child for joint in path}
+    kept = {start, *carried}
     seen = {joint.name for joint in path}
 
     def hang_on(top: str) -> None:
@@ -125,10 +126,14 @@ def _rest(tree: DescriptionTree, start: str, path: list[TreeJoint], lock: bool, 
             seen.add(joint.name)
             if joint.parent in kept and (joint.is_fixed or (lock and not joint.refusal)):
                 kept.add(joint.child)
+                if joint.parent in carried:
+                    carried.add(joint.child)
                 rest.joints.append(joint.locked(held.get(joint.name, 0.0)))
                 if not joint.is_fixed:
                     rest.locked.append(joint.name)
             else:
+                if joint.refusal and joint.parent in carried:
+                    joint.place.note(f"{joint.refusal}: {joint.child!r} and all that it carries were left out")
                 rest.omitted.append(joint.child)
 
     hang_on(start)

@@ -174,6 +174,8 @@ class _Reader:
         loops = sum(int(kind) in closing for kind in model.eq_type)
         if loops:
             self.whole.note(f"closes {loops} kinematic loops by constraints, which are not part of the arm")
+        if any(int(kind) == int(self.mujoco.mjtEq.mjEQ_TENDON) for kind in model.eq_type):
+            self.whole.note("couples joints by tendons, which is not read: each is planned as if it moved on its own")
         if np.asarray(model.jnt_stiffness).any():
             self.whole.note("has springs in joints, which are not read")
 

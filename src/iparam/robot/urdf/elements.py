@@ -99,7 +99,8 @@ def limit_of(joint: UrdfJoint) -> JointBounds:
 
     A velocity or effort of zero means "not specified" in practice, and is unknown (infinite) like a missing one. So is
     any limit beyond `LARGEST`, such as the 1e16 that Gazebo writes; the planner says what it does without. A joint
-    without lower= and upper= turns or slides without end: URDF's default, 0, would lock it.
+    without lower= and upper= turns or slides without end: URDF's default, 0, would lock it. Where a <safety_controller>
+    gives a narrower range, that is the range, as it is for MoveIt: the controller slows the joint down at its ends.
     """
     place = joint.place.inside("limit")
     element = child(joint.element, "limit", joint.place)
@@ -112,7 +113,33 @@ def limit_of(joint: UrdfJoint) -> JointBounds:
             )
         else:
             lower, upper = _range(element, place)
+        lower, upper = _soft_range(joint, lower, upper)
+    elif element is not None and _given_range(element, place) < 2.0 * math.pi:
+        joint.place.note("continuous, so that its lower and upper limit do not count: if they do, it is revolute")
     return JointBounds(lower, upper, *(_bound(element, name, place) for name in ("velocity", "acceleration", "effort")))
+
+
+def _given_range(element: Element, place: Place) -> float:
+    """How far a <limit> lets a joint turn; infinite if it does not say, or says 0, as many do."""
+    lower, upper = (number(element, end, place, default=0.0, infinite=True) for end in ("lower", "upper"))
+    return upper - lower if upper != lower else math.inf
+
+
+def _soft_range(joint: UrdfJoint, lower: float, upper: float) -> tuple[float, float]:
+    """A range as the <safety_controller> narrows it, if there is one that leaves any."""
+    element, place = child(joint.element, "safety_controller", joint.place), joint.place.inside("safety_controller")
+    if element is None:
+        return lower, upper
+    ends = (("soft_lower_limit", -math.inf), ("soft_upper_limit", math.inf))
+    low, high = (
+        open_end if element.get(name) is None else number(element, name, place, infinite=True)
+        for name, open_end in ends
+    )
+    low, high = max(low, lower), min(high, upper)
+    if not low < high or (low, high) == (lower, upper):
+        return lower, upper
+    joint.place.note("has a narrower range by its <safety_controller>, which is taken")
+    return low, high
 
 
 def _range(element: Element, place: Place) -> tuple[float, float]:
