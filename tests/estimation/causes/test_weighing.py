@@ -89,9 +89,9 @@ def identified(path: Path, options: str, capsys: pytest.CaptureFixture[str]) -> 
 def test_a_mistake_is_named_and_what_it_says_puts_it_right(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], mistake: str, static: str
 ) -> None:
-    """16 poses in a table. A load that is not refuted has the truth in its intervals."""
+    """24 poses in a table. A load that is not refuted has the truth in its intervals."""
     change, cause, option = MISTAKES[mistake]
-    turned, wrench = change(orientations(16), wrenches(orientations(16)))
+    turned, wrench = change(orientations(24), wrenches(orientations(24)))
     table = np.hstack([turned.reshape(-1, 9), wrench])
     header = "r11,r12,r13,r21,r22,r23,r31,r32,r33,fx,fy,fz,tx,ty,tz"
     path = tmp_path / "poses.csv"
@@ -122,7 +122,7 @@ def test_noise_is_no_mistake(count: int) -> None:
         turned = orientations(count, seed)
         found = weight_causes(Weighing(-(np.swapaxes(turned, 1, 2) @ DOWN), wrenches(turned, seed), turned, DOWN))
         assert found.causes == ()
-        assert found.moves.shape == (0, 4)
+        assert found.loads.shape == (0, 4)
 
 
 def slow_motion(imu: FloatArray) -> Recording:

@@ -16,6 +16,8 @@ from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.static.identify import StaticEstimate, identify_static
 from iparam.estimation.static.rests import find_rests
 from iparam.excitation.search.start_pose import default_start
+from iparam.sensing.correction import Correction
+from iparam.spatial.transforms import exp_so3
 
 UR5E = iparam.load_robot("ur5e")
 START = default_start(UR5E)
@@ -192,3 +194,21 @@ def test_the_file_says_that_the_inertia_is_unknown(tmp_path: Path) -> None:
     assert "inertia cannot be seen at rest" in document["status"]
     assert document["mass"] == estimate.mass
     assert len(document["rests"]) == document["num_poses"] == 6
+
+
+def test_a_sensor_that_is_turned_on_the_tool_is_told_with_its_load_in_tool_axes() -> None:
+    recording = recording_of(POSES)
+    wrench = recording.signal("wrench")
+    turn = exp_so3(np.radians([0.0, 0.0, -30.0]))  # from tool axes into those of the sensor
+    values = np.hstack([wrench.values[:, :3] @ turn.T, wrench.values[:, 3:] @ turn.T])
+    turned = recording.with_signal("wrench", time=wrench.time, values=values)
+    found = identify_static(turned, UR5E)
+    assert found.assessment["verdict"] == "usable"  # by intervals that have the truth in them
+    assert found.causes[0].cause == "sensor-rotation"
+    off = np.abs(np.array([found.mass, *found.center_of_mass]) - [LOAD.mass, *LOAD.center_of_mass])
+    assert (off < 2.0 * np.array([found.standard_deviation.mass, *found.standard_deviation.center_of_mass])).all()
+    assert any("add --sensor-rotation" in text for text in found.warnings)
+    correction = Correction(sensor_rotation=tuple(float(w) for w in found.causes[0].correction.split()[1:]))
+    right = identify_static(correction.applied(turned, UR5E), UR5E)
+    assert right.causes == ()
+    np.testing.assert_allclose(right.center_of_mass, LOAD.center_of_mass, atol=2e-3)

@@ -101,10 +101,14 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
         drift: of the sensor's bias, if one was estimated along.
     """
     reason = _plain_reason(run, estimate)
-    examined = examine(run, drifting=drift is not None)
     told = (*_compensated(run, estimate, drift), *_too_heavy(run, estimate))
+    weighing = _weighing(run)
+    if weighing is not None:
+        return _judged_by_weight(weighing, estimate, reason, told)
+    examined = examine(run, drifting=drift is not None)
     if examined is None:
-        return _judged_by_weight(run, estimate, reason, told)
+        reason = reason or _too_few(run, estimate)
+        return Judgement(_with(estimate, reason, (*_upside_down(estimate), *told, *_too_little(estimate))))
     shown = screened(examined)
     nothing = not estimate.determined
     if not shown.alarms and (nothing or not reason):
@@ -146,22 +150,17 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
     return Judgement(_with(estimate, reason, told), causes.found[0][1] if causes.found else None)
 
 
-def _judged_by_weight(run: PreparedRun, estimate: Estimate, reason: str, told: tuple[Cause, ...]) -> Judgement:
-    """The same where the data show a weight and no more, or too little to be examined at all."""
-    weighing = _weighing(run)
-    if weighing is None:
-        reason = reason or _too_few(run, estimate)
-        return Judgement(_with(estimate, reason, (*_upside_down(estimate), *told, *_too_little(estimate))))
+def _judged_by_weight(weighing: Weighing, estimate: Estimate, reason: str, told: tuple[Cause, ...]) -> Judgement:
+    """The same where the data show a weight and no more."""
     found = weight_causes(weighing)
     if not reason and estimate.determined:
         old = estimate.standard_deviation
         half = WITHIN * np.array([old.mass, *old.center_of_mass])
         reason = found.refuted(found.share(estimate.mass, estimate.center_of_mass, half))
-        if len(found.moves):
-            masses = estimate.mass + found.moves[:, :1]
-            moments = masses * (estimate.center_of_mass + found.moves[:, 1:])
-            moves = np.zeros((len(masses), 10))
-            moves[:, :4] = np.nan_to_num(np.hstack([masses, moments]) - estimate.phi[:4])
+        if len(found.loads):
+            moves = np.zeros((len(found.loads), 10))
+            loads = np.hstack([found.loads[:, :1], found.loads[:, :1] * found.loads[:, 1:]])
+            moves[:, :4] = np.nan_to_num(loads - estimate.phi[:4])
             estimate = _part_counting(estimate, moves)[0]
     causes = (*_upside_down(estimate), *found.causes, *told)
     return Judgement(_with(estimate, reason, (*causes, *_too_little(estimate))))

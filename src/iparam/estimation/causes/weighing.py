@@ -88,6 +88,8 @@ class Weighing:
         turning: (N, 6, 10) regressors of what turning takes; None at rest.
         time: (N,) of the means [s]; None for poses, which are no neighbours of each other.
         bias: whether the sensor may have one.
+        of_tool: whether the orientation is that of an arm's tool, in whose axes the load is wanted; else the load is in
+            those of the sensor.
     """
 
     up: FloatArray
@@ -97,6 +99,7 @@ class Weighing:
     turning: FloatArray | None = None
     time: FloatArray | None = None
     bias: bool = True
+    of_tool: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,16 +108,20 @@ class WeightCauses:
 
     Attributes:
         causes: best first.
-        moves: (K, 4) by how much the best ones move mass and centre of mass [kg, m].
+        loads: (K, 4) mass and centre of mass by the best of them [kg, m].
         reason: what is against the load whatever its intervals; "" for nothing.
     """
 
     causes: tuple[Cause, ...]
-    moves: FloatArray
+    loads: FloatArray
     reason: str
 
+    def moves(self, mass: float, center: FloatArray) -> FloatArray:
+        """(K, 4) by how much these move a mass and a centre of mass (3,) [kg, m]."""
+        return np.asarray(self.loads - np.array([mass, *center]))
+
     def share(self, mass: float, center: FloatArray, half_widths: FloatArray) -> float:
-        """The largest of the moves that 95 % intervals do not cover, as a share of mass or distance of the centre.
+        """The largest move that 95 % intervals do not cover, as a share of the mass or of the centre's distance.
 
         Args:
             mass: [kg].
@@ -123,8 +130,8 @@ class WeightCauses:
         """
         distance = max(float(np.linalg.norm(np.nan_to_num(center))), SHORTEST)
         scales = np.array([abs(mass), distance, distance, distance])
-        beyond = np.where(np.abs(self.moves) > half_widths, np.abs(self.moves) / scales, 0.0)
-        return float(beyond.max(initial=0.0))
+        moves = np.abs(self.moves(mass, center))
+        return float(np.where(moves > half_widths, moves / scales, 0.0).max(initial=0.0))
 
     def refuted(self, share: float) -> str:
         """Why a load that these move by a share is refuted; "" if it is not."""
@@ -185,17 +192,17 @@ def weight_causes(data: Weighing) -> WeightCauses:
     center = _center(data, data.wrench)
     here = np.array([base.unknowns[0], *center.unknowns[:3]])
     told: list[Cause] = []
-    moves: list[FloatArray] = []
+    loads: list[FloatArray] = []
     readings = _compared(data, base, list(_of_forces(data, here)), data.wrench[:, :3])
     told += [one.told(base, "N") for one in readings]
-    moves += [one.load - here for one in readings]
+    loads += [one.load for one in readings]
     if readings and readings[0].wrench is not None:  # what is wrong with the forces shows in the torques, too
         data = dataclasses.replace(data, wrench=readings[0].wrench)
         center = _center(data, data.wrench)
-    there = np.array([here[0], *center.unknowns[:3]])
+    there = np.array([readings[0].load[0] if readings else here[0], *center.unknowns[:3]])
     readings = _compared(data, center, list(_of_torques(data, there)), data.wrench[:, 3:])
     told += [one.told(center, "N m") for one in readings]
-    moves += [one.load - there for one in readings]
+    loads += [one.load for one in readings]
     reason = ""
     lever = float(np.linalg.norm(here[1:]))
     if lever > LONGEST_LEVER:
@@ -206,7 +213,7 @@ def weight_causes(data: Weighing) -> WeightCauses:
         options = Correction(wrench_scale=(1.0, 1.0, 1.0, 1e-3, 1e-3, 1e-3)).options
         said = f"Torques in N mm would make it {significant(lever, 3)} mm: add {options}."
         told.insert(0, Cause("units", said, rms, rms, options))
-    return WeightCauses(tuple(told), np.array(moves).reshape(-1, 4), reason)
+    return WeightCauses(tuple(told), np.array(loads).reshape(-1, 4), reason)
 
 
 def _compared(data: Weighing, plain: _Fit, readings: list[_Reading], shown: FloatArray) -> list[_Reading]:
@@ -252,10 +259,10 @@ def _of_forces(data: Weighing, here: FloatArray) -> Iterator[_Reading]:
             "sensor-rotation",
             f"Turning the sensor by {np.degrees(angle):.2f} deg about {direction_name(vector / angle)}",
             Correction(sensor_rotation=rpy).options,
-            "The load is then in the axes of the recorded orientation.",
+            "" if data.of_tool else "The load is then in the axes of the recorded orientation.",
             fit,
             3,
-            np.array([fit.unknowns[0], *here[1:]]),
+            np.array([fit.unknowns[0], *(turn.T @ here[1:] if data.of_tool else here[1:])]),
         )
     mirrored = [turn for turn in signed_permutations() if np.linalg.det(turn) < 0.0 and abs(np.trace(turn)) < 3.0]
     found = min(mirrored, key=lambda turn: _squares_of_load(data, turn))
@@ -303,9 +310,11 @@ def _of_forces(data: Weighing, here: FloatArray) -> Iterator[_Reading]:
     turned = np.einsum("nij,nkj->nki", data.rotation.transpose(0, 2, 1), data.wrench.reshape(-1, 2, 3))
     inside = dataclasses.replace(data, wrench=turned.reshape(-1, 6))
     fit, place = _force_fit(inside, np.eye(3)), _center(inside, inside.wrench).unknowns[:3]
-    advice = "Turn it into the sensor's axes, whose orientation is in the file."
+    advice = "" if data.of_tool else "Turn it into the sensor's axes, whose orientation is in the file."
+    options = Correction(wrench_frame="base").options if data.of_tool else ""
+    finding = f"A wrench in the axes of the {'base' if data.of_tool else 'world'}"
     load = np.array([fit.unknowns[0], *place])
-    yield _Reading("base-axes", "A wrench in the axes of the world", "", advice, fit, 1, load, inside.wrench)
+    yield _Reading("base-axes", finding, options, advice, fit, 1, load, inside.wrench)
     yield from _changed(data, here)
     if not _all_around(data.up):
         return

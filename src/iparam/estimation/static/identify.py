@@ -168,7 +168,7 @@ def identify_static(
     regressors = wrench_regressor(robot, poses, still, still, down)[:, :, :4]
     num_poses = _require_directions(-regressors[:, :3, 0] / np.linalg.norm(down))
     turned = forward_kinematics(robot, poses)[:, :3, :3]
-    found = _fit(rests, regressors, turned, down, num_poses, (*recording.warnings, *checked.remarks))
+    found = _fit(rests, regressors, turned, down, num_poses, (*recording.warnings, *checked.remarks), of_tool=True)
     return dataclasses.replace(found, robot=recording.robot or robot.name, frame=robot.tool_frame)
 
 
@@ -194,7 +194,7 @@ def _identify_sensor(recording: Recording, wrench: WrenchSource | None, gravity:
     num_poses = _require_directions(-up / np.linalg.norm(checked.gravity))
     still = np.zeros_like(up)
     regressors = body_regressor(still, still, up)[:, :, :4]
-    found = _fit(rests, regressors, turned, checked.gravity, num_poses, tuple(remarks))
+    found = _fit(rests, regressors, turned, checked.gravity, num_poses, tuple(remarks), of_tool=False)
     return dataclasses.replace(found, robot=recording.robot, frame=SENSOR_FRAME)
 
 
@@ -257,6 +257,8 @@ def _fit(
     gravity: FloatArray,
     num_poses: int,
     notes: tuple[str, ...],
+    *,
+    of_tool: bool,
 ) -> StaticEstimate:
     """Force and torque share no unknown at rest, so that each is fitted by itself and has its own noise.
 
@@ -267,6 +269,7 @@ def _fit(
         gravity: (3,) in the axes in which these are [m/s^2].
         num_poses: different directions of gravity.
         notes: warnings of the recording.
+        of_tool: whether there is an arm, whose tool that is.
     """
     from scipy.special import fdtrc, stdtrit
 
@@ -306,13 +309,13 @@ def _fit(
     factor = float(stdtrit(degrees, 0.975))  # of the torques, which have fewer left over
     deviations = np.sqrt(np.diag(covariance))
     mass = float(values[0])
-    found = weight_causes(Weighing(regressors[:, :3, 0], wrenches, turned, gravity))
+    found = weight_causes(Weighing(regressors[:, :3, 0], wrenches, turned, gravity, of_tool=of_tool))
     if not mass > factor * deviations[0]:
         cause = (
             "a negative mass: does the sensor report what the payload exerts on the arm, the opposite of what is "
             "expected here (--measures reaction)?"
             if mass < -factor * deviations[0]
-            else "which is not above zero: there is no load that this sensor can see"
+            else f"which is not above zero{'' if found.causes else ': there is no load that this sensor can see'}"
         )
         told = "".join(f". {one.sentence}" for one in found.causes[:1])
         raise IdentificationError(
@@ -323,11 +326,10 @@ def _fit(
     center_covariance = by_phi @ covariance[:4, :4] @ by_phi.T
     widths = np.array([deviations[0], *np.sqrt(np.diag(center_covariance))])
     reason = found.refuted(found.share(mass, center, factor * widths))
-    widths = np.sqrt(widths**2 + np.sum(found.moves**2, axis=0))
+    widths = np.sqrt(widths**2 + np.sum(found.moves(mass, center) ** 2, axis=0))
     if found.causes and not reason:
         warnings.append(f"The rests hold more than a load and noise. {found.causes[0].sentence}")
-    masses = mass + found.moves[:, :1]
-    moves = np.hstack([masses, masses * (center + found.moves[:, 1:])]) - values[:4]
+    moves = np.hstack([found.loads[:, :1], found.loads[:, :1] * found.loads[:, 1:]]) - values[:4]
     covariance[:4, :4] += moves.T @ moves
     rms = np.sqrt(np.mean(residual**2, axis=0))
     return StaticEstimate(
