@@ -38,6 +38,20 @@ def test_noise_alone_is_no_change() -> None:
         assert found <= 2
 
 
+@pytest.mark.parametrize("count", [5, 8, 14])
+def test_few_recordings_show_no_more_than_they_can(count: int) -> None:
+    """A scatter that is known from few recordings only is no reason to see changes; a tool that is swapped is."""
+    found, swapped = 0, 0
+    for seed in range(100):
+        noise = 0.001 * np.random.default_rng(seed).normal(size=count)
+        for deviation in (0.001, 0.0001):
+            found += len(changes_of(series_of(rows(2.0 + noise, deviation=deviation, seed=seed))[0]))
+        steps = changes_of(series_of(rows(2.0 + noise + 0.1 * (np.arange(count) >= count // 2), seed=seed))[0])
+        swapped += [(change.kind, change.last) for change in steps] == [("step", count // 2)]
+    assert found <= 1
+    assert swapped >= 97
+
+
 def test_recordings_that_say_more_or_less_are_no_change() -> None:
     """Each has a deviation of its own, as real ones have: it weighs a recording, it does not scale the load."""
     found = 0

@@ -1,7 +1,8 @@
 """What a table shows over time: steps and drifts of each load, and recordings that differ from the fleet's.
 
 A load is compared by its mass and centre of mass, in units of their scatter from recording to recording: that of
-successive differences, which a step or a drift hardly touches, and never less than the standard deviations.
+successive differences, which a step or a drift hardly touches, or, of few recordings, what a change leaves; and never
+less than the standard deviations. How well the scatter itself is known counts, as in Student's test.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc
+from scipy.special import chdtrc, chdtri, fdtrc
 
 from iparam.arrays import FloatArray
 from iparam.fleet.summary import USABLE
@@ -28,7 +29,19 @@ FEWEST = 4
 FAR = 5.0
 """Scatters from the median of the same robot and tool from which on a recording is an outlier."""
 
+LEAST_REST = 2.0
+"""Variances, in those of the deviations, that few recordings are taken to scatter by, at least, where it counts how
+well that is known: less may come out by chance."""
+
+SHORT = 12
+"""Recordings from which on a median of successive differences tells their scatter."""
+
+FREEDOM = 0.5
+"""Degrees of freedom a recording that it has then: with these, noise alone shows a change about as often as `SURE`
+says."""
+
 _MAD = 1.4826
+_RAREST = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +74,16 @@ class Series:
     def scatter(self) -> FloatArray:
         """(n, 4) of each value from recording to recording, as a standard deviation."""
         return np.hypot(_scatter(self.values), self.deviations)
+
+    @property
+    def freedom(self) -> FloatArray:
+        """(4,) degrees of freedom of the scatter, after Welch and Satterthwaite: the deviations are known, what is
+        found from few recordings is not. One that comes out below the deviations may do so by chance.
+        """
+        found, known = _scatter(self.values) ** 2, np.median(self.deviations, axis=0) ** 2
+        found = np.maximum(found, known)
+        share = np.divide(found + known, found, out=np.ones_like(found), where=found > 0.0)
+        return np.asarray(_freedom(len(self.times)) * share**2)
 
 
 @dataclass(frozen=True)
@@ -161,14 +184,21 @@ def _change(series: Series, first: int, end: int) -> Change | None:
     count = end - first
     if count < FEWEST:
         return None
-    values, weights, times = series.values[first:end], series.scatter[first:end] ** -2.0, series.times[first:end]
-    steps = _gains_of_steps(values, weights)
+    short = len(series.times) < SHORT
+    spread = series.deviations if short else series.scatter
+    values, weights, times = series.values[first:end], spread[first:end] ** -2.0, series.times[first:end]
+    steps, slopes = _gains_of_steps(values, weights), _gains_of_slope(values, weights, times)
     split = 1 + int(np.argmax(steps.sum(axis=1)))
-    slopes = _gains_of_slope(values, weights, times)
-    step_gain, slope_gain = float(steps[split - 1].sum()), float(slopes.sum())
-    if chdtrc(values.shape[1], max(step_gain, slope_gain)) * count > SURE:
+    is_drift = float(slopes.sum()) >= float(steps[split - 1].sum())
+    gains = slopes if is_drift else steps[split - 1]
+    if short:
+        squares = np.sum(weights * (values - np.average(values, axis=0, weights=weights)) ** 2, axis=0)
+        sure = _judged_by_the_rest(gains, squares, count)
+    else:
+        sure = _as_if_known(gains, series.freedom)
+    if chdtrc(values.shape[1], float(sure.sum())) * count > SURE:
         return None
-    if slope_gain >= step_gain:
+    if is_drift:
         worst = int(np.argmax(slopes))
         change = _fitted_change(values[:, [worst]], weights[:, [worst]], times)
         days = (times[-1] - times[0]) / 86400.0
@@ -223,7 +253,9 @@ def _bias_drifts(series: Series) -> list[Change]:
         return []
     values, times = series.bias[known], series.times[known]
     weights = np.broadcast_to(np.maximum(_scatter(values), 1e-9) ** -2.0, values.shape)
-    slopes, steps = _gains_of_slope(values, weights, times), _gains_of_steps(values, weights).max(axis=0)
+    freedom = np.full(len(BIAS), _freedom(len(values)))
+    slopes = _as_if_known(_gains_of_slope(values, weights, times), freedom)
+    steps = _as_if_known(_gains_of_steps(values, weights), freedom).max(axis=0)
     found = []
     for column, name in enumerate(BIAS):
         if slopes[column] > steps[column] and chdtrc(1, slopes[column]) * len(values) * len(BIAS) < SURE:
@@ -233,6 +265,26 @@ def _bias_drifts(series: Series) -> list[Change]:
             sentence = f"the sensor's bias {name[5:]} drifts by {change:+.3g} {unit} in {days:.3g} days"
             found.append(Change(series, "bias drift", 0, len(series.times) - 1, sentence))
     return found
+
+
+def _freedom(count: int) -> float:
+    """Degrees of freedom of the scatter that so many recordings show; half of them lie below a median."""
+    return max(FREEDOM * (count - 1), 1.0)
+
+
+def _as_if_known(gains: FloatArray, freedom: FloatArray) -> FloatArray:
+    """(..., k) squares in units of a scatter that was found, as the squares that would be as rare if it were known."""
+    rare = fdtrc(1.0, freedom, gains)
+    return np.where(rare > _RAREST, chdtri(1.0, np.maximum(rare, _RAREST)), gains)  # which are larger still
+
+
+def _judged_by_the_rest(gains: FloatArray, squares: FloatArray, count: int) -> FloatArray:
+    """(..., k) what changes take off the squares (k,) of so many recordings, in units of what they leave besides the
+    deviations, as `_as_if_known`.
+    """
+    rest = np.maximum(squares - gains, 0.0) / (count - 2)
+    found = np.maximum(rest, LEAST_REST)
+    return _as_if_known(gains / (1.0 + rest), (count - 2) * ((1.0 + found) / found) ** 2)
 
 
 def _scatter(values: FloatArray) -> FloatArray:
