@@ -391,7 +391,7 @@ def stated_causes(document: JsonSection) -> tuple[Cause, ...]:
 ONLY_A_PART = "The data determine only "
 """How the warning begins that says what the data determine of a load, and what would show the rest."""
 
-_UNSTATED_PART = "The data do not show the rest (null): a motion of 'iparam excite optimize' does"
+_UNSTATED_PART = "The data do not show the rest (null); a motion of 'iparam excite optimize' does."
 
 
 def part_warning(warnings: Iterable[str]) -> str:

@@ -96,7 +96,8 @@ def test_a_static_result_is_exported_where_no_inertia_is_needed(
         assert main(["export", str(result), *options]) != 0
         err = capsys.readouterr().err
         assert "needs an inertia" in err
-        assert "urscript and ros2 can do without" in err
+        assert "a motion of 'iparam excite optimize' does" in err
+        assert "Formats that do without: urscript, ros2, json" in err
     assert main(["verify", str(result), str(recording_file)]) != 0
     assert "identify the load from a motion" in capsys.readouterr().err
     document["mass"] = -1.0
