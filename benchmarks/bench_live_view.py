@@ -1,6 +1,8 @@
-"""Whether a page that is watched delays the identification: a recording replayed at 500 Hz without a page and with one.
+"""Whether a page that is watched delays the identification, and whether its memory stays flat: a recording replayed at
+500 Hz without a page and with one, and for minutes with a browser looking.
 
     python benchmarks/bench_live_view.py [--seconds 10]
+    python benchmarks/bench_live_view.py --soak 10
 
 The delay is from the time that a sample is there to the end of its identification; the page is sent 30 times a second.
 """
@@ -8,7 +10,10 @@ The delay is from the time that a sample is there to the end of its identificati
 from __future__ import annotations
 
 import argparse
-import sys
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
 
 import numpy as np
 from bench_viewer import recorded
@@ -16,8 +21,19 @@ from bench_viewer import recorded
 import iparam
 from iparam.bridges.live.feed import LiveFeed
 from iparam.bridges.live.replay import ReplaySource
-from iparam.viewer.live.page import live_view
-from iparam.viewer.viser_backend import LiveServer
+from iparam.viewer.live.page_process import LivePage
+
+BROWSER = (
+    "--headless=new",
+    "--no-sandbox",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--ignore-gpu-blocklist",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--remote-debugging-port=0",
+    "--window-size=600,300",
+)
 
 
 def followed(recording: iparam.Recording, page: bool) -> tuple[np.ndarray, float]:
@@ -32,23 +48,63 @@ def followed(recording: iparam.Recording, page: bool) -> tuple[np.ndarray, float
         put(time, q, wrench, estimate, delay)  # type: ignore[arg-type]
 
     feed.state.put = counted  # type: ignore[method-assign]
-    server = LiveServer(live_view(robot, feed.state, "bench"), feed.state) if page else None
+    server = LivePage(robot, feed.state, "bench") if page else None
     try:
         feed.run()
     finally:
         feed.stop()
         if server is not None:
             server.close()
-    frames = 0.0 if server is None else server.panel.frames / recording.duration
-    return np.array(delays), frames
+    return np.array(delays), 0.0 if server is None else server.frames / recording.duration
+
+
+def resident(process: int | str) -> float:
+    """Memory of a process [MB]."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return float(next(line.split()[1] for line in lines if line.startswith("VmRSS"))) / 1024.0
+
+
+def soak(minutes: float) -> None:
+    """Follow for minutes with a browser that looks, and print the memory of both processes every minute."""
+    recording = recorded(60.0 * minutes, 500.0)
+    robot = iparam.load_robot("ur5e")
+    feed = LiveFeed(ReplaySource(recording, robot))
+    page = LivePage(robot, feed.state, "bench")
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    with tempfile.TemporaryDirectory() as folder:
+        watching = None
+        if program is not None:
+            watching = subprocess.Popen(
+                [program, *BROWSER, f"--user-data-dir={folder}", page.link], stderr=subprocess.DEVNULL
+            )
+        try:
+            feed.start()
+            print(f"minute   identification MB   page MB   frames  {'watched' if watching else 'nobody looks'}")
+            minute = 0
+            while not feed.ended.is_set():
+                print(
+                    f"{minute:6d} {resident('self'):19.1f} {resident(page.process_id):9.1f} {page.frames:8d}",
+                    flush=True,
+                )
+                feed.ended.wait(60.0)
+                minute += 1
+        finally:
+            if watching is not None:
+                watching.terminate()
+                watching.wait(20)
+            feed.stop()
+            page.close()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0)
-    seconds = parser.parse_args().seconds
-    sys.setswitchinterval(5e-4)  # as the command does
-    recording = recorded(seconds, 500.0)
+    parser.add_argument("--soak", type=float, metavar="MINUTES")
+    options = parser.parse_args()
+    if options.soak is not None:
+        soak(options.soak)
+        return
+    recording = recorded(options.seconds, 500.0)
     rows = {name: followed(recording, page) for name, page in (("without a page", False), ("with a page", True))}
     base = np.median(rows["without a page"][0])
     print(f"{'':16} median ms   99 % ms   beside   frames/s")

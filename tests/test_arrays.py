@@ -1,13 +1,17 @@
-"""What is computed once for the same arrays; checked input is tested with those who take it."""
+"""What is computed once for the same arrays, and what can be copied; checked input is tested with those who take it."""
 
 from __future__ import annotations
 
+import copy
+import pickle
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from iparam.arrays import FloatArray, remembered
+from iparam.recording.recording import Recording
+from iparam.sensing.noise import noise_preset
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,3 +72,14 @@ def test_the_last_results_are_kept_and_failures_are_not() -> None:
 def test_what_cannot_be_read_is_refused() -> None:
     with pytest.raises(TypeError, match="cannot tell the content of a object"):
         remembered(lambda value: value)(object())
+
+
+def test_recordings_results_and_noise_models_can_be_copied_and_sent_to_another_process() -> None:
+    recording = Recording("ur5e").with_signal("q", time=[0.0, 1.0], values=np.zeros((2, 6)))
+    for copied in (copy.deepcopy(recording), pickle.loads(pickle.dumps(recording))):  # noqa: S301
+        assert copied.robot == "ur5e"
+        np.testing.assert_array_equal(copied.signal("q").values, recording.signal("q").values)
+        with pytest.raises(TypeError):
+            copied.signals["q"] = None
+    noise = noise_preset("ur5e")
+    assert copy.deepcopy(noise).sensors.keys() == noise.sensors.keys()

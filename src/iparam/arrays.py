@@ -4,12 +4,14 @@ for what is computed from the same arrays again and again.
 
 from __future__ import annotations
 
+import copyreg
 import dataclasses
 import functools
 import hashlib
 import math
 import os
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -150,3 +152,11 @@ def _read_content(content: Any, value: object) -> None:
 
 def _shape_text(trailing: tuple[int, ...]) -> str:
     return f"shape (..., {', '.join(str(n) for n in trailing)})" if trailing else "a rectangular array"
+
+
+def _read_only(content: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(content)
+
+
+# Of recordings and results: Python neither copies such mappings nor sends them to another process by itself.
+copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))

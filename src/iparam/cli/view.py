@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
     from iparam.robot.model import Robot
     from iparam.viewer.view import View as ViewContent
     from iparam.viewer.viser_backend import ViewServer
-
-
-_TURN = 5e-4  # that the drawing of a page may keep the counting of samples waiting; Python's own is 5e-3 [s]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,19 +105,25 @@ class View(RecordedRunOptions):
         if self.output is not None:
             raise InputError("a live page is served and not written: leave --output out")
         source, title, cell = self._source()
-        sys.setswitchinterval(_TURN)
         feed = iparam.bridges.live.LiveFeed(source)
         try:
             with interruption() as stop:
-                view = iparam.viewer.live_view(source.robot, feed.state, title, cell=cell, capsules=self.capsules)
                 feed.start()
                 while not feed.state.changed.wait(0.05) and not feed.ended.is_set() and not stop.is_set():
                     pass  # the page is arranged around the first pose
-                server = iparam.viewer.LiveServer(view, feed.state, self.host, self.port)
+                page = iparam.viewer.LivePage(
+                    source.robot,
+                    feed.state,
+                    title,
+                    cell=cell,
+                    capsules=self.capsules,
+                    host=self.host,
+                    port=self.port,
+                )
                 try:
-                    for sentence in server.drawing.notes:
+                    for sentence in page.notes:
                         note(sentence)
-                    print_line(f"page      {server.link}")
+                    print_line(f"page      {page.link}")
                     say("Ctrl-C ends it")
                     told = 0
                     while not stop.wait(0.1):
@@ -131,8 +133,10 @@ class View(RecordedRunOptions):
                             note(sentence)
                         if feed.failure is not None:
                             raise feed.failure
+                        if page.exit_code is not None:
+                            raise IparamError(f"the process of the page has ended, with {page.exit_code}")
                 finally:
-                    server.close()
+                    page.close()
         finally:
             feed.stop()
 

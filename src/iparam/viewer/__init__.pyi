@@ -3,6 +3,7 @@ from .design.work import DesignWork as DesignWork
 from .design.work import PlannedMotion as PlannedMotion
 from .link_meshes import arm_meshes as arm_meshes
 from .live.page import live_view as live_view
+from .live.page_process import LivePage as LivePage
 from .live.state import LiveState as LiveState
 from .load_shapes import LoadShapes as LoadShapes
 from .load_shapes import estimated_load as estimated_load

@@ -22,7 +22,7 @@ from iparam.viewer.design.work import DesignWork
 from iparam.viewer.drawing import Drawing
 from iparam.viewer.link_meshes import MOST_TRIANGLES
 from iparam.viewer.live.page import LivePanel
-from iparam.viewer.live.state import LiveState
+from iparam.viewer.live.state import LiveReading
 from iparam.viewer.panel import Panel
 from iparam.viewer.view import View
 
@@ -69,14 +69,14 @@ class ViewServer:
 
 
 class LiveServer:
-    """A page that follows a `LiveState`, served until it is closed.
+    """A page that follows a `LiveReading`, served until it is closed.
 
     Attributes:
         link: its address.
         panel: what it shows.
     """
 
-    def __init__(self, view: View, state: LiveState, host: str = LOOPBACK, port: int | None = None) -> None:
+    def __init__(self, view: View, state: LiveReading, host: str = LOOPBACK, port: int | None = None) -> None:
         self._server, self.link, self.drawing, self.panel = _opened(
             view, host, port, lambda server, drawing: LivePanel(server, drawing, state)
         )

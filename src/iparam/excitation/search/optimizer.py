@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from iparam.arrays import FloatArray
+from iparam.child_process import end_child
 from iparam.errors import InputError, IparamError
 from iparam.excitation.constraints.constraint import WorstMargin
 from iparam.excitation.information.criteria import Criterion, criterion_value, eigenvalues
@@ -188,13 +189,10 @@ class _Search:
         except KeyboardInterrupt:
             self.interrupted = True
         finally:
-            for channel, process in workers.items():
-                channel.close()
-                process.terminate()
             for process in workers.values():
-                process.wait()
-                if process.stdin is not None:
-                    process.stdin.close()
+                process.terminate()
+            for channel, process in workers.items():
+                end_child(process, channel)
 
     def run_on(self, executor: Executor) -> None:
         """Hand starts to an executor, as many at a time as it has workers, until there is nothing more to do."""

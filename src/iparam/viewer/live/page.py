@@ -19,7 +19,7 @@ from iparam.robot.cell import WorkCell
 from iparam.robot.model import Robot
 from iparam.rounding import NORMAL_95, with_interval
 from iparam.viewer.drawing import Drawing
-from iparam.viewer.live.state import LiveEvent, LiveSnapshot, LiveState
+from iparam.viewer.live.state import LiveEvent, LiveReading, LiveSnapshot
 from iparam.viewer.load_shapes import estimated_load
 from iparam.viewer.track import FRAMES_PER_SECOND, Track
 from iparam.viewer.view import View, ViewInput, pose_text
@@ -37,7 +37,7 @@ CENTER = tuple((name, color) for name, color in zip("xyz", AXES, strict=True)) +
 
 
 def live_view(
-    robot: Robot, state: LiveState, title: str, *, cell: WorkCell | None = None, capsules: bool = False
+    robot: Robot, state: LiveReading, title: str, *, cell: WorkCell | None = None, capsules: bool = False
 ) -> View:
     """A view whose arm stands where the newest sample says, whatever time it is asked for."""
 
@@ -109,7 +109,7 @@ def bounds_of(curves: Sequence[FloatArray]) -> tuple[float, float]:
 class LivePanel:
     """What a live page shows, 30 times a second."""
 
-    def __init__(self, server: Any, drawing: Drawing, state: LiveState) -> None:
+    def __init__(self, server: Any, drawing: Drawing, state: LiveReading) -> None:
         self._server, self._gui, self.drawing, self._state = server, server.gui, drawing, state
         self._reading = self._gui.add_markdown("waiting for the first sample")
         self._load = self._gui.add_markdown("")
