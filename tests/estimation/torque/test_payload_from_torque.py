@@ -120,6 +120,36 @@ def test_runs_that_do_not_tell_the_load_are_refused(make_run: Any, load: Any, ro
         identify_payload_from_torque(mixed, loaded, robot)
 
 
+def scaled(run: Recording, factor: float, clock: float = 1.0) -> Recording:
+    """A run whose torques, or whose time, are in another unit."""
+    for name in ("q", "dq", "tau"):
+        signal = run.signal(name)
+        run = run.with_signal(name, time=clock * signal.time, values=signal.values * (factor if name == "tau" else 1.0))
+    return run
+
+
+def test_the_weight_of_the_arm_tells_sign_and_unit_of_the_torques(
+    make_run: Any, load: Any, robot: iparam.Robot, truth: Any
+) -> None:
+    """Opposite torques in both runs give the same negative load as runs that are exchanged."""
+    bare, loaded = make_run(0), make_run(1, load)
+    settings: Any = {"friction": truth.friction, "couplings": ()}
+    opposite = identify_payload_from_torque(scaled(bare, -1.0), scaled(loaded, -1.0), robot, **settings).estimate
+    exchanged = identify_payload_from_torque(loaded, bare, robot, **settings).estimate
+    for estimate, cause in ((opposite, "torque-sign"), (exchanged, "runs-exchanged")):
+        assert estimate.refutation is not None
+        assert [one.cause for one in estimate.refutation.causes] == [cause]
+    assert any("counted the other way round" in text for text in opposite.warnings)
+    with pytest.raises(ContradictionError, match="are they in N mm"):
+        identify_payload_from_torque(scaled(bare, 1e3), scaled(loaded, 1e3), robot, **settings)
+    with pytest.raises(ContradictionError, match=r"In ms it would be 100 Hz"):
+        identify_payload_from_torque(bare, scaled(loaded, 1.0, clock=1e3), robot, **settings)
+    heavy = identify_payload_from_torque(scaled(bare, 10.0), scaled(loaded, 10.0), robot, **settings).estimate
+    assert heavy.refutation is not None
+    assert "is rated for 12.5 kg and would have carried 20" in heavy.refutation.reason
+    assert any("times those that hold the arm's own weight" in text for text in heavy.warnings)
+
+
 def test_one_run_is_not_both_and_says_its_arm(
     make_run: Any, load: Any, robot: iparam.Robot, found: TorquePayloadEstimate
 ) -> None:

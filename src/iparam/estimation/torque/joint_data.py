@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
-from iparam.errors import ContradictionError
+from iparam.errors import ContradictionError, IparamError
 from iparam.estimation.errors import IdentificationError
 from iparam.motion.angle_samples import evenly_stamped
 from iparam.motion.choice.process_choice import LEAST_SAMPLES
 from iparam.motion.sources import KalmanMotion, MotionSource
 from iparam.recording.followers import joint_count, with_followers
 from iparam.recording.recording import Recording
+from iparam.recording.units import time_hint
+from iparam.robot.dynamics import gravity_torques
 from iparam.robot.model import Robot
 from iparam.sensing.run_check import CheckedRun, check_run
 
@@ -25,6 +27,18 @@ SEGMENT = 20_000
 """Samples that are handed out at once."""
 
 EFFORTS = ("tau", "current")
+
+OPPOSITE = -0.5
+"""Correlation of the torques of an arm with those that hold its weight below which they have the other sign."""
+
+ALIKE, THOUSANDS = 0.7, (500.0, 2000.0)
+"""Correlation from which on torques follow the arm's weight, and how many times that they are in N mm."""
+
+USUAL_SCALES = (0.4, 2.5)
+"""Times the torques that hold the arm's weight, by its masses, that may be measured: real arms show 0.96 to 1.21."""
+
+LOOKED_AT = 500
+"""Samples of a run that are held against the weight of the arm."""
 
 LAGS = 3
 """Changes of the errors of the angles that a controller's torque may follow."""
@@ -93,6 +107,8 @@ class JointDataSource:
                 f"only {np.count_nonzero(inside)} samples have both joint angles and {self.effort}; at least "
                 f"{10 * LEAST_SAMPLES} are needed, and thousands for a usable estimate"
             )
+        if hint := time_hint(angles.time):
+            raise ContradictionError(f"the joint angles have {hint}. No arm's motion can be followed like that")
         factors = () if gains is None else tuple(gains.tolist())
         chosen = KalmanMotion(predicts=self.effort, gains=factors, left_out=tuple(left_out))
         source = chosen if motion is None else motion
@@ -160,7 +176,60 @@ def check_runs(recordings: Sequence[Recording], robot: Robot, gravity: ArrayLike
             raise ContradictionError(f"runs {i} and {j} are the same recording: give different ones, each once")
     first = check_run(recordings[0], robot, gravity, uses_wrench=False)
     checked = [first, *(check_run(other, robot, first.gravity, uses_wrench=False) for other in recordings[1:])]
-    return dataclasses.replace(first, remarks=tuple(dict.fromkeys(remark for one in checked for remark in one.remarks)))
+    remarks = [remark for one in checked for remark in one.remarks]
+    remarks += [remark for one in checked for remark in _effort_remarks(one.recording, robot, first.gravity)]
+    return dataclasses.replace(first, remarks=tuple(dict.fromkeys(remarks)))
+
+
+def _effort_remarks(recording: Recording, robot: Robot, gravity: FloatArray) -> list[str]:
+    """A sentence about torques that push an arm down where its weight has to be held; refused if they are in N mm."""
+    if not recording.has("tau"):
+        return []
+    likeness, scale = weight_likeness(recording, robot, gravity)
+    if likeness > ALIKE and THOUSANDS[0] < scale < THOUSANDS[1]:
+        raise ContradictionError(
+            f"the torques are {scale:.4g} times those that hold the arm's own weight: are they in N mm? Then state the "
+            "unit in the header, as in 'tau0 [Nmm]', or convert them to N m"
+        )
+    if likeness > ALIKE and not USUAL_SCALES[0] < scale < USUAL_SCALES[1]:
+        said = (
+            f"the torques are {scale:.3g} times those that hold the arm's own weight, by its masses: are they in other "
+            "units, or on the motors' side of the gears? The load comes out as many times too heavy"
+        )
+        return [said]
+    if likeness >= OPPOSITE:
+        return []
+    sentence = (
+        "the torques push the arm down where its own weight has to be held: are they counted the other way round? Then "
+        "negate their columns"
+    )
+    return [sentence]
+
+
+def weight_likeness(
+    recording: Recording, robot: Robot, gravity: FloatArray, gains: FloatArray | None = None
+) -> tuple[float, float]:
+    """Correlation of an arm's torques with those that hold its own weight, by its maker's masses, and how many times
+    these they are: near 1, near -1 where they are counted the other way round; zeros where no masses are known.
+
+    Args:
+        recording: of a run.
+        robot: the arm.
+        gravity: (3,) in base axes [m/s^2].
+        gains: (n,) that turn the effort into torques; None for torques.
+    """
+    angles, drives = recording.signal("q"), recording.signal(effort_of(recording))
+    if angles.width != robot.num_joints or drives.width != robot.num_joints:
+        return 0.0, 0.0
+    rows = np.unique(np.linspace(0, angles.num_samples - 1, LOOKED_AT).astype(np.int64))
+    shown = np.column_stack([np.interp(angles.time[rows], drives.time, column) for column in drives.values.T])
+    try:
+        held = gravity_torques(robot, angles.values[rows], gravity)
+    except IparamError:
+        return 0.0, 0.0
+    shown = shown if gains is None else shown * gains
+    both, own, other = (float(np.sum(product)) for product in (held * shown, held**2, shown**2))
+    return (both / np.sqrt(own * other), both / own) if own > 0.0 and other > 0.0 else (0.0, 0.0)
 
 
 def effort_of(recording: Recording) -> str:
@@ -168,7 +237,13 @@ def effort_of(recording: Recording) -> str:
     for name in EFFORTS:
         if recording.has(name):
             return name
+    told = [
+        f"{text}. " for text in recording.warnings if text.startswith(tuple(f"{name} was left out" for name in EFFORTS))
+    ]
+    advice = (
+        "Where only some joints have a sensor, add columns of zeros for the others and leave these out (--leave-out)"
+    )
     raise IdentificationError(
         f"the recording has neither joint torques (tau) nor motor currents (current); it has "
-        f"{', '.join(recording.signals) or 'no signals'}"
+        f"{', '.join(recording.signals) or 'no signals'}{'. ' + ''.join(told) + advice if told else ''}"
     )

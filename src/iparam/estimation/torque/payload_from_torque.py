@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError
 from iparam.estimation.assessment.refutation import shows_no_body
+from iparam.estimation.causes.plausible_load import largest_load, over_rated
 from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import Cause, Estimate, Refutation
 from iparam.estimation.estimators.consistent import nearest_consistent
@@ -21,7 +22,7 @@ from iparam.estimation.payload.estimate_assembly import estimate_of, precision_w
 from iparam.estimation.torque.drives.drive_gains import DriveGains, find_gains
 from iparam.estimation.torque.drives.gain_scatter import with_measured_tolerance, with_run_gains
 from iparam.estimation.torque.friction import FrictionModel
-from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
+from iparam.estimation.torque.joint_data import OPPOSITE, JointDataSource, check_runs, effort_of, weight_likeness
 from iparam.estimation.torque.term_choice import with_chosen_terms
 from iparam.estimation.torque.torque_fit import TorqueFit, fit_torques
 from iparam.estimation.torque.torque_model import (
@@ -151,7 +152,8 @@ def identify_payload_from_torque(
     fit, gain_remarks = with_run_gains(fit)
     warnings = [*bare.warnings, *loaded.warnings, *checked.remarks, *gain_remarks]
     warnings += [warning for source in sources for warning in source.motion.warnings if warning not in warnings]
-    found = _assemble(fit, sum(source.num_samples for source in sources), warnings)
+    likeness = weight_likeness(bare, robot, checked.gravity, gains.values)[0]
+    found = _assemble(fit, sum(source.num_samples for source in sources), warnings, likeness)
     estimate = dataclasses.replace(
         found.estimate,
         robot=loaded.robot or robot.name,
@@ -161,7 +163,7 @@ def identify_payload_from_torque(
     return dataclasses.replace(found, estimate=estimate)
 
 
-def _assemble(fit: TorqueFit, samples: int, warnings: list[str]) -> TorquePayloadEstimate:
+def _assemble(fit: TorqueFit, samples: int, warnings: list[str], likeness: float) -> TorquePayloadEstimate:
     model, solution = fit.model, fit.solution
     free = solution.parameters[model.load_columns]
     _require_identifiable(solution.triangle[-NUM_LOAD:, -NUM_LOAD:], solution.triangle[:, -NUM_LOAD:])
@@ -194,7 +196,9 @@ def _assemble(fit: TorqueFit, samples: int, warnings: list[str]) -> TorquePayloa
         warnings=[*warnings, *data_warnings, *precision_warnings(phi, standard_deviation)],
         unconstrained_phi=None if phi is free else free,
     )
-    estimate = dataclasses.replace(estimate, refutation=_refutation(estimate, free, solution.rms))
+    estimate = dataclasses.replace(
+        estimate, refutation=_refutation(estimate, free, solution.rms, model.robot, likeness)
+    )
     reach = NORMAL_95 * float(standard_deviation[0])
     return TorquePayloadEstimate(
         estimate=estimate,
@@ -209,12 +213,21 @@ def _assemble(fit: TorqueFit, samples: int, warnings: list[str]) -> TorquePayloa
     )
 
 
-def _refutation(estimate: Estimate, free: FloatArray, rms: FloatArray) -> Refutation | None:
-    """Why the runs refute the load; None where they do not.
+def _refutation(
+    estimate: Estimate, free: FloatArray, rms: FloatArray, robot: Robot, likeness: float
+) -> Refutation | None:
+    """Why the runs refute the load, with the `weight_likeness` of the bare one; None where they do not.
 
     To exchange the runs means to give the arm the load and to take it away from the other run: the same torques, with
     the load negative. Least squares therefore need not be repeated for it.
     """
+    size = float(np.linalg.norm(rms))
+    if reason := over_rated(robot, estimate):
+        mass = 1e-3 * float(estimate.mass)
+        said = f"Torques in N mm would make it {mass:.4g} kg: state the unit in the header, as in tau0 [Nmm]."
+        heavy = (Cause("over-rated-load", reason, size, size),)
+        likely = mass < largest_load(robot)
+        return Refutation(reason, (Cause("units", said, size, size),) if likely else heavy)
     reason = shows_no_body(estimate)
     if not reason:
         return None
@@ -224,7 +237,13 @@ def _refutation(estimate: Estimate, free: FloatArray, rms: FloatArray) -> Refuta
             f"{reason} Look at the signs, the order and the units of the efforts, at the arm's model and how it is "
             "mounted, and whether both runs are of the same arm."
         )
-    mass, deviation, size = -float(free[0]), float(estimate.standard_deviation.mass), float(np.linalg.norm(rms))
+    mass, deviation = -float(free[0]), float(estimate.standard_deviation.mass)
+    if likeness < OPPOSITE:
+        sentence = (
+            f"Torques of the opposite sign give {mass:.4f} +- {deviation:.2g} kg, and hold the arm's own weight in the "
+            "bare run instead of pushing it down: negate their columns."
+        )
+        return Refutation(reason, (Cause("torque-sign", sentence, size, size),))
     sentence = (
         f"Exchanging --bare and --loaded gives {mass:.4f} +- {deviation:.2g} kg with the same residuals: it is the run "
         "said to be bare that carries the load."
