@@ -62,6 +62,20 @@ def test_verify_passes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert max(len(line) for line in out.splitlines()) <= 110
 
 
+def test_verify_with_the_motion_identified_from_proves_little(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["identify", "payload", "run.parquet", "--output", "own.json"]) == 0
+    capsys.readouterr()
+    assert main(["verify", "own.json", "run.parquet", "--json"]) == 1
+    out, err = capsys.readouterr()
+    result = json.loads(out)
+    assert (result["same_motion"], result["passed"]) == (True, False)
+    assert err.startswith("iparam: WARNING: this run follows the motion that the result was identified from")
+    assert "--accept-same-motion" in err.splitlines()[-1]
+    assert main(["verify", "own.json", "run.parquet", "--accept-same-motion"]) == 0
+    assert "WARNING" in capsys.readouterr().err
+    assert main(["verify", "own.json", "heldout.parquet"]) == 0
+
+
 def test_verify_fails_for_a_wrong_mass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "wrong.json", "heldout.parquet", "--robot", "ur5e"]) == 1
     out, err = capsys.readouterr()
@@ -177,7 +191,7 @@ def test_the_demo_does_the_whole_job(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert estimate.center_of_mass == pytest.approx([0.0, 0.0, 0.1], abs=2e-3)
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert page.count("<figure") == 27
-    assert main(["verify", str(folder / "result.json"), str(folder / "run.parquet")]) == 0
+    assert main(["verify", str(folder / "result.json"), str(folder / "run.parquet"), "--accept-same-motion"]) == 0
 
 
 def test_demo_json_without_a_report(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, print_json, print_line, print_table, say_refuted
+from iparam.cli.console.printing import AsJson, print_json, print_line, print_table, say, say_refuted
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.recorded_run import note_further
 from iparam.errors import IparamError
@@ -18,12 +18,14 @@ from iparam.rounding import NORMAL_95, number, numbers
 if TYPE_CHECKING:
     from iparam.estimation.assessment.verification import Verification
 
+REPEATED = "this run follows the motion that the result was identified from, so that predicting it proves little"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Verify(CorrectedRunOptions):
     r"""Predict the wrench of a motion that was not used, and compare.
 
-    Exit code 0: every axis within --threshold, --known-mass met, nothing refuted.
+    Exit code 0: every axis within --threshold, --known-mass met, nothing refuted, another motion.
 
     Example:
       iparam verify result.json heldout.parquet
@@ -43,6 +45,8 @@ class Verify(CorrectedRunOptions):
     """What the load weighs on a scale [kg]: only this shows a gain that all channels share."""
     mass_tolerance: Annotated[float, arg(metavar="SHARE")] = 0.01
     """By which share of --known-mass the result may be off, besides its interval."""
+    accept_same_motion: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Pass a run that follows the motion identified from: errors that come with the poses repeat in it."""
     json: AsJson = False
 
     def run(self) -> None:
@@ -60,13 +64,18 @@ class Verify(CorrectedRunOptions):
             mass_tolerance=self.mass_tolerance,
             correction=self.known_correction(estimate.correction.for_another_run()),
         )
+        repeated = found.same_motion and not self.accept_same_motion
+        if found.same_motion:
+            say(f"WARNING: {REPEATED}.")
         note_further(found.warnings, recording)
         if self.json:
-            print_json(found.as_json())
+            print_json({**found.as_json(), "passed": found.passed and not repeated})
         else:
             self._report(found)
         if not found.passed:
             raise IparamError(found.sentence)
+        if repeated:
+            raise IparamError(f"{REPEATED}: verify with another one, or add --accept-same-motion")
 
     def _report(self, found: Verification) -> None:
         rows = [
