@@ -98,3 +98,16 @@ def test_an_arm_at_rest_tells_no_delay(robot: iparam.Robot) -> None:
     q = np.zeros((500, 6))
     values = np.random.default_rng(1).standard_normal((500, 6))
     assert align_motion(MotionEstimate(time, q, q, q), Signal(time, values), robot, GRAVITY).delay == 0.0
+
+
+def test_a_lag_that_the_noise_hides_the_kind_of_is_said_to_be_either(
+    robot: iparam.Robot, true: iparam.TrajectorySamples
+) -> None:
+    exact = iparam.wrench_regressor(robot, true.q, true.dq, true.ddq)
+    motion = MotionEstimate(true.time, true.q, true.dq, true.ddq)
+    filtered = low_passed(exact @ PHI, 0.004)
+    clear = align_motion(motion, Signal(true.time, filtered), robot, GRAVITY)
+    assert "do not tell" not in clear.warnings[0]
+    noise = 20.0 * DEVIATION * np.random.default_rng(1).standard_normal((len(exact), 6))
+    vague = align_motion(motion, Signal(true.time, filtered + noise), robot, GRAVITY)
+    assert "These data do not tell it from a" in vague.warnings[0]

@@ -32,6 +32,9 @@ MAX_DELAY = 0.1
 CLEAR = 6.0
 """Standard deviations from which a delay that nobody asked for is believed."""
 
+ALIKE = 6.0
+"""Difference of the deviance up to which data do not tell a delay from a low-pass."""
+
 LEAST_DELAY = 1e-4
 """Delay that does not matter [s]: it hardly moves a parameter, and simulators that integrate in steps have one."""
 
@@ -148,31 +151,35 @@ def align_motion(motion: MotionEstimate, wrench: Signal, robot: Robot, gravity: 
         found, misfit = fits.delay(fits.shifted)
         if abs(found.seconds) <= CLEAR * found.standard_deviation:
             return AlignedMotion(motion)
+        doubt = ""
         if motion.linear_acceleration_minus_gravity is None:
             late = found.seconds > 0.0
             filtered, other = fits.delay(fits.filtered if late else fits.unfiltered, near=found.seconds)
+            alike = 2.0 * fits.count * abs(misfit - other) < ALIKE
             if other < misfit and (filtered.seconds > 0.0) == late:
-                return (_low_passed_wrench if late else _without_low_pass)(motion, filtered)
+                compensated = _low_passed_wrench if late else _without_low_pass
+                return compensated(motion, filtered, " These data do not tell it from a delay." if alike else "")
+            doubt = " These data do not tell it from a low-pass filter." if alike else ""
     except InputError:  # too short, too still, or no delay fits: then there is none to compensate
         return AlignedMotion(motion)
     behind, ahead = ("wrench", "motion") if found.seconds > 0.0 else ("motion", "wrench")
     half = 1e3 * NORMAL_95 * found.standard_deviation
     said = (
         f"The {behind} lags behind the {ahead} by {1e3 * abs(found.seconds):.2f} +- {half:.2f} ms (95 %), which was "
-        f"compensated (delay={found.seconds:.5f})."
+        f"compensated (delay={found.seconds:.5f}).{doubt}"
     )
     return AlignedMotion(motion, found.seconds, found.standard_deviation, warnings=(said,))
 
 
-def _without_low_pass(motion: MotionEstimate, found: Delay) -> AlignedMotion:
+def _without_low_pass(motion: MotionEstimate, found: Delay, doubt: str) -> AlignedMotion:
     q, dq, ddq = _Curves(motion).unfiltered(motion.time, found.seconds)
-    said = _filter_sentence("joint angles lag behind the wrench", found)
+    said = _filter_sentence("joint angles lag behind the wrench", found) + doubt
     inverted = dataclasses.replace(motion, q=q, dq=dq, ddq=ddq, warnings=(*motion.warnings, said))
     return AlignedMotion(inverted, 0.0, found.standard_deviation)
 
 
-def _low_passed_wrench(motion: MotionEstimate, found: Delay) -> AlignedMotion:
-    said = _filter_sentence("wrench lags behind the motion", found)
+def _low_passed_wrench(motion: MotionEstimate, found: Delay, doubt: str) -> AlignedMotion:
+    said = _filter_sentence("wrench lags behind the motion", found) + doubt
     return AlignedMotion(motion, found.seconds, found.standard_deviation, filtered=True, warnings=(said,))
 
 
@@ -240,6 +247,11 @@ class _Fits:
         self._motion, self._robot, self._gravity, self._max_delay = motion, robot, gravity, max_delay
         rows = _rows(wrench.time, motion.time, max_delay, most)
         self._times, self._observed = wrench.time[rows], wrench.values[rows]
+
+    @property
+    def count(self) -> int:
+        """Samples that are looked at."""
+        return int(self._times.size)
 
     @cached_property
     def _curves(self) -> _Curves:

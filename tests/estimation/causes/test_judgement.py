@@ -15,6 +15,7 @@ import pytest
 import iparam
 from iparam.estimation import Estimate, compare_methods
 from iparam.recording import Recording, Signal
+from iparam.sensing import Correction
 from iparam.spatial.transforms import rotation_from_rpy
 
 Run = Callable[..., Recording]
@@ -262,3 +263,9 @@ def test_few_readings_that_are_repeated_count_as_few(
     found = iparam.identify_payload(_held(turned, 25), robot)
     assert found.refutation is not None
     assert found.causes[0].cause == "sensor-rotation", "few as they are"
+
+
+def test_tool_axes_that_were_taken_for_those_of_the_base(sound_run: Run, robot: iparam.Robot) -> None:
+    found = iparam.identify_payload(sound_run(), robot, correction=Correction(wrench_frame="base"))
+    assert found.refutation is not None
+    assert (found.causes[0].cause, found.causes[0].correction) == ("base-axes", "--wrench-frame tool")

@@ -127,7 +127,7 @@ class SensorOffset(Hypothesis):
 
 
 class BaseAxes(Hypothesis):
-    """The wrench is in the axes of the base."""
+    """The wrench is in the axes of the base; or in those of the tool, and was turned as if in those of the base."""
 
     slug = "base-axes"
 
@@ -135,9 +135,13 @@ class BaseAxes(Hypothesis):
         """See `Hypothesis.explanations`."""
         turns = np.zeros((len(run.time), 6, 6))
         turns[:, :3, :3] = turns[:, 3:, 3:] = run.path.rotation
-        fit = linear_fit(run, turns @ run.A, turns if run.bias else None)  # its bias turns with it, or does not
-        correction = None if run.robot is None else Correction(wrench_frame="base")
-        yield Explanation(self.slug, "A wrench in the axes of the base", fit, 7 if run.bias else 1, correction)
+        of_base, of_tool = Correction(wrench_frame="base"), Correction(wrench_frame="tool")
+        taken = "A wrench in the axes of the tool, that was turned as if in the base's,"
+        for finding, right in (("A wrench in the axes of the base", of_base), (taken, of_tool)):
+            fit = linear_fit(run, turns @ run.A, turns if run.bias else None)  # its bias turns with it, or does not
+            correction = None if run.robot is None else right
+            yield Explanation(self.slug, finding, fit, 7 if run.bias else 1, correction)
+            turns = np.swapaxes(turns, 1, 2)
 
 
 def direction_name(axis: FloatArray) -> str:
