@@ -149,6 +149,8 @@ class _Judge:
         advice = "more room, or less clearance (clearance=)"
         if worst.constraint == "joint torque":
             advice = "a lighter load, or another mounting of the arm"
+        elif worst.constraint == "robot-robot collision" and self._robot.locked_joints:
+            advice += ", or the joints that stand still elsewhere (lock=)"
         elif PAYLOAD in worst.label and worst.constraint == "payload-robot collision":
             advice += ", or a payload that is smaller or elsewhere (payload_center=)"
         elif GROUND in worst.label:

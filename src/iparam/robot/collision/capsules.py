@@ -42,7 +42,7 @@ THINNEST, THICKEST = 0.02, 0.12
 MOST_LINKS = 4
 """Links of one body that have capsules of their own; the shapes of more, as on a hand, are taken as one."""
 
-MOST_ON_BASE = 8
+MOST_ON_BASE = 12
 """Groups of neighbours that more links of the base are taken as, see `gathered`: the arm works between them."""
 
 WIDE, MOST_OF_BASE, MOST_OF_GROUP = 0.06, 12, 6
