@@ -14,6 +14,7 @@ from iparam.arrays import FloatArray
 from iparam.cli.main import main
 from iparam.estimation import identify_payload
 from iparam.estimation.causes.weighing import Weighing, weight_causes
+from iparam.estimation.errors import NotIdentifiableError
 from iparam.recording import Recording
 from iparam.sensing.correction import Correction
 from iparam.spatial.transforms import exp_so3
@@ -149,6 +150,8 @@ def test_a_turned_imu_in_a_motion_whose_acceleration_nobody_recorded() -> None:
     assert wrong.causes[0].cause == "sensor-rotation"
     roll, pitch, yaw = (float(word) for word in wrong.causes[0].correction.split()[1:])
     assert (roll, pitch, yaw) == pytest.approx((70.0, 0.0, 0.0), abs=0.7)
+    with pytest.raises(NotIdentifiableError, match="give the value instead of 'estimate'"):
+        identify_payload(run, correction=Correction(sensor_rotation="estimate"))
     right = identify_payload(run, correction=Correction(sensor_rotation=(roll, pitch, yaw)))
     assert right.refutation is None
     assert right.mass == pytest.approx(MASS, rel=0.01)

@@ -49,6 +49,11 @@ during the run (see `bias_drift`); or estimate: constant, and drifting where tha
 MOST_PUT_RIGHT = 2
 """Causes that are put right without asking, at most."""
 
+GIVE_THE_VALUE = (
+    "Nothing is estimated along with a load of which the data tell only a part: give the value instead of 'estimate'. "
+    "The result without it names one where the weight shows it"
+)
+
 SURE = 3.0
 """Standard deviations from which a number of the estimate is believed to be there."""
 
@@ -262,7 +267,9 @@ class _Job:
             else:
                 estimate = self.estimator.fit(problem)
         except NotIdentifiableError as reason:
-            if not self.partial or fit is not None:
+            if fit is not None:
+                raise NotIdentifiableError(f"{reason}. {GIVE_THE_VALUE}", reason.undetermined) from None
+            if not self.partial:
                 raise
             estimate = _part(run, problem, reason)
         else:
