@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from iparam.robot.kernels.compilation import compiled, part
+from iparam.robot.kernels.compilation import allocating, compiled, part
+from iparam.robot.kernels.workspace import empty
 
 SWEEPS = 30  # of Jacobi rotations; two or three are enough
 ORTHOGONAL = 1e-15  # cosine of two columns that counts as 0
@@ -50,7 +51,7 @@ def fold_rows(r, rows, forgetting):
                 rows[k, j] += inner * rows[k, i]
 
 
-@compiled
+@allocating
 def fold_samples(r, whiten, design, y, forgetting):
     """Fold samples design (N, 6, p) and y (N, 6), whitened by ``whiten`` (6, 6), into r (p + 1, p + 1), one by one."""
     count, channels, p = design.shape
@@ -118,7 +119,7 @@ def whitened_rows(whiten, A, y, exact, out):
         out[i, exact + known] = total
 
 
-@compiled
+@allocating
 def append_rows(values, vectors, rows, work):
     """Update singular values (p,) and right singular vectors (p, p), columns, for appended rows (b, p).
 
@@ -163,7 +164,7 @@ def append_rows(values, vectors, rows, work):
 def rotate_to_orthogonal(w, v):
     """Rotate pairs of rows of w (p, p) until all are orthogonal, and v (p, p) along with it."""
     p = w.shape[0]
-    squares = np.empty(p)
+    squares = empty(p)
     for _ in range(SWEEPS):
         greatest = 0.0
         for i in range(p):
@@ -217,7 +218,7 @@ def orthonormalise(v):
             v[k, j] *= total
 
 
-@compiled
+@allocating
 def triangle_of_svd(values, vectors, out):
     """Write out (p, p), the triangular factor of diag(values) vectors'."""
     p = values.shape[0]
@@ -229,7 +230,7 @@ def triangle_of_svd(values, vectors, out):
     fold_rows(out, rows, 1.0)
 
 
-@compiled
+@allocating
 def total_least_squares_solution(r, exact, noise, out):
     """Solve the total least-squares problem of the triangle r (p + 1, p + 1), whose last column is y.
 
@@ -318,39 +319,7 @@ def solve_total_svd(values, vectors, exact, noise, triangle, out):
     return ratio
 
 
-@compiled
-def block_score_sums(design, weighted_residual, size, out):
-    """Write out (B, p) = sums over blocks of ``size`` samples of design' (N, 6, p) times weighted residual (N, 6)."""
-    count, channels, p = design.shape
-    for k in range(count):
-        block = min(k // size, out.shape[0] - 1)
-        for c in range(channels):
-            w = weighted_residual[k, c]
-            for j in range(p):
-                out[block, j] += design[k, c, j] * w
-
-
-@compiled
-def score_squares(design, weighted_residual, constant, out):
-    """Write out (p, p) = sum over samples of s s' with s = design_k' weighted_residual_k + constant."""
-    count, channels, p = design.shape
-    score = np.empty(p)
-    for k in range(count):
-        for j in range(p):
-            score[j] = constant[j]
-        for c in range(channels):
-            w = weighted_residual[k, c]
-            for j in range(p):
-                score[j] += design[k, c, j] * w
-        for i in range(p):
-            for j in range(i + 1):
-                out[i, j] += score[i] * score[j]
-    for i in range(p):
-        for j in range(i):
-            out[j, i] = out[i, j]
-
-
-@compiled
+@allocating
 def weigh_innovation(whiten, A, y, parameters, covariance, rows, weighted):
     """Mean square of the innovation of one sample, each of its six parts weighing as the others know it.
 

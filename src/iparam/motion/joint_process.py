@@ -310,8 +310,7 @@ class _Series:
         # Wide around a polynomial through the first samples.
         time = self._time
         count = min(time.size, max(2 * m, int(np.searchsorted(time, time[0] + m / process.omega))))
-        mean = np.zeros(m)
-        self.kernels.fit_polynomial(process.omega * (time[:count] - time[0]), angle[:count], mean)
+        mean = _polynomial_start(process.omega * (time[:count] - time[0]), angle[:count], m)
         return _State(mean / process.noise, np.diag(np.full(m, START_VARIANCE)))
 
     def backwards(self) -> Iterator[tuple[slice, _State, FloatArray, FloatArray]]:
@@ -359,6 +358,20 @@ def _in_units(means: FloatArray, variances: FloatArray, process: JointProcess) -
     means *= units
     variances *= np.outer(units, units)
     return SmoothedJoint(means, variances)
+
+
+def _polynomial_start(time: FloatArray, angle: FloatArray, order: int) -> FloatArray:
+    """(m,) value and derivatives at the first of times (T,) of the polynomial of degree m - 1 nearest to angles (T,).
+
+    The smallest such polynomial, where the samples do not tell which.
+    """
+    reach = float(time[-1] - time[0]) or 1.0  # 1 for a single sample between two gaps
+    powers = np.vander((time - time[0]) / reach, order, increasing=True)
+    found, *_ = np.linalg.lstsq(powers, angle - angle[0], rcond=1e-12)
+    exponents = np.arange(order)
+    derivatives = found * np.cumprod(np.maximum(exponents, 1)) / reach**exponents
+    derivatives[0] += angle[0]
+    return np.asarray(derivatives)
 
 
 def rest_variances(order: int) -> FloatArray:

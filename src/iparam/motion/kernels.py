@@ -9,9 +9,8 @@ a sample costs a few dozen operations instead of a few hundred.
 
 from __future__ import annotations
 
-import numpy as np
-
 from iparam.robot.kernels.compilation import compiled, part
+from iparam.robot.kernels.workspace import zeros
 
 SAME_STEP = 1e-9  # relative difference up to which two time steps count as one: the rounding of stamps, not jitter
 SETTLED = 1e-12  # relative change below which a covariance is taken for its limit
@@ -90,7 +89,7 @@ def forward(steps, y, noise, intensities, x, p, tolerance, innovations, slots, g
     """
     (count, rows), m = y.shape, x.shape[0]
     kept = predicted.shape[0] > 0
-    f, work, c, previous = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m))
+    f, work, c, previous = zeros((m, m)), zeros((m, m)), zeros((m, m)), zeros((m, m))
     step, driven, settled, slot = -1.0, -1.0, False, -1
     for k in range(count):
         h = steps[k]
@@ -128,45 +127,6 @@ def forward(steps, y, noise, intensities, x, p, tolerance, innovations, slots, g
             innovations[k, row] = innovation
             for i in range(m):
                 x[i] += gains[slot, row, i] * innovation
-
-
-@compiled
-def fit_polynomial(time, angle, derivatives):
-    """Write the derivatives (m,) at the first of times (T,), of the polynomial of degree m - 1 nearest to angles (T,).
-
-    By modified Gram-Schmidt with the angles as the last column, which is as good as reflections.
-    """
-    count, m = time.shape[0], derivatives.shape[0]
-    reach = time[count - 1] - time[0]
-    if reach <= 0.0:  # a single sample between two gaps
-        reach = 1.0
-    basis, factor = np.zeros((m + 1, count)), np.zeros((m, m + 1))
-    for k in range(count):
-        basis[0, k] = 1.0
-        for i in range(1, m):
-            basis[i, k] = basis[i - 1, k] * (time[k] - time[0]) / reach
-        basis[m, k] = angle[k] - angle[0]
-    for i in range(m):
-        for j in range(i, m + 1):
-            for k in range(count):
-                factor[i, j] += basis[i, k] * basis[j, k]
-        norm = np.sqrt(factor[i, i])
-        for j in range(i, m + 1):
-            factor[i, j] /= max(norm, 1e-300)
-        for k in range(count):
-            basis[i, k] /= max(norm, 1e-300)
-            for j in range(i + 1, m + 1):
-                basis[j, k] -= factor[i, j] * basis[i, k]
-    unit = 1.0  # i! / reach^i
-    for i in range(m - 1, -1, -1):
-        total = factor[i, m]
-        for j in range(i + 1, m):
-            total -= factor[i, j] * derivatives[j]
-        derivatives[i] = total / factor[i, i] if factor[i, i] > 1e-12 * np.sqrt(count) else 0.0
-    for i in range(1, m):
-        unit *= i / reach
-        derivatives[i] *= unit
-    derivatives[0] += angle[0]
 
 
 @part
@@ -220,8 +180,8 @@ def backward(
     """
     count, m = predicted.shape
     depth, rows = means.shape[1], gains.shape[1]
-    f, work, previous, turned = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m)), np.zeros(m)
-    smoothed, after = np.zeros((depth, depth)), np.zeros((m, m))
+    f, work, previous, turned = zeros((m, m)), zeros((m, m)), zeros((m, m)), zeros(m)
+    smoothed, after = zeros((depth, depth)), zeros((m, m))
     step, settled = -1.0, False
     for k in range(count - 1, -1, -1):
         gain, c = gains[slots[k]], covariances[slots[k]]
@@ -266,7 +226,7 @@ def backward_sums(steps, innovations, slots, gains, noise, adjoint, information,
     R - R^2 (1 / S + K' Lambda K), so that no state needs to be known. Arguments as in `forward` and `backward`.
     """
     (count, rows), m = innovations.shape, adjoint.shape[0]
-    f, work, previous, turned = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m)), np.zeros(m)
+    f, work, previous, turned = zeros((m, m)), zeros((m, m)), zeros((m, m)), zeros(m)
     step, settled = -1.0, False
     squares, variances, here = 0.0, 0.0, 0.0
     for k in range(count - 1, -1, -1):

@@ -22,7 +22,7 @@ from iparam.recording.statements import (
     tool_frame,
 )
 from iparam.recording.units import LARGEST_FORCE
-from iparam.robot.kinematics import forward_kinematics
+from iparam.robot.kinematics import tool_motion
 from iparam.robot.loading import StatedArm, load_stated_robot
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import LONG
@@ -145,7 +145,8 @@ def _accelerometer_remarks(recording: Recording, robot: Robot, gravity: FloatArr
     if angles.width != robot.num_joints or rows.size < _LEAST_SAMPLES:
         return []
     q = np.column_stack([np.interp(measured.time[rows], angles.time, column) for column in angles.values.T])
-    turns = forward_kinematics(robot, q)[:, :3, :3]
+    # Not forward_kinematics: this kernel is compiled for the regressor in any case.
+    turns = tool_motion(robot, q, 0.0 * q, 0.0 * q).pose[:, :3, :3]
     shown = -np.einsum("tij,tj->ti", turns, measured.values[rows]).mean(axis=0)
     if np.linalg.norm(shown - gravity) <= CLEAR_GRAVITY:
         return []

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.estimation import kernels
 from iparam.rounding import NORMAL_95
 
 LEAST_BLOCKS = 24
@@ -82,16 +81,15 @@ def estimate_covariance(bread: FloatArray, scores: Scores) -> tuple[FloatArray, 
 def score_covariance(scores: Scores) -> ScoreCovariance:
     """Covariance of the sum of the scores, with time correlation where there is evidence of it."""
     count, _, p = scores.instrument.shape
-    independent = np.zeros((p, p))
-    kernels.score_squares(scores.instrument, scores.weighted, scores.constant, independent)
-    independent *= 6 * count / max(6 * count - p, 1)
+    varying = np.matmul(scores.weighted[:, None, :], scores.instrument)[:, 0]  # (N, p)
+    each = varying + scores.constant
+    independent = each.T @ each * (6 * count / max(6 * count - p, 1))
     size = max(1, int(np.ceil(0.5 * np.sqrt(count))))
     blocks = count // size
     if blocks < max(LEAST_BLOCKS, p + 8):
         return ScoreCovariance(_of_few(independent, scores), 1.0)
-    sums = np.zeros((blocks, p))
-    kernels.block_score_sums(scores.instrument, scores.weighted, size, sums)
-    sums += scores.constant * (count / blocks)
+    # The last block has what is left over, and each the same share of the constant.
+    sums = np.add.reduceat(varying, np.arange(blocks) * size) + scores.constant * (count / blocks)
     root = _regular_root(independent)
     whitened = np.asarray(
         np.linalg.solve(root, sums.T).T, float

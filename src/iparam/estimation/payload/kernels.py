@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from iparam.robot.kernels.compilation import compiled
+from iparam.robot.kernels.compilation import allocating
 
 
-@compiled
+@allocating
 def whiten_channel(series, steps, ratio, out):
     """Write out (N, m), the whitened columns of series (N, m); the first row, of which nothing is left, becomes 0.
 

@@ -11,12 +11,12 @@ import numpy as np
 from iparam.excitation.kernels.wrench_information import symmetrize
 from iparam.regressor.kernels.body import motion_slopes, point_acceleration, products, write_regressor
 from iparam.regressor.kernels.joint_torque import joint_torque_regressor_derivatives, seen_from
-from iparam.robot.kernels.compilation import compiled, part
+from iparam.robot.kernels.compilation import allocating, part
 from iparam.robot.kernels.dynamics_derivatives import ACCEL, BENT, SCREW, TURNED, TWIST, write_screws
 from iparam.robot.kernels.steps import advance, at_rest, cross, read_vector, turn_matrix
 
 
-@compiled
+@allocating
 def gram_products(
     origins, prismatic, link_turns, gravity, independent, first, row_weights, scales, q, dq, ddq, gram, change
 ):
@@ -145,7 +145,7 @@ def weighted_gradient(independent, first, row_weights, weights, local, matrices,
                 gradient[2 * n + j] += g[e] * x[e] + a[e] * x[3 + e]
 
 
-@compiled
+@allocating
 def weighted_curvature(
     origins,
     prismatic,

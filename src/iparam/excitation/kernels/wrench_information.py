@@ -6,11 +6,11 @@ import numpy as np
 
 from iparam.regressor.kernels.body import motion_slopes, point_acceleration, products, write_regressor
 from iparam.regressor.kernels.wrench import tool_twist_derivatives, wrench_regressor_derivatives
-from iparam.robot.kernels.compilation import compiled, part
+from iparam.robot.kernels.compilation import allocating, part
 from iparam.robot.kernels.steps import cross, read_vector
 
 
-@compiled
+@allocating
 def gram_products(origins, prismatic, tool, gravity, row_weights, q, dq, ddq, gram, change):
     """W (10, 10), and what each sample's q, dq and ddq change in it: (N, 3, n, 10, 10)."""
     count, n = q.shape
@@ -95,7 +95,7 @@ def symmetrize(matrix):
             matrix[i, j], matrix[j, i] = mean, mean
 
 
-@compiled
+@allocating
 def weighted_curvature(origins, prismatic, tool, gravity, row_weights, weights, q, dq, ddq, step, gradient, hessian):
     """Gradient (N, 3 n) and Hessian (N, 3 n, 3 n) by [q, dq, ddq] of <weights, A_k^T S A_k> for every sample.
 

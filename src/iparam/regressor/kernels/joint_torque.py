@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from iparam.regressor.kernels.body import point_acceleration, products
-from iparam.robot.kernels.compilation import compiled, part
+from iparam.robot.kernels.compilation import allocating, part
 from iparam.robot.kernels.dynamics_derivatives import ACCEL, BENT, SCREW, TURNED, TWIST, write_screws
 from iparam.robot.kernels.steps import advance, at_rest, cross, read_vector, turn_back, turn_matrix
 
 
-@compiled
+@allocating
 def joint_torque_regressor(origins, prismatic, link_turns, gravity, q, dq, ddq, out):
     """Regressor (N, n, 10 n) of the joint torques: columns phi of each body in its link's frame, from the base."""
     n = q.shape[1]
@@ -113,7 +113,7 @@ def motion_change(w, v, dw, dv, factor, b, a):
     return ww, dl, point_acceleration(w, dv, ds)
 
 
-@compiled
+@allocating
 def joint_torque_regressor_derivatives(origins, prismatic, link_turns, gravity, q, dq, ddq, out, changes):
     """Joint-torque regressor (N, n, 10 n) and its derivatives (N, 3, n, n, 10 n) by each joint's q, dq and ddq."""
     n = q.shape[1]

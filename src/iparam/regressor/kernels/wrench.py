@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from iparam.regressor.kernels.body import point_acceleration, products, write_regressor
 from iparam.robot.kernels.compilation import compiled, part
 from iparam.robot.kernels.steps import advance, at_rest, attach, cross, read_vector, turn_back
+from iparam.robot.kernels.workspace import empty
 
 
 @compiled
@@ -53,10 +52,10 @@ def tool_twist_derivatives(origins, prismatic, tool, gravity, q, dq, ddq, twist,
     ``columns`` holds [J_i, dJ_i/dt, dV/dq_i, dA/dq_i].
     """
     n = q.shape[1]
-    axes = np.empty((n, 6))
-    before = np.empty((2, 6))  # V_i and A_i
-    after = np.empty((1, 6))  # twist of the tool relative to the body behind joint i
-    scratch = np.empty((2, 6))
+    axes = empty((n, 6))
+    before = empty((2, 6))  # V_i and A_i
+    after = empty((1, 6))  # twist of the tool relative to the body behind joint i
+    scratch = empty((2, 6))
     for k in range(q.shape[0]):
         state = at_rest(0.0, 0.0, 0.0)
         for i in range(n):
@@ -113,7 +112,7 @@ def write_motion_derivative(out, k, w, v, dv, da, more, factor, i):
 def wrench_regressor_derivatives(origins, prismatic, tool, gravity, q, dq, ddq, out, by_q, by_dq, by_ddq):
     """Wrench regressor (N, 6, 10) and its derivatives (N, n, 6, 10) by each joint's q, dq and ddq."""
     n = q.shape[1]
-    twist, accel, columns = np.empty((1, 6)), np.empty((1, 6)), np.empty((1, 4, n, 6))
+    twist, accel, columns = empty((1, 6)), empty((1, 6)), empty((1, 4, n, 6))
     zero = (0.0, 0.0, 0.0)
     for k in range(q.shape[0]):
         sample = slice(k, k + 1)

@@ -42,7 +42,7 @@ _LOOK_EVERY = 0.02
 
 
 # 'contract' allows fused multiply-adds and nothing that treats nan or inf differently.
-_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy", "_nrt": False}
 
 
 def compiled(function: Any, **options: Any) -> Any:
@@ -50,6 +50,7 @@ def compiled(function: Any, **options: Any) -> Any:
 
     Args:
         function: of numbers and of arrays that are contiguous and writable: each other kind of array compiles it anew.
+            Arrays of its own are those of `workspace`, small ones, or it is `allocating`.
         options: of `numba.njit`, beside or instead of the usual ones.
     """
     kernel = _kept_if_possible(function, _OPTIONS | options)
@@ -64,6 +65,11 @@ def compiled(function: Any, **options: Any) -> Any:
 
     kernel.compile = compile_alone
     return kernel
+
+
+def allocating(function: Any, **options: Any) -> Any:
+    """A kernel as `compiled`, which may make numpy's arrays: it takes longer to compile."""
+    return compiled(function, **({"_nrt": True} | options))
 
 
 def _kept_if_possible(function: Any, options: dict[str, Any]) -> Any:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from iparam.robot.kernels.compilation import compiled, part
 from iparam.robot.kernels.steps import advance, at_rest, cross, read_vector, turn
+from iparam.robot.kernels.workspace import empty
 
 
 @part
@@ -99,7 +98,7 @@ def pair_distances(origins, prismatic, shapes, pairs, q, distances, gradients):
     are shapes too. Where the axes of two capsules touch, the gradient is taken along z.
     """
     n = q.shape[1]
-    poses, axes = np.empty((n + 1, 12)), np.empty((n, 6))
+    poses, axes = empty((n + 1, 12)), empty((n, 6))
     for k in range(q.shape[0]):
         body_frames(origins, prismatic, q, k, poses, axes)
         for m in range(pairs.shape[0]):
@@ -129,7 +128,7 @@ def plane_distances(origins, prismatic, points, planes, pairs, q, distances, gra
     A point is [body, position (3), radius], a plane [normal (3), offset]; the height is n.p - offset - radius.
     """
     n = q.shape[1]
-    poses, axes = np.empty((n + 1, 12)), np.empty((n, 6))
+    poses, axes = empty((n + 1, 12)), empty((n, 6))
     for k in range(q.shape[0]):
         body_frames(origins, prismatic, q, k, poses, axes)
         for m in range(pairs.shape[0]):
@@ -207,7 +206,7 @@ def box_distances(origins, prismatic, capsules, boxes, pairs, q, distances, grad
     """
     n = q.shape[1]
     golden = 0.6180339887498949
-    poses, axes = np.empty((n + 1, 12)), np.empty((n, 6))
+    poses, axes = empty((n + 1, 12)), empty((n, 6))
     for k in range(q.shape[0]):
         body_frames(origins, prismatic, q, k, poses, axes)
         for m in range(pairs.shape[0]):
@@ -293,7 +292,7 @@ def box_box_distances(origins, prismatic, boxes, pairs, q, distances, gradients)
     distance, by a factor of at most the root of 3.
     """
     n = q.shape[1]
-    poses, axes = np.empty((n + 1, 12)), np.empty((n, 6))
+    poses, axes = empty((n + 1, 12)), empty((n, 6))
     for k in range(q.shape[0]):
         body_frames(origins, prismatic, q, k, poses, axes)
         for m in range(pairs.shape[0]):

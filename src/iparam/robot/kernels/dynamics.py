@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from iparam.robot.kernels.compilation import compiled, part
 from iparam.robot.kernels.steps import (
     advance,
@@ -16,6 +14,7 @@ from iparam.robot.kernels.steps import (
     turn_matrix,
     write_pose,
 )
+from iparam.robot.kernels.workspace import empty
 
 
 @part
@@ -60,8 +59,8 @@ def joint_effort(prismatic, z, p, f, n):
 def inverse_dynamics(origins, prismatic, tool, phi, armature, gravity, q, dq, ddq, tip, tau):
     """Joint torques (N, n) for a motion, the tool exerting ``tip`` (N, 6) [moment, force] on the environment."""
     n = q.shape[1]
-    axes = np.empty((n, 6))
-    wrenches = np.empty((n, 6))
+    axes = empty((n, 6))
+    wrenches = empty((n, 6))
     for k in range(q.shape[0]):
         state = at_rest(gravity[0], gravity[1], gravity[2])
         for i in range(n):
@@ -168,8 +167,8 @@ def inertia_about_base(phi, i, r, p):
 def mass_matrix(origins, prismatic, phi, armature, q, out):
     """Joint-space mass matrix (N, n, n): composite bodies about the base's origin, so that they simply add up."""
     n = q.shape[1]
-    axes = np.empty((n, 6))
-    bodies = np.empty((n, 10))
+    axes = empty((n, 6))
+    bodies = empty((n, 10))
     for k in range(q.shape[0]):
         state = at_rest(0.0, 0.0, 0.0)
         for i in range(n):

@@ -11,11 +11,10 @@ for every body behind joint k, V being that body's twist.
 
 from __future__ import annotations
 
-import numpy as np
-
 from iparam.robot.kernels.compilation import compiled, part
 from iparam.robot.kernels.dynamics import inertia_about_base, to_base
 from iparam.robot.kernels.steps import advance, at_rest, attach, cross, read_vector
+from iparam.robot.kernels.workspace import empty
 
 # Columns of the table of screws, a row a joint, and of the table of bodies.
 SCREW, TURNED, BENT, TWIST, ACCEL = 0, 6, 12, 18, 24
@@ -149,7 +148,7 @@ def inverse_dynamics_derivatives(
 ):
     """Joint torques (N, n) and their derivatives (N, n, n), [i, k] being that of torque i by joint k."""
     n = q.shape[1]
-    screws, bodies = np.empty((n, 30)), np.empty((n, 28))
+    screws, bodies = empty((n, 30)), empty((n, 28))
     for k in range(q.shape[0]):
         state = at_rest(0.0, 0.0, 0.0)
         for i in range(n):

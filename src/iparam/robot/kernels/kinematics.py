@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from iparam.robot.kernels.compilation import compiled
 from iparam.robot.kernels.steps import (
     advance,
@@ -15,6 +13,7 @@ from iparam.robot.kernels.steps import (
     write_pose,
     write_vector,
 )
+from iparam.robot.kernels.workspace import empty
 
 
 @compiled
@@ -50,7 +49,7 @@ def frame_poses(origins, prismatic, bodies, offsets, q, poses):
 def jacobian(origins, prismatic, tool, in_tool, q, dq, jac, djac):
     """Jacobian (N, 6, n), rows [omega, v] of the tool origin, and its time derivative, in base or tool axes."""
     n = q.shape[1]
-    axes = np.empty((n, 12))
+    axes = empty((n, 12))
     for k in range(q.shape[0]):
         state = at_rest(0.0, 0.0, 0.0)
         for i in range(n):
