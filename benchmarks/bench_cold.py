@@ -1,0 +1,138 @@
+"""What the first use costs: commands without and with kept kernels. Run: python benchmarks/bench_cold.py [--kernels]
+
+The machine may be shared: processor time counts. ``--source FOLDER`` runs the package of another checkout, to compare;
+``--kernels`` lists what is compiled, with the processor time of each without those that it calls.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from side_by_side import print_table
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PLAN = str(REPOSITORY / "tests" / "data" / "optimized_ur5e.json")
+BOX = ["--payload", "box", "--mass", "2", "--size", "0.1", "0.15", "0.2", "--noise", "ur5e"]
+Q = ["--q", "0", "-1.57", "0", "-1.57", "0", "0"]
+COMMANDS = {
+    "kinematics compute": ["kinematics", "compute", "--robot", "ur5e", *Q],
+    "dynamics compute": ["dynamics", "compute", "--robot", "ur5e", *Q],
+    "excite check": ["excite", "check", PLAN],
+    "simulate": ["simulate", "--trajectory", PLAN, *BOX, "--output", "run.parquet"],
+    "identify payload": ["identify", "payload", "run.parquet", "--output", "result.json"],
+    "doctor": ["doctor", "run.parquet"],
+    "verify": ["verify", "result.json", "run.parquet"],
+    "excite optimize": ["excite", "optimize", "--robot", "ur5e", "--time-budget", "3", "--output", "plan.json"],
+    "demo": ["demo", "--seconds-budget", "3"],
+}
+
+# In each process of a command: a line a function that numba compiles, for whichever process does it.
+LISTENER = """
+import importlib.abc, importlib.machinery, os, sys, time
+class Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name != "iparam.robot.kernels.compilation":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        load = spec.loader.exec_module
+        spec.loader.exec_module = lambda module: (listen(), load(module))[1]
+        return spec
+def listen():
+    from numba.core import event
+    open_ones = []
+    class Listener(event.Listener):
+        def on_start(self, started):
+            open_ones.append([time.thread_time(), 0.0])
+        def on_end(self, ended):
+            began, inner = open_ones.pop()
+            took = time.thread_time() - began
+            if open_ones:
+                open_ones[-1][1] += took
+            function = ended.data["dispatcher"].py_func
+            with open(os.environ["COMPILED"], "a") as file:
+                file.write(f"{function.__module__}.{function.__qualname__}\\t{took - inner}\\n")
+    event.register("numba:compile", Listener())
+sys.meta_path.insert(0, Finder())
+"""
+
+
+class Run(NamedTuple):
+    """Wall and processor time of a command [s], and what it compiled: name, processor time [s]."""
+
+    wall: float
+    processor: float
+    compiled: list[tuple[str, float]]
+
+
+def run(words: list[str], source: str, folder: Path, cache: Path) -> Run:
+    """A command in ``folder``, with kernels kept in ``cache``."""
+    log = folder / "compiled.tsv"
+    log.write_text("")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment |= {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": f"{folder / 'site'}{os.pathsep}{source}"}
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "iparam", *words],
+        cwd=folder,
+        env=environment | {"COMPILED": str(log), "OPENBLAS_NUM_THREADS": "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode not in (0, 1):  # 1: a verdict
+        sys.exit(f"iparam {' '.join(words)} failed:\n{done.stderr}")
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    rows = [line.split("\t") for line in log.read_text().splitlines()]
+    return Run(wall, processor, [(name, float(seconds)) for name, seconds in rows])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--source", default=str(REPOSITORY / "src"), help="src folder of the checkout to run")
+    parser.add_argument("--kernels", action="store_true", help="also list what each command compiles")
+    parser.add_argument("--commands", nargs="*", choices=list(COMMANDS), default=list(COMMANDS))
+    options = parser.parse_args()
+    rows, lists = [], {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "site").mkdir()
+        (folder / "site" / "sitecustomize.py").write_text(LISTENER)
+        (folder / "warm").mkdir()
+        for needed in ("simulate", "identify payload"):  # what later commands read
+            run(COMMANDS[needed], options.source, folder, folder / "warm")
+        for command in options.commands:
+            cache = folder / "".join(command.split())
+            cold = run(COMMANDS[command], options.source, folder, cache)
+            warm = run(COMMANDS[command], options.source, folder, cache)
+            lists[command] = cold.compiled
+            seconds = sum(took for _, took in cold.compiled)
+            times = [f"{value:.1f}" for value in (seconds, cold.processor, warm.processor, cold.wall, warm.wall)]
+            rows.append([f"iparam {command}", str(len(cold.compiled)), *times, str(len(warm.compiled))])
+    header = ["command", "compiled", "compiling s", "cold s", "warm s", "cold wall s", "warm wall s", "compiled again"]
+    print_table("First and second use; seconds of processor time unless said otherwise", header, rows)
+    for command, compiled in lists.items() if options.kernels else ():
+        by_name: dict[str, list[float]] = collections.defaultdict(list)
+        for name, took in compiled:
+            by_name[name].append(took)
+        ordered = sorted(by_name.items(), key=lambda item: -sum(item[1]))
+        print_table(
+            f"iparam {command}: what is compiled",
+            ["function", "times", "s"],
+            [[name, str(len(took)), f"{sum(took):.2f}"] for name, took in ordered],
+        )
+
+
+if __name__ == "__main__":
+    main()
