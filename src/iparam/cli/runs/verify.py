@@ -25,7 +25,7 @@ REPEATED = "this run follows the motion that the result was identified from, so 
 class Verify(CorrectedRunOptions):
     r"""Predict the wrench of a motion that was not used, and compare.
 
-    Exit code 0: every axis within --threshold, --known-mass met, nothing refuted, another motion.
+    Exit code 0: within --threshold, --known-mass met, not refuted, another motion.
 
     Example:
       iparam verify result.json heldout.parquet
