@@ -71,8 +71,10 @@ def test_a_result_that_is_not_good_shows_its_causes_and_the_options_to_type(esti
     assert text.startswith("verdict         usable, with 1 warning\n")
     assert "\ncause           sensor-rotation: Turning the sensor" in text
     assert any(typed in line for line in text.splitlines()), "on one line, to be copied"
-    assert text.splitlines()[-1] == "cause           drift: A bias\\nthat drifts."
-    assert "unseen" not in text + str(doubtful.assessment)
+    assert "\ncause           drift: A bias\\nthat drifts.\nunseen  " in text
+    assert "unseen" in doubtful.assessment
+    refuted = dataclasses.replace(doubtful, refutation=Refutation("The residuals are large.", causes))
+    assert "unseen" not in str(refuted) + str(refuted.assessment)
     assert "sensor-rotation: Turning" in doubtful._repr_html_()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from iparam.fleet.history import BIAS, COMPARED, changes_of, outliers_of, series_of
+from iparam.fleet.history import BIAS, COMPARED, changes_of, dated_series_of, outliers_of, series_of
 
 START = datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC)
 
@@ -113,3 +113,16 @@ def test_what_cannot_be_compared_is_left_out(change: dict[str, Any]) -> None:
     (series,) = series_of(table)
     assert series.sources == ("a/000", "a/002")
     assert changes_of(series) == []
+
+
+def test_times_of_files_are_no_history() -> None:
+    """A recording that was copied later than the others is no step at that time."""
+    table = rows(np.r_[np.full(6, 2.0), 2.3])
+    assert changes_of(series_of(table)[0])
+    for row in table:
+        row["recorded_from"] = "name"
+    table[-1]["recorded_from"] = "store"
+    (dated,) = dated_series_of(table)
+    assert len(dated.times) == 6
+    assert not changes_of(dated)
+    assert [outlier.source for outlier in outliers_of(series_of(table))] == [table[-1]["source"]]

@@ -280,3 +280,13 @@ def test_names_may_be_anything(tmp_path: Path, recorded: Make) -> None:
 def test_the_time_left_is_told() -> None:
     progress = iparam.fleet.Progress(20, 100, 0, 10.0)
     assert (progress.rate, progress.seconds_left) == (2.0, 40.0)
+
+
+def test_the_folder_of_the_recordings_is_not_that_of_the_table(useless: Path) -> None:
+    logs = useless
+    (logs / "recordings.parquet").write_bytes(b"a recording of this name")
+    with pytest.raises(InputError, match=r"the folder of the table: choose another"):
+        identify_fleet(str(logs), logs, FleetSettings(robot="ur5e"), overwrite=True)
+    assert (logs / "recordings.parquet").read_bytes() == b"a recording of this name"
+    with pytest.raises(InputError, match=r"settings must be FleetSettings, got str"):
+        identify_fleet(str(logs), logs.parent / "out", "ur5e")  # type: ignore[arg-type]

@@ -92,3 +92,21 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
         write_fleet_report(tmp_path)
     with pytest.raises(InputError, match=r"ends in .html"):
         write_fleet_report(tmp_path, tmp_path / "page.txt")
+
+
+def test_nothing_is_said_to_be_the_same_where_nothing_was_compared(tmp_path: Path) -> None:
+    with FleetTable(tmp_path) as table:
+        table.add({"source": "a.csv", "error": "a.csv has no column 'time'", "error_kind": "refused"})
+    text = write_fleet_report(tmp_path).read_text(encoding="utf-8")
+    assert text.count("There is nothing to compare") == 2
+    filled(tmp_path)
+    text = write_fleet_report(tmp_path).read_text(encoding="utf-8")
+    assert "There is nothing to compare" not in text
+    assert "no time but that of the file" not in text
+    with FleetTable(tmp_path) as table:
+        table.add(
+            {"source": "c.parquet", "robot": "ur5e", "verdict": "good", "recorded": START, "recorded_from": "store"}
+        )
+    text = write_fleet_report(tmp_path).read_text(encoding="utf-8")
+    assert "1 recording has no time but that of the file" in text
+    assert "which arm it is of" in text

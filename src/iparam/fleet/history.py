@@ -135,6 +135,14 @@ def series_of(rows: Iterable[Mapping[str, Any]]) -> list[Series]:
     return found
 
 
+def dated_series_of(rows: Iterable[Mapping[str, Any]]) -> list[Series]:
+    """The histories of recordings whose time is stated by themselves or by their names.
+
+    That of a file is when it was copied last: recordings in that order would show changes that nothing has made.
+    """
+    return series_of(row for row in rows if row["recorded_from"] != "store")
+
+
 def changes_of(series: Series) -> list[Change]:
     """Steps and drifts, by time: each part between two steps is searched for further ones."""
     found: list[Change] = []

@@ -158,11 +158,15 @@ def identify_fleet(
 
     Raises:
         InputError: the folder holds rows already, and neither ``resume`` nor ``overwrite`` is set; the layout fits no
-            recording.
+            recording; the recordings are in the folder of the table.
         StoreError: the store cannot be listed, or has no recordings there.
         ExecutorLostError: the cluster is gone; what was done is in the table.
     """
     chosen = settings if settings is not None else FleetSettings()
+    if not isinstance(chosen, FleetSettings):
+        raise InputError(
+            f"settings must be FleetSettings, got {type(chosen).__name__}; robot= and the others are in it"
+        )
     table = FleetTable(output)
     if table.exists and not (resume or overwrite):
         raise InputError(
@@ -170,6 +174,8 @@ def identify_fleet(
             "begins anew"
         )
     sources = [source for source in find_sources(pattern, chosen.storage) if not _is_output(source, table.folder)]
+    if not sources:
+        raise InputError(f"all recordings of {pattern} are in {table.folder}, the folder of the table: choose another")
     remarks = () if chosen.layout is None else tuple(chosen.layout.remarks([source.name for source in sources]))
     began = time.monotonic()
     with table:

@@ -15,7 +15,7 @@ import numpy as np
 
 from iparam.errors import InputError
 from iparam.files.atomic import write_atomically
-from iparam.fleet.history import Change, Outlier, Series, changes_of, outliers_of, series_of
+from iparam.fleet.history import FEWEST, Change, Outlier, Series, changes_of, dated_series_of, outliers_of, series_of
 from iparam.fleet.summary import FleetSummary, Group, summarize
 from iparam.fleet.table import FleetTable
 from iparam.fleet.task import options_of
@@ -87,14 +87,14 @@ def report_name(source: str) -> str:
 
 
 def _sections(rows: Sequence[Mapping[str, Any]], folder: Path, page: Path) -> list[Section]:
-    series = series_of(rows)
-    changes = {id(one): changes_of(one) for one in series}
+    series, histories = series_of(rows), dated_series_of(rows)
+    changes = {id(one): changes_of(one) for one in histories}
     summary, outliers = summarize(rows), outliers_of(series)
     return [
         _short(rows, summary, sum(map(len, changes.values())), len(outliers)),
-        _changes(series, changes),
-        _outliers(outliers),
-        _over_time(series, changes),
+        _changes(histories, changes, _told_of_times(rows)),
+        _outliers(outliers, series),
+        _over_time(histories, changes),
         _groups(summary),
         _causes(rows, summary),
         _full_reports(rows, folder, page),
@@ -162,7 +162,7 @@ def _label(group: Group, some_named: bool) -> str:
 def _over_time(series: Sequence[Series], changes: Mapping[int, list[Change]]) -> Section:
     drawn = sorted((one for one in series if len(one.times) > 1), key=lambda one: (-len(changes[id(one)]), one.label))
     cards = [_history(one, changes[id(one)], place) for place, one in enumerate(drawn[:MOST_FIGURES])]
-    blocks: list[Any] = [Cards(cards)] if cards else [Paragraph("No load was recorded twice.")]
+    blocks: list[Any] = [Cards(cards)] if cards else [Paragraph("No load has two recordings with times of their own.")]
     if len(drawn) > MOST_FIGURES:
         blocks.append(Paragraph(f"{len(drawn) - MOST_FIGURES} more are not drawn: those above have most changes."))
     return Section("time", "Loads over time", blocks)
@@ -199,22 +199,51 @@ def _moving(one: Series) -> int:
     return int(np.argmax(spread))
 
 
-def _changes(series: Sequence[Series], changes: Mapping[int, list[Change]]) -> Section:
+def _told_of_times(rows: Sequence[Mapping[str, Any]]) -> list[Paragraph]:
+    """What is to be known of times and arms before a history is believed."""
+    told = []
+    undated = sum(row["recorded_from"] == "store" for row in rows)
+    if undated:
+        told.append(
+            f"{_counted(undated, 'recording has', 'recordings have')} no time but that of the file, which is when it "
+            "was copied last: they are in no history. A layout with {time} names it."
+        )
+    if any(row["error"] is None and not row["arm"] for row in rows):
+        told.append(
+            "Not every recording says which arm it is of: those of one type and tool count as one arm's. A layout with "
+            "{arm} tells them apart."
+        )
+    return [Paragraph(text, "verdict caution") for text in told]
+
+
+def _changes(series: Sequence[Series], changes: Mapping[int, list[Change]], told: list[Paragraph]) -> Section:
     lines = [
         [one.label, change.kind, change.sentence, f"{one.sources[change.first]} … {one.sources[change.last]}"]
         for one in series
         for change in changes[id(one)]
     ]
+    long = sum(len(one.times) >= FEWEST for one in series)
+    if not long:
+        text = f"There is nothing to compare: no load has {FEWEST} good or usable recordings with a time of their own."
+        return Section("changes", "Changes", [*told, Paragraph(text)])
     if not lines:
-        return Section("changes", "Changes", [Paragraph("No load and no sensor changed beyond its scatter.")])
+        of = _counted(long, "history", "histories")
+        text = f"In {of} of {FEWEST} recordings or more, no load and no sensor changed beyond its scatter."
+        return Section("changes", "Changes", [*told, Paragraph(text)])
     table = Table(["robot, arm, tool", "kind", "what", "recordings"], lines[:MOST_LISTED], "Changes", "words")
-    return Section("changes", "Changes", [table, *_more(lines)])
+    return Section("changes", "Changes", [*told, table, *_more(lines)])
 
 
-def _outliers(outliers: Sequence[Outlier]) -> Section:
+def _outliers(outliers: Sequence[Outlier], series: Sequence[Series]) -> Section:
     lines = [[outlier.source, outlier.label, outlier.sentence] for outlier in outliers]
     if not lines:
-        return Section("outliers", "Outliers", [Paragraph("No recording differs from the others of its tool.")])
+        compared = sum(len(one.times) for one in series)
+        text = (
+            f"Of {compared} good or usable recordings none differs from the others of its tool."
+            if compared > 1
+            else "There is nothing to compare: fewer than two recordings are good or usable."
+        )
+        return Section("outliers", "Outliers", [Paragraph(text)])
     table = Table(["recording", "robot, arm, tool", "what"], lines[:MOST_LISTED], "Outliers", "words")
     return Section("outliers", "Outliers against the fleet", [table, *_more(lines)])
 

@@ -162,12 +162,20 @@ def plain_log_ticks(axis: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+LEAST_SPAN = 1.0 / 24.0
+"""Of an axis of dates: an hour [days]."""
+
+
 def date_ticks(axis: Any) -> None:
     """Give an ``axes.xaxis`` of dates a few ticks that leave room for each other."""
     from matplotlib import dates
 
     kinds: Any = dates  # typed in parts only
-    locator = kinds.AutoDateLocator(maxticks=6)
+    first, last = axis.get_view_interval()
+    room = 0.5 * (LEAST_SPAN - (last - first))
+    if room > 0.0:  # of moments that are all but one, the locator would make fractions of seconds, and say so
+        axis.axes.set_xlim(first - room, last + room)
+    locator = kinds.AutoDateLocator(minticks=2, maxticks=6)
     axis.set_major_locator(locator)
     axis.set_major_formatter(kinds.ConciseDateFormatter(locator))
 

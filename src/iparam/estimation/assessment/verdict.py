@@ -17,10 +17,10 @@ COARSE = 0.2
 """Half width of a 95 % interval, as a share of the parameter's scale, from which an estimate is of little use."""
 
 UNSEEN = (
-    "No residual shows a gain that all channels share, and hardly one a sensor that is some mm elsewhere: weigh the "
-    "load (iparam verify --known-mass)."
+    "No residual shows a gain that all channels share, and hardly one of all forces, or a sensor some mm elsewhere: "
+    "weigh the load (iparam verify --known-mass)."
 )
-"""What is said beside the best of verdicts."""
+"""What is said beside every verdict that lets a load be used."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Verdict:
 
     @property
     def unseen(self) -> str:
-        """What the best of data do not show, and what does; "" where there are other doubts."""
-        return UNSEEN if self.level == "good" else ""
+        """What the best of data do not show, and what does; "" where there is more to be done first."""
+        return UNSEEN if self.level in ("good", "caution") else ""
 
 
 def verdict_on(estimate: Estimate) -> Verdict:

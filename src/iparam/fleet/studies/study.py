@@ -124,6 +124,10 @@ class Study:
             pyarrow.csv.write_csv(table, stream, pyarrow.csv.WriteOptions(include_header=False))
 
 
+MOST_PRECISION = 0.5
+"""Half width of an interval that still says something of a share."""
+
+
 def run_study(
     kind: str,
     experiment: Experiment,
@@ -149,6 +153,10 @@ def run_study(
     wanted = KINDS[kind][2] if precision is None else precision
     if not 0.0 < wanted < math.inf:
         raise InputError(f"precision={precision!r} must be positive")
+    if wanted >= MOST_PRECISION:
+        raise InputError(
+            f"precision={precision!r} is a share of 1, which tells nothing from {MOST_PRECISION} on: 0.02 is 2 %"
+        )
     if isinstance(most_runs, bool) or not isinstance(most_runs, int) or most_runs < 1:
         raise InputError(f"most_runs={most_runs!r} must be a whole number from 1")
     scenarios = len(experiment.noises)
