@@ -49,7 +49,7 @@ def test_joints_near_a_limit_and_beyond(ur5e: iparam.Robot) -> None:
 def test_a_motion_of_another_arm_is_refused(recording: iparam.Recording, plan: iparam.TrajectoryFile) -> None:
     other = iparam.load_robot("ur5e")
     short = iparam.Recording("ur5e").with_signal("q", time=[0.0, 1.0], values=np.zeros((2, 4)))
-    with pytest.raises(iparam.InputError, match="angles of 4 joints, ur5e has 6"):
+    with pytest.raises(iparam.InputError, match="angles of 4 joints, and ur5e has 6"):
         recorded_track(short, other, "short.csv")
     with pytest.raises(iparam.InputError, match="no joint angles"):
         recorded_track(recording.without_signal("q"), other, "run.csv")

@@ -160,8 +160,7 @@ class Drawing:
                 points.append(np.stack([center - half, center + half]))
         everything = np.concatenate(points)
         low, high = everything.min(axis=0), everything.max(axis=0)
-        standing = [0.55 * arm.track.robot.reach for arm in self.arms if arm.track.duration == 0.0]  # it may yet move
-        return 0.5 * (low + high), max(0.5 * float(np.linalg.norm(high - low)), *standing, 0.05)
+        return 0.5 * (low + high), max(0.5 * float(np.linalg.norm(high - low)), 0.05)
 
     def complete(self, view: View) -> None:
         """Take the view with its margins and its prediction."""

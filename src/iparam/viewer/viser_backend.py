@@ -115,6 +115,7 @@ class DesignServer:
         self._server, self.link, self.drawing, self.panel = _opened(
             view, host, port, lambda server, drawing: DesignPanel(server, drawing, sketch, shown, work)
         )
+        _aim(self._server, self.drawing, 0.55 * sketch.robot.reach)  # it will be moved about
 
     def close(self) -> None:
         """End the server."""
@@ -217,9 +218,10 @@ def _arrange(server: Any, view: View) -> None:
     server.gui.main_panel.dock_right()
 
 
-def _aim(server: Any, drawing: Drawing) -> None:
-    """The camera in front of the arm, from the side and above; of a load alone, near it."""
+def _aim(server: Any, drawing: Drawing, least: float = 0.0) -> None:
+    """The camera in front of the arm, from the side and above, with room for a reach [m]; of a load alone, near it."""
     middle, reach = drawing.extent
+    reach = max(reach, least)
     server.initial_camera.look_at = tuple(float(x) for x in middle)
     server.initial_camera.position = tuple(float(x) for x in middle + reach * np.array([2.0, 1.3, 0.9]))
     server.initial_camera.up = (0.0, 0.0, 1.0)

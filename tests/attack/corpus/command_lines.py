@@ -18,6 +18,9 @@ from attack.warm_pool import Case
 NOBODY = "127.113.7.9"
 """An address of this machine on which nothing listens."""
 
+ELSEWHERE = "192.0.2.1"
+"""An address that no machine has, so that nothing can be served on it."""
+
 NOTHING = "nothing"
 """A file that is not there, where what is attacked is read before it."""
 
@@ -132,6 +135,11 @@ LINES = (
         codes=(2,),
         slow=True,
     ),
+    Line(
+        "excite design",
+        f"--robot @arm.urdf --cell @cell.json {_BOX} --host {ELSEWHERE} --output >plan.json --cell-output >around.json",
+        codes=(1, 2),
+    ),
     Line("excite random", f"--robot @arm.urdf --cell @cell.json {_BOX} --duration 4 --output >plan.json"),
     Line("excite check", "@motion.json --robot ur5e --cell @cell.json", codes=(1,), quick=True),  # it is too fast
     Line("excite check", f"@calm.json --robot @arm.urdf --cell @cell.json {_BOX}"),
@@ -214,7 +222,10 @@ LINES = (
     Line("view", "@result.json @truth.json --output >view.html", codes=_VIEW),
     Line("view", "@calm.json @cell.json --robot @arm.urdf --output >view.html", codes=_VIEW, slow=True),
     Line("view", "@run.csv @result.json --robot ur5e --output >view.html", codes=_VIEW, slow=True),
-    Line("verify", "@result.json @run.parquet --robot @arm.urdf --threshold 100 --sensor @sensor.json"),
+    Line(
+        "verify",
+        "@result.json @run.parquet --robot @arm.urdf --threshold 100 --accept-same-motion --sensor @sensor.json",
+    ),
     Line("export", "@result.json --format urscript", quick=True),
     Line("export", "@static.json --format urscript", quick=True),
     Line("export", "@result.json --urdf @arm.urdf --link tool0 --as-link payload --output >loaded.urdf"),

@@ -93,12 +93,12 @@ def test_what_cannot_be_replayed_is_refused() -> None:
     recording, robot = run_of(ONE, ONE), iparam.load_robot("ur5e")
     with pytest.raises(InputError, match="no wrench"):
         ReplaySource(recording.without_signal("wrench"), robot)
-    with pytest.raises(InputError, match="6 joints, scara"):
+    with pytest.raises(InputError, match="6 joints, and scara"):
         ReplaySource(recording, _named(robot))
 
 
 def _named(robot: iparam.Robot) -> iparam.Robot:
     class Scara:
-        num_joints, name = 4, "scara"
+        num_joints, name, couplings, free_joints = 4, "scara", (), range(4)
 
     return Scara()  # type: ignore[return-value]

@@ -93,7 +93,8 @@ def test_the_mark_stays_with_the_result(make_problem: Any, tmp_path: Path) -> No
 
 def test_verdicts_of_sound_results(make_problem: Any) -> None:
     found = ConsistentLeastSquares().fit(make_problem(level=0.1))
-    assert found.assessment == {"verdict": "good", "sentence": verdict_on(found).sentence, "causes": []}
+    good = verdict_on(found)
+    assert found.assessment == {"verdict": "good", "sentence": good.sentence, "causes": [], "unseen": good.unseen}
     warned = dataclasses.replace(found, warnings=("something",))
     assert warned.assessment["verdict"] == "usable"
     part = dataclasses.replace(found, phi=np.where(np.arange(10) < 4, found.phi, np.nan))
