@@ -29,6 +29,13 @@ FLAGS = (
     "--remote-debugging-port=0",
 )
 WIDTH, HEIGHT = 900, 300
+UNCOVERED = """
+const sheet = new CSSStyleSheet();
+sheet.replaceSync('.mantine-Notifications-root { display: none !important }');
+document.adoptedStyleSheets = [sheet];
+"""
+"""In every page: viser's remark that there is no graphics card does not stand in front of what is looked at."""
+
 PATIENCE = 120.0
 """What a page may take on a busy machine that draws without a graphics card [s]."""
 
@@ -53,6 +60,7 @@ class Browser:
         self.events: list[dict[str, Any]] = []
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
+        self.call("Page.addScriptToEvaluateOnNewDocument", source=UNCOVERED)
         self.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=HEIGHT, deviceScaleFactor=1, mobile=False)
 
     def call(self, method: str, **parameters: Any) -> Any:
