@@ -14,6 +14,7 @@ from iparam.cli.console.interruption import interruption
 from iparam.cli.console.printing import note, print_line, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
+from iparam.cli.options.page import PageOptions
 from iparam.cli.options.recorded_run import RecordedRunOptions
 from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind, kind_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class View(RecordedRunOptions):
+class View(RecordedRunOptions, PageOptions):
     """Show a plan, a recording or a result in the browser, or several together.
 
     A page on this machine until Ctrl-C; with --output one file, to be sent.
@@ -50,8 +51,6 @@ class View(RecordedRunOptions):
 
     files: Positional[Annotated[tuple[Path, ...], arg(metavar="FILE ..", help_behavior_hint="")]] = ()
     """Plans, recordings, results, a work cell, a simulation's truth."""
-    capsules: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Draw the arm as the capsules of its collision tests, not with its meshes."""
     live: Annotated[bool, arg(help_behavior_hint="")] = False
     """Replay the recording as if the arm moved now, and identify the load on the way."""
     ur: Annotated[str | None, arg(metavar="HOST", help_behavior_hint="")] = None
@@ -69,16 +68,11 @@ class View(RecordedRunOptions):
     output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint=""), Writes(FileKind.VIEW)] = None
     """Write one file instead of serving a page: .html."""
     overwrite: Overwrite = False
-    host: Annotated[str, arg(metavar="ADDRESS")] = "127.0.0.1"
-    """Address to serve the page on. Another than this machine's own has a token in its link."""
-    port: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: the first free one from 8080)")] = None
-    """Port to serve the page on."""
 
     def run(self) -> None:
         """Show until Ctrl-C, or write."""
         iparam.viewer.require_viser()
-        if self.port is not None and not 0 < self.port < 65536:
-            raise InputError(f"--port must be 1 to 65535, got {self.port}")
+        self.check_page()
         if self.live or self.ros or self.ur is not None:
             self._follow()
             return

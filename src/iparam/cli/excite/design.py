@@ -16,6 +16,7 @@ from iparam.cli.console.interruption import interruption
 from iparam.cli.console.printing import note, print_line, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.excite.optimize import progress_line
+from iparam.cli.options.page import PageOptions
 from iparam.cli.options.planning import PlanningOptions, pose_units
 from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Design(PlanningOptions):
+class Design(PlanningOptions, PageOptions):
     r"""Plan by eye: move the start pose and the cell in the browser, plan, look, save.
 
     A page on this machine until Ctrl-C. Nothing in it moves a real arm.
@@ -55,12 +56,6 @@ class Design(PlanningOptions):
     """Time to search each time that the page plans [s]."""
     seed: Annotated[int, arg(metavar="N")] = 0
     """Of the random starts."""
-    capsules: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Draw the arm as the capsules of its collision tests, not with its meshes."""
-    host: Annotated[str, arg(metavar="ADDRESS")] = "127.0.0.1"
-    """Address to serve the page on. Another than this machine's own has a token in its link."""
-    port: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: the first free one from 8080)")] = None
-    """Port to serve the page on."""
     # The page's own start is what is seen, and a preset has its own.
     free_start: Annotated[bool, Suppress] = False
     preset: Annotated[Literal["reference"] | None, Suppress] = None
@@ -70,18 +65,16 @@ class Design(PlanningOptions):
         iparam.viewer.require_viser()
         if not (math.isfinite(self.time_budget) and self.time_budget > 0.0):
             raise InputError(f"--time-budget must be positive, got {self.time_budget:g}")
-        if self.port is not None and not 0 < self.port < 65536:
-            raise InputError(f"--port must be 1 to 65535, got {self.port}")
+        self.check_page()
         robot = self.robot_model()
         conditions = self.conditions()
-        carried = conditions.payload
         work = _Planner(self, robot, conditions)
         sketch = iparam.viewer.Sketch(robot, self._begin(robot), conditions.cell)
         with interruption() as stop:
             server = iparam.viewer.DesignServer(
                 sketch,
                 work,
-                payload=() if carried is None else (iparam.robot.PayloadBox.from_size(carried.size, carried.center),),
+                payload=work.payload,
                 clearance=conditions.limits.clearance,
                 title=f"{robot.name}: planning by eye",
                 capsules=self.capsules,
@@ -113,6 +106,8 @@ class _Planner:
 
     def __init__(self, options: Design, robot: Robot, conditions: PlanConditions) -> None:
         self._options, self._robot, self._conditions = options, robot, conditions
+        carried = conditions.payload
+        self.payload = () if carried is None else (iparam.robot.PayloadBox.from_size(carried.size, carried.center),)
         self.saved = False
 
     def _asked(self, sketch: Sketch) -> PlanConditions:
@@ -125,9 +120,7 @@ class _Planner:
 
     def scene(self, sketch: Sketch) -> CollisionScene:
         """Arm, payload and cell."""
-        carried = self._conditions.payload
-        boxes = () if carried is None else (iparam.robot.PayloadBox.from_size(carried.size, carried.center),)
-        return iparam.robot.collision_scene(self._robot, boxes, sketch.cell)
+        return iparam.robot.collision_scene(self._robot, self.payload, sketch.cell)
 
     def objection(self, sketch: Sketch) -> str:
         """Why nothing can be planned for a sketch."""
