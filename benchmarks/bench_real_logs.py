@@ -37,6 +37,8 @@ PUBLISHED = {  # of such a pipeline, beside the logs: held-out errors [N m]
     "kuka": (0.23, 1.0, 0.27, 0.43, 0.29, 0.15, 0.12),
 }
 FOLDS = 5
+INSIDE = 1.96  # standard deviations of a 95 % interval
+DRAWS = 4000
 FITTED_ROWS = 6000
 SIDEWAYS = (9.81, 0.0, 0.0)  # the gravity of the arm that is mounted on its side, in its base's axes [m/s^2]
 UR10E_COLUMNS = "time,q,dq,current,target_current,target_torque"
@@ -199,30 +201,76 @@ def agreement(folder: Path) -> None:
     ]:
         pairs.append((name, arm, *divided(one, one.signal("q").num_samples // 2)))
     rows = []
-    scores: dict[str, list[FloatArray]] = {}
+    every_pair: dict[str, list[Differences]] = {}
     for name, arm, *both in pairs:
-        found = [identify_robot([run], arm, compare=False) for run in both]
-        tables = [dict(zip(one.base_names, range(len(one.base_names)), strict=True)) for one in found]
-        common = [key for key in tables[0] if key in tables[1]]
-        values, deviations = (
-            np.array(
-                [[getattr(one, field)[table[key]] for key in common] for one, table in zip(found, tables, strict=True)]
-            )
-            for field in ("base_values", "base_deviation")
-        )
-        score = np.abs(values[0] - values[1]) / np.hypot(deviations[0], deviations[1])
-        score = score[np.isfinite(score)]
-        scores.setdefault(name.split()[0].rstrip(","), []).append(score)
-        rows.append([name, *agreeing(score)])
-    rows += [[f"{arm}, all of these", *agreeing(np.concatenate(every_score))] for arm, every_score in scores.items()]
-    title = "Parameters of two runs that agree within their stated 95 %, and the differences in standard deviations"
-    print_table(title, ["runs", "agree", "", "median", "rms"], rows)
+        found = Differences.between(*(identify_robot([run], arm, compare=False) for run in both))
+        every_pair.setdefault(name.split()[0].rstrip(","), []).append(found)
+        rows.append([name, *agreeing([found])])
+    rows += [[f"{arm}, all of these", *agreeing(found)] for arm, found in every_pair.items()]
+    title = (
+        "Parameters of two runs that agree within their stated 95 %; how many independent ones they are worth; between "
+        "what the share lies (5 and 95 %) where intervals hold 95 % exactly; the differences in standard deviations"
+    )
+    print_table(title, ["runs", "agree", "", "worth", "exact intervals", "median", "rms"], rows)
 
 
-def agreeing(score: FloatArray) -> list[str]:
-    inside = int(np.count_nonzero(score < 1.96))
-    share = f"{100 * inside / score.size:.1f} %"
-    return [share, f"{inside} of {score.size}", f"{np.median(score):.2f}", f"{np.sqrt(np.mean(score**2)):.2f}"]
+@dataclass(frozen=True)
+class Differences:
+    """Between the parameters of two runs.
+
+    Attributes:
+        scores: (r,) absolute, in standard deviations.
+        correlation: (r, r) of them, by what the two runs state.
+    """
+
+    scores: FloatArray
+    correlation: FloatArray
+
+    @staticmethod
+    def between(one: RobotEstimate, other: RobotEstimate) -> Differences:
+        """Of those that both runs determine."""
+        places = [
+            {
+                name: i
+                for i, (name, value) in enumerate(zip(found.base_names, found.base_values, strict=True))
+                if np.isfinite(value)
+            }
+            for found in (one, other)
+        ]
+        common = [name for name in places[0] if name in places[1]]
+        total, difference = np.zeros((len(common), len(common))), np.zeros(len(common))
+        for sign, found, place in zip((1.0, -1.0), (one, other), places, strict=True):
+            own = [place[name] for name in common]
+            total += found.base_covariance[np.ix_(own, own)]
+            difference += sign * found.base_values[own]
+        deviation = np.sqrt(np.diag(total))
+        return Differences(np.abs(difference) / deviation, total / np.outer(deviation, deviation))
+
+    @property
+    def worth(self) -> float:
+        """Independent comparisons whose share inside scatters as much: r^2 over the sum of the squared correlations."""
+        return float(self.scores.size**2 / np.sum(self.correlation**2))
+
+    def drawn(self, rng: np.random.Generator) -> FloatArray:
+        """(DRAWS,) how many are inside where the differences are normal and have the stated covariance."""
+        values, vectors = np.linalg.eigh(self.correlation)
+        normal = rng.normal(size=(DRAWS, values.size)) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+        return np.asarray(np.count_nonzero(np.abs(normal) < INSIDE, axis=1))
+
+
+def agreeing(pairs: list[Differences]) -> list[str]:
+    rng = np.random.default_rng(0)
+    score = np.concatenate([pair.scores for pair in pairs])
+    inside = int(np.count_nonzero(score < INSIDE))
+    low, high = np.quantile(sum(pair.drawn(rng) for pair in pairs), (0.05, 0.95)) / score.size
+    return [
+        f"{100 * inside / score.size:.1f} %",
+        f"{inside} of {score.size}",
+        f"{sum(pair.worth for pair in pairs):.0f}",
+        f"{100 * low:.0f} to {100 * high:.0f} %",
+        f"{np.median(score):.2f}",
+        f"{np.sqrt(np.mean(score**2)):.2f}",
+    ]
 
 
 def joints(values: FloatArray) -> list[str]:

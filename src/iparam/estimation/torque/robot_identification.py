@@ -68,7 +68,7 @@ class RobotEstimate:
         robot: the arm with the identified parameters in its links, physically consistent, and rotors.
         base_names: formulas of the base parameters; those of rotors and friction follow with their names.
         base_values: their estimates by weighted least squares; NaN for those that the runs do not determine.
-        base_deviation: their standard deviations, drive gains included.
+        base_covariance: (r, r) theirs, drive gains included; NaN beside those that the runs do not determine.
         consistent_values: the same of the physically consistent arm.
         link_parameters: (n, 10) phi of each moving body in its link's frame.
         data_share: (n, 10) which part of the knowledge of each comes from the data and not from the maker's figures.
@@ -92,7 +92,7 @@ class RobotEstimate:
     robot: Robot
     base_names: tuple[str, ...]
     base_values: FloatArray
-    base_deviation: FloatArray
+    base_covariance: FloatArray
     consistent_values: FloatArray
     link_parameters: FloatArray
     data_share: FloatArray
@@ -109,6 +109,11 @@ class RobotEstimate:
     motion: MotionSource | None = None
     bandwidths: FloatArray = field(default_factory=lambda: np.zeros(0))
     feedback: EncoderFeedback | None = None
+
+    @property
+    def base_deviation(self) -> FloatArray:
+        """(r,) standard deviations of the base values; NaN for those that the runs do not determine."""
+        return np.sqrt(np.diag(self.base_covariance))
 
     @property
     def friction_terms(self) -> tuple[tuple[str, ...], ...]:
@@ -275,7 +280,7 @@ def identify_robot(
         robot=with_link_parameters(robot, links, parameters[10 * count : 11 * count]),
         base_names=names,
         base_values=frozen(np.where(open_, np.nan, fit.solution.parameters[model.independent])),
-        base_deviation=frozen(np.where(open_, np.nan, np.sqrt(np.diag(fit.covariance)))),
+        base_covariance=frozen(np.where(open_ | open_[:, None], np.nan, fit.covariance)),
         consistent_values=frozen(consistent),
         link_parameters=frozen(links),
         data_share=frozen(share.reshape(count, 10)),
