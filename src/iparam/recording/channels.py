@@ -58,6 +58,9 @@ wrench that was made from one of them."""
 ANGLES = ("q", "dq", "ddq", "target_q", "target_dq", "target_ddq")
 """The signals that are in degrees where a file is."""
 
+EFFORTS = ("tau", "current")
+"""What the drives do, of which some joints may have no sensor."""
+
 IGNORED = "_"
 """In a list of columns: a column that is not wanted."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.errors import FileFormatError, InputError
-from iparam.recording.channels import ANGLES, default_frame
+from iparam.recording.channels import ANGLES, EFFORTS, default_frame
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.robot.model import Robot
@@ -93,7 +93,8 @@ def check_widths(signals: Mapping[str, Signal], robot: Robot | None, source: str
         driven = robot is not None and name not in ANGLES and width == len(robot.free_joints)
         if width != expected and not driven:
             whose = joint_count(robot) if robot is not None else f"other signals have {expected} joints"
-            raise FileFormatError(f"{source}: {name} has {width} columns, but {whose}")
+            advice = ". Where only some joints have a sensor, give the others empty columns" if name in EFFORTS else ""
+            raise FileFormatError(f"{source}: {name} has {width} columns, but {whose}{advice}")
 
 
 def joint_count(robot: Robot) -> str:

@@ -8,6 +8,7 @@ Keys that mean something here, as iparam or another program writes them:
 - ``tool_frame``, ``sensor_frame``, ``wrench_frame``, ``frame``: the frame that the wrench is in.
 - ``rate``, ``sample_rate``, ``sampling_rate``, also with ``_hz``: samples a second, to which the time stamps must fit.
 - ``compensated_mass_kg``: a load that was taken out of the wrench.
+- ``unmeasured``: columns such as "tau3" that nothing measured, where only some joints have a sensor: zeros.
 - ``rows``: "poses" where each sample is one pose at rest, and time but counts them.
 """
 
@@ -23,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import ContradictionError
-from iparam.recording.channels import CHANNELS
+from iparam.recording.channels import CHANNELS, signal_of_column
 from iparam.recording.units import QUANTITIES, RATE_KEYS, UNITS, plain_unit, unit_size
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.gravity import SAME_GRAVITY, agreed_gravity, stated_gravity
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 FRAME_KEYS = ("tool_frame", "sensor_frame", "wrench_frame", "frame")
 COMPENSATED = "compensated_mass_kg"
 ROWS, POSES = "rows", "poses"
+UNMEASURED = "unmeasured"
 
 _QUANTITY_OF = {
     "angle": "angle",
@@ -70,6 +72,18 @@ def check_stated_units(metadata: Mapping[str, Any]) -> None:
             for quantity in UNITS:
                 if (unit_size(quantity, unit) or 1.0) != 1.0:
                     _check(key, unit, next(iter(UNITS[quantity])), (quantity,))
+
+
+def unmeasured_columns(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """Columns whose joints have no sensor: their numbers, zeros, stand for nothing."""
+    stated = metadata.get(UNMEASURED, ())
+    return tuple(str(name) for name in stated) if isinstance(stated, list | tuple) else ()
+
+
+def unmeasured_joints(recording: Recording, name: str) -> tuple[int, ...]:
+    """Joints, from 0, whose torque or current, the signal of that name, nothing measured."""
+    places = [signal_of_column(column) for column in unmeasured_columns(recording.metadata)]
+    return tuple(sorted(place[1] for place in places if place is not None and place[0] == name))
 
 
 def recorded_gravity(recording: Recording, given: ArrayLike | None = None) -> FloatArray:

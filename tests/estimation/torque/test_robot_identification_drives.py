@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import iparam
 from iparam.errors import InputError
+from iparam.estimation.errors import IdentificationError
 from iparam.estimation.torque import FrictionModel
 from iparam.estimation.torque.robot_identification import grouped
 from iparam.motion import ButterworthMotion
@@ -60,6 +62,34 @@ def test_a_broken_torque_sensor_can_be_left_out(make_run: Any, truth: Any, robot
         assert np.isnan(prediction.relative).tolist() == [False] * 5 + [True]
     with pytest.raises(InputError, match="at least one"):
         iparam.identify_robot([sound], robot, leave_out=range(6))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_joints_without_a_torque_sensor_are_left_out(
+    first: int, make_run: Any, truth: Any, robot: iparam.Robot, tmp_path: Path
+) -> None:
+    run = make_run().without_signal("dq")
+    run.save(tmp_path / "whole.csv")
+    header, *rows = (tmp_path / "whole.csv").read_text().splitlines()
+    names = header.split(",")
+    kept = [i for i, name in enumerate(names) if name not in ("tau0", "tau3", "tau5")]
+    head = [names[i] if i == 0 else f"{names[i][:-1]}{int(names[i][-1]) + first}" for i in kept]
+    lines = [",".join(row.split(",")[i] for i in kept) for row in rows]
+    (tmp_path / "some.csv").write_text("\n".join([",".join(head), *lines]) + "\n")
+    some = Recording.load(tmp_path / "some.csv", robot=robot)
+    settings: dict[str, Any] = {"friction": truth.friction, "couplings": (), "compare": False}
+    asked = iparam.identify_robot([run], robot, leave_out=[0, 3, 5], **settings)
+    for suffix in ("csv", "parquet"):
+        some.save(tmp_path / f"again.{suffix}")
+        again = Recording.load(tmp_path / f"again.{suffix}", robot=robot)
+        assert "tau is not recorded for joints 1, 4, 6 (numbered from 1)" in again.warnings
+        found = iparam.identify_robot([again], robot, **settings)
+        assert found.left_out == (0, 3, 5)
+        np.testing.assert_allclose(found.base_values, asked.base_values, rtol=1e-9)
+        unlike = np.isnan(asked.validate(again)["identified"].rms)
+        assert unlike.tolist() == [True, False, False, True, False, True]
+    with pytest.raises(IdentificationError, match="no joint is left"):
+        iparam.identify_robot([some], robot, leave_out=[1, 2, 4])
 
 
 def test_the_load_does_without_a_broken_torque_sensor(

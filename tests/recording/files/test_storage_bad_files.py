@@ -120,12 +120,12 @@ def test_a_sensor_at_a_lower_rate_has_empty_cells(tmp_path: Path) -> None:
 
 
 def test_missing_columns_cost_their_signal_only(tmp_path: Path) -> None:
-    lines = ["time,q0,q1,fx,fy,fz,tx,ty,tau1", *(f"{i / 100},0,0,1,1,1,1,1,9" for i in range(9))]
+    lines = ["time,q0,q1,fx,fy,fz,tx,ty,dq1", *(f"{i / 100},0,0,1,1,1,1,1,9" for i in range(9))]
     found = Recording.load(write(tmp_path / "run.csv", *lines))
     assert list(found.signals) == ["q"]
     with pytest.raises(UnknownNameError, match="wrench was left out: tz missing"):
         found.signal("wrench")
-    assert "tau was left out: tau0 missing" in found.warnings
+    assert "dq was left out: dq0 missing" in found.warnings
 
 
 def test_columns_that_say_nothing_are_named(tmp_path: Path) -> None:

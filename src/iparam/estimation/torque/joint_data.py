@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
-from iparam.errors import ContradictionError, IparamError
+from iparam.errors import ContradictionError, InputError, IparamError
 from iparam.estimation.errors import IdentificationError
 from iparam.motion.angle_samples import evenly_stamped
 from iparam.motion.choice.process_choice import LEAST_SAMPLES
 from iparam.motion.sources import KalmanMotion, MotionSource
+from iparam.recording.channels import EFFORTS
 from iparam.recording.followers import joint_count, with_followers
 from iparam.recording.recording import Recording
+from iparam.recording.statements import unmeasured_joints
 from iparam.recording.units import time_hint
 from iparam.robot.dynamics import gravity_torques
 from iparam.robot.model import Robot
@@ -25,8 +27,6 @@ from iparam.sensing.run_check import CheckedRun, check_run
 
 SEGMENT = 20_000
 """Samples that are handed out at once."""
-
-EFFORTS = ("tau", "current")
 
 OPPOSITE = -0.5
 """Correlation of the torques of an arm with those that hold its weight below which they have the other sign."""
@@ -80,6 +80,7 @@ class JointDataSource:
     Attributes:
         effort: the signal.
         motion: how the arm moved.
+        unmeasured: joints, from 0, that have no sensor of their effort.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class JointDataSource:
         left_out: Sequence[int] = (),
     ) -> None:
         self.effort = effort_of(recording) if effort is None else effort
+        self.unmeasured = unmeasured_joints(recording, self.effort)
         recording, restamped = evenly_stamped(with_followers(recording, robot))
         angles, drives = recording.signal("q"), recording.signal(self.effort)
         inside = (angles.time >= drives.time[0]) & (angles.time <= drives.time[-1])
@@ -110,7 +112,7 @@ class JointDataSource:
         if hint := time_hint(angles.time):
             raise ContradictionError(f"the joint angles have {hint}. No arm's motion can be followed like that")
         factors = () if gains is None else tuple(gains.tolist())
-        chosen = KalmanMotion(predicts=self.effort, gains=factors, left_out=tuple(left_out))
+        chosen = KalmanMotion(predicts=self.effort, gains=factors, left_out=(*left_out, *self.unmeasured))
         source = chosen if motion is None else motion
         moved = source.motion(recording, robot)
         self.motion = dataclasses.replace(moved, warnings=(*restamped, *moved.warnings)) if restamped else moved
@@ -223,13 +225,53 @@ def weight_likeness(
         return 0.0, 0.0
     rows = np.unique(np.linspace(0, angles.num_samples - 1, LOOKED_AT).astype(np.int64))
     shown = np.column_stack([np.interp(angles.time[rows], drives.time, column) for column in drives.values.T])
+    measured = np.setdiff1d(np.arange(robot.num_joints), unmeasured_joints(recording, effort_of(recording)))
     try:
         held = gravity_torques(robot, angles.values[rows], gravity)
     except IparamError:
         return 0.0, 0.0
-    shown = shown if gains is None else shown * gains
+    shown = (shown if gains is None else shown * gains)[:, measured]
+    held = held[:, measured]
     both, own, other = (float(np.sum(product)) for product in (held * shown, held**2, shown**2))
     return (both / np.sqrt(own * other), both / own) if own > 0.0 and other > 0.0 else (0.0, 0.0)
+
+
+def left_out_joints(joints: Sequence[int], num_joints: int) -> tuple[int, ...]:
+    """Joints that are left out, each once and in order; not all of an arm's.
+
+    Args:
+        joints: from 0.
+        num_joints: of the arm.
+    """
+    chosen = tuple(sorted({int(joint) for joint in joints}))
+    if chosen and not 0 <= chosen[0] <= chosen[-1] < num_joints:
+        named = ", ".join(str(joint + 1) for joint in chosen)
+        raise InputError(f"there are joints 1 to {num_joints}: cannot leave out joints {named}")
+    if len(chosen) == num_joints:
+        raise InputError("all joints are left out: at least one must be used")
+    return chosen
+
+
+def joints_without_effort(
+    recordings: Sequence[Recording], effort: str, leave_out: Sequence[int], robot: Robot
+) -> tuple[int, ...]:
+    """Joints, from 0, whose efforts have no say: those that are left out, and those that a run has no sensor of.
+
+    Args:
+        recordings: the runs.
+        effort: the signal.
+        leave_out: joints that somebody asks to leave out.
+        robot: the arm.
+    """
+    asked = left_out_joints(leave_out, robot.num_joints)
+    silent = [joint for recording in recordings for joint in unmeasured_joints(recording, effort)]
+    every = tuple(sorted({*asked, *silent}))
+    if len(every) == robot.num_joints:
+        named = ", ".join(str(joint + 1) for joint in sorted(set(silent)))
+        raise IdentificationError(
+            f"no joint is left: {effort} is not recorded for joints {named}, and the others are left out (--leave-out)"
+        )
+    return every
 
 
 def effort_of(recording: Recording) -> str:
@@ -240,9 +282,7 @@ def effort_of(recording: Recording) -> str:
     told = [
         f"{text}. " for text in recording.warnings if text.startswith(tuple(f"{name} was left out" for name in EFFORTS))
     ]
-    advice = (
-        "Where only some joints have a sensor, add columns of zeros for the others and leave these out (--leave-out)"
-    )
+    advice = "Where only some joints have a sensor, number their columns as those of the angles"
     raise IdentificationError(
         f"the recording has neither joint torques (tau) nor motor currents (current); it has "
         f"{', '.join(recording.signals) or 'no signals'}{'. ' + ''.join(told) + advice if told else ''}"

@@ -22,7 +22,14 @@ from iparam.estimation.payload.estimate_assembly import estimate_of, precision_w
 from iparam.estimation.torque.drives.drive_gains import DriveGains, find_gains
 from iparam.estimation.torque.drives.gain_scatter import with_measured_tolerance, with_run_gains
 from iparam.estimation.torque.friction import FrictionModel
-from iparam.estimation.torque.joint_data import OPPOSITE, JointDataSource, check_runs, effort_of, weight_likeness
+from iparam.estimation.torque.joint_data import (
+    OPPOSITE,
+    JointDataSource,
+    check_runs,
+    effort_of,
+    joints_without_effort,
+    weight_likeness,
+)
 from iparam.estimation.torque.term_choice import with_chosen_terms
 from iparam.estimation.torque.torque_fit import TorqueFit, fit_torques
 from iparam.estimation.torque.torque_model import (
@@ -31,7 +38,6 @@ from iparam.estimation.torque.torque_model import (
     Coupling,
     TorqueModel,
     couplings_of,
-    left_out_joints,
 )
 from iparam.files.json import numbers_or_null, write_json
 from iparam.motion.sources import MotionSource
@@ -129,11 +135,11 @@ def identify_payload_from_torque(
     """
     checked = check_runs([bare, loaded], robot, gravity)
     bare, loaded = (with_gravity(run, checked.gravity) for run in (bare, loaded))
-    gains = find_gains([bare, loaded], bare, robot, drive_gains, motion)
-    left_out = left_out_joints(leave_out, robot.num_joints)
     effort = effort_of(bare)
     if not loaded.has(effort):
         raise InputError(f"the run without load has {effort}, the run with it does not")
+    left_out = joints_without_effort([bare, loaded], effort, leave_out, robot)
+    gains = find_gains([bare, loaded], bare, robot, drive_gains, motion, left_out)
     sources = [JointDataSource(run, robot, effort, motion, gains.values, left_out) for run in (bare, loaded)]
     model = TorqueModel(
         robot,

@@ -23,7 +23,7 @@ from iparam.estimation.torque.drives.drive_gains import DriveGains, find_gains
 from iparam.estimation.torque.drives.encoder_feedback import EncoderFeedback, encoder_feedback
 from iparam.estimation.torque.drives.gain_scatter import with_measured_tolerance
 from iparam.estimation.torque.friction import DISSIPATIVE, PLAIN, FrictionModel, kind
-from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
+from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of, joints_without_effort
 from iparam.estimation.torque.payload_from_torque import unless_left_out
 from iparam.estimation.torque.term_choice import with_chosen_terms
 from iparam.estimation.torque.torque_fit import TorqueFit, fit_torques
@@ -32,7 +32,6 @@ from iparam.estimation.torque.torque_model import (
     Coupling,
     TorqueModel,
     couplings_of,
-    left_out_joints,
 )
 from iparam.estimation.torque.validation import TorquePrediction, predict_torques
 from iparam.estimation.torque.weighted_solution import whitened_triangle
@@ -209,7 +208,7 @@ def identify_robot(
         couplings: drives that turn with several joints, see `couplings_of`; () for none; None chooses them among
             neighbouring joints, by the same rule.
         leave_out: joints whose efforts are not used, from 0: a broken sensor, a joint that hits its stop. Parameters
-            that only they show are no base parameters then.
+            that only they show are no base parameters then. So are joints without a sensor in a run.
         motion: where the motion comes from; None for the Kalman smoother whose bandwidth predicts the effort best.
         gravity: (3,) in base axes [m/s^2]; None for the recordings' own, or 9.81 downwards.
         compare: whether to fit, for `RobotEstimate.validate`, plain least squares with the same friction ("ols") and
@@ -222,9 +221,9 @@ def identify_robot(
     checked = check_runs(recordings, robot, gravity)
     gravity = checked.gravity
     recordings = [with_gravity(recording, gravity) for recording in recordings]
-    gains = find_gains(recordings, recordings[0], robot, drive_gains, motion)
-    left_out = left_out_joints(leave_out, robot.num_joints)
     effort = effort_of(recordings[0])
+    left_out = joints_without_effort(recordings, effort, leave_out, robot)
+    gains = find_gains(recordings, recordings[0], robot, drive_gains, motion, left_out)
     sources = [JointDataSource(recording, robot, effort, motion, gains.values, left_out) for recording in recordings]
     model = TorqueModel(
         robot,

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
 from iparam.estimation.torque.friction import FrictionModel
-from iparam.estimation.torque.joint_data import JointData
+from iparam.estimation.torque.joint_data import JointData, left_out_joints
 from iparam.regressor.identifiability import PARAMETER_NAMES, BaseParameters, base_parameters
 from iparam.regressor.joint_torque import joint_torque_regressor
 from iparam.regressor.wrench import wrench_regressor
@@ -404,22 +404,6 @@ class TorqueModel:
             CoupledDrive(coupling, *(float(value) for value in parameters[self.coupling_columns(index)]))
             for index, coupling in enumerate(self.couplings)
         )
-
-
-def left_out_joints(joints: Sequence[int], num_joints: int) -> tuple[int, ...]:
-    """Joints that are left out, each once and in order; not all of an arm's.
-
-    Args:
-        joints: from 0.
-        num_joints: of the arm.
-    """
-    chosen = tuple(sorted({int(joint) for joint in joints}))
-    if chosen and not 0 <= chosen[0] <= chosen[-1] < num_joints:
-        named = ", ".join(str(joint + 1) for joint in chosen)
-        raise InputError(f"there are joints 1 to {num_joints}: cannot leave out joints {named}")
-    if len(chosen) == num_joints:
-        raise InputError("all joints are left out: at least one must be used")
-    return chosen
 
 
 def _of_joint(term: str, joint: int) -> str:

@@ -21,8 +21,8 @@ class TorquePrediction:
     """Residuals of predicted torques.
 
     Attributes:
-        rms: (n,) [N m]; NaN for joints that are left out.
-        relative: (n,) norm of the residuals over the norm of the torques; NaN for joints that are left out.
+        rms: (n,) [N m]; NaN for joints that are left out or have no sensor.
+        relative: (n,) norm of the residuals over the norm of the torques; NaN for the same.
         moves: (n,) whether the joint moves.
         samples: how many.
     """
@@ -62,7 +62,7 @@ def predict_torques(
         total += (torque**2).sum(axis=0)
         low, high = np.minimum(low, data.q.min(axis=0)), np.maximum(high, data.q.max(axis=0))
         samples += len(residual)
-    squares[list(model.left_out)] = np.nan
+    squares[[*model.left_out, *source.unmeasured]] = np.nan
     return TorquePrediction(
         np.sqrt(squares / samples), np.sqrt(squares / np.maximum(total, 1e-300)), high - low > MOVES, samples
     )

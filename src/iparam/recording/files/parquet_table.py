@@ -19,7 +19,7 @@ from iparam.recording.channels import CHANNELS, TOOL, default_frame, signal_of_c
 from iparam.recording.files.arrow_columns import Numbers, arrow_of_numbers, numbers_of_arrow
 from iparam.recording.files.reading import Reading
 from iparam.recording.files.table import Table, TableBuilder, check_names, numbered_poses, table_columns
-from iparam.recording.statements import FRAME_KEYS
+from iparam.recording.statements import FRAME_KEYS, unmeasured_columns
 from iparam.recording.units import QUANTITIES, RATE_KEYS, UNITS, plain_unit, unit_size
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def arrow_of_recording(recording: Recording) -> Any:
     pyarrow = load_pyarrow()
     if not recording.signals:
         raise InputError("a table has a row for each sample, and this recording has no signals")
-    times, columns = table_columns(recording.signals)
+    times, columns = table_columns(recording.signals, unmeasured_columns(recording.metadata))
     arrays = [arrow_of_numbers(times), *(arrow_of_numbers(v, present) for v, present in columns.values())]
     fields = [pyarrow.field(name, pyarrow.float64(), nullable=name != "time") for name in ("time", *columns)]
     schema = pyarrow.schema(fields, metadata={KEY: json_line(recording_document(recording))})

@@ -23,7 +23,7 @@ from iparam.recording.files.headers import column_size
 from iparam.recording.files.parquet_table import MAGIC, parquet_of_recording, read_arrow_table, read_parquet_table
 from iparam.recording.files.reading import Reading
 from iparam.recording.files.table import Table, signals_of_table
-from iparam.recording.files.text_table import read_text_table, text_of_signals
+from iparam.recording.files.text_table import read_text_table, text_of_recording
 from iparam.recording.followers import check_widths, filled_signals, with_followers
 from iparam.recording.recording import Recording
 from iparam.recording.screening import (
@@ -34,7 +34,7 @@ from iparam.recording.screening import (
     find_faults,
 )
 from iparam.recording.signal import Signal
-from iparam.recording.statements import POSES, ROWS, stated_rate, tool_frame
+from iparam.recording.statements import POSES, ROWS, UNMEASURED, stated_rate, unmeasured_columns
 from iparam.recording.units import UNITS, check_time, dates_in_seconds, in_channel_unit
 from iparam.robot.same_arm import check_same_arm
 
@@ -66,7 +66,7 @@ def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
         raise InputError(f"cannot write {source}: the recording has no signals")
     check_clocks(recording.signals, source)
     if suffix == ".csv":
-        write_atomically(path, text_of_signals(recording.signals, source, tool_frame(recording.metadata)))
+        write_atomically(path, text_of_recording(recording, source))
     else:
         write_atomically(path, parquet_of_recording(recording))
 
@@ -141,7 +141,7 @@ def _checked(
         _to_seconds(table, reading, table.units.get("time", (document or {}).get("time_unit", "s")), source)
     labels = None if document is None else {k: (v["unit"], v["frame"]) for k, v in document["signals"].items()}
     by_header = _to_si(table, labels or {})
-    signals, notes = signals_of_table(table, source, labels)
+    signals, notes, unmeasured = signals_of_table(table, source, labels)
     notes += by_header
     if reading.time_unit is None:
         signals, dated = dates_in_seconds(signals)
@@ -172,6 +172,8 @@ def _checked(
         notes += [*turned_notes, *check_angles(signals, arm, source, stated_angles)]
     check_clocks(signals, source)
     metadata = {} if document is None else document["metadata"]
+    if unmeasured:
+        metadata = {**metadata, UNMEASURED: list(dict.fromkeys((*unmeasured_columns(metadata), *unmeasured)))}
     if table.poses:
         metadata = {**metadata, ROWS: POSES}
     if metadata.get(ROWS) != POSES:

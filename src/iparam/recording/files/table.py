@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError
 from iparam.files.reading_limit import check_size
-from iparam.recording.channels import CHANNELS, column_names, default_frame, default_unit, signal_of_column
+from iparam.recording.channels import CHANNELS, EFFORTS, column_names, default_frame, default_unit, signal_of_column
 from iparam.recording.signal import Signal
 
 
@@ -285,8 +285,10 @@ def numbered_poses(table: Table) -> Table:
     )
 
 
-def table_columns(signals: Mapping[str, Signal]) -> tuple[FloatArray, dict[str, tuple[FloatArray, NDArray[np.bool_]]]]:
-    """All time stamps (R,), and for every column its values (R,) and where it has one (R,)."""
+def table_columns(
+    signals: Mapping[str, Signal], unmeasured: Sequence[str] = ()
+) -> tuple[FloatArray, dict[str, tuple[FloatArray, NDArray[np.bool_]]]]:
+    """All time stamps (R,), and for every column its values (R,) and where it has one (R,): nowhere if unmeasured."""
     times = np.unique(np.concatenate([signal.time for signal in signals.values()]))
     columns: dict[str, tuple[FloatArray, NDArray[np.bool_]]] = {}
     for name, signal in signals.items():
@@ -296,14 +298,14 @@ def table_columns(signals: Mapping[str, Signal]) -> tuple[FloatArray, dict[str, 
         for i, column in enumerate(column_names(name, signal.width)):
             values = np.zeros(times.size)
             values[rows] = signal.values[:, i]
-            columns[column] = (values, present)
+            columns[column] = (values, present & (column not in unmeasured))
     return times, columns
 
 
 def signals_of_table(
     table: Table, source: str, labels: Mapping[str, tuple[str, str]] | None = None
-) -> tuple[dict[str, Signal], list[str]]:
-    """The signals in a table, and what was wrong with it.
+) -> tuple[dict[str, Signal], list[str], tuple[str, ...]]:
+    """The signals in a table, what was wrong with it, and the columns of joints whose effort it does not have: zeros.
 
     Args:
         table: what was read.
@@ -321,7 +323,15 @@ def signals_of_table(
     time, lines = every[kept], table.lines[kept]
     notes += time_notes
     signals: dict[str, Signal] = {}
+    unmeasured: list[str] = []
     for name, columns in groups.items():
+        if lacking := _without_sensor(name, groups, table):
+            unmeasured += lacking
+            some = ", ".join(str(int(column.removeprefix(name)) + 1) for column in lacking)
+            notes.append(f"{name} is not recorded for joints {some} (numbered from 1)")
+            for column in lacking:
+                columns[int(column.removeprefix(name))] = column
+                table.values[column] = np.zeros(every.size)
         missing = [f"{name}{i}" if text is None else text for i, text in _holes(name, columns)]
         if missing:
             notes.append(f"{name} was left out: {_some(missing)} missing")
@@ -329,7 +339,8 @@ def signals_of_table(
         values, absent = np.empty((time.size, len(columns))), np.ones(time.size, dtype=bool)
         for i in range(len(columns)):
             values[:, i] = table.values.pop(columns[i])[kept]
-            absent &= table.empty[columns[i]][kept] if columns[i] in table.empty else False
+            if columns[i] not in unmeasured:
+                absent &= table.empty[columns[i]][kept] if columns[i] in table.empty else False
         good = np.isfinite(values).all(axis=1)
         damaged = lines[~good & ~absent]
         if damaged.size:
@@ -348,7 +359,7 @@ def signals_of_table(
     if not signals:
         reason = "; ".join(notes) or "it has no column but time"
         raise FileFormatError(f"{source} holds no usable samples: {reason}")
-    return signals, notes
+    return signals, notes, tuple(unmeasured)
 
 
 def _groups(names: tuple[str, ...]) -> tuple[dict[str, dict[int, str]], list[str]]:
@@ -362,6 +373,19 @@ def _groups(names: tuple[str, ...]) -> tuple[dict[str, dict[int, str]], list[str
         elif name not in ("time", "_"):
             unknown.append(name)
     return groups, unknown
+
+
+def _without_sensor(name: str, groups: Mapping[str, Mapping[int, str]], table: Table) -> list[str]:
+    """The columns that a signal of the drives has no number in, where all joints have angles and some a number."""
+    angles, columns = groups.get("q", {}), groups[name]
+    joints = range(len(angles))
+    if name not in EFFORTS or angles.keys() != set(joints) or not columns.keys() <= angles.keys():
+        return []
+    told = {joint for joint, column in columns.items() if np.isfinite(table.values[column]).any()}
+    # The first ones alone may be as well those of joints that have other numbers.
+    if not told or (told == set(range(len(told))) and columns.keys() == told):
+        return []
+    return [f"{name}{joint}" for joint in joints if joint not in told]
 
 
 def _holes(name: str, columns: Mapping[int, str]) -> list[tuple[int, str | None]]:

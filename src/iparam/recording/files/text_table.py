@@ -7,7 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from iparam.errors import ContradictionError, FileFormatError
 from iparam.files.reading_limit import check_size, reading_limit
@@ -28,7 +28,10 @@ from iparam.recording.files.text_head import (
     lines_before_header,
     units_below,
 )
-from iparam.recording.signal import Signal
+from iparam.recording.statements import tool_frame, unmeasured_columns
+
+if TYPE_CHECKING:
+    from iparam.recording.recording import Recording
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _WIDE_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -127,24 +130,24 @@ def _given_names(
     return names
 
 
-def text_of_signals(signals: Mapping[str, Signal], source: str, tool_frame: str = "") -> bytes:
+def text_of_recording(recording: Recording, source: str) -> bytes:
     """A CSV with a header; every number reads back to the same bits.
 
     Args:
-        signals: by name.
+        recording: whose tool frame, if it states one, a reader takes the columns to be in.
         source: the file's name, for messages.
-        tool_frame: of the recording, which a reader of a table takes the columns to be in; "" if it does not say.
     """
     import pyarrow.csv
 
-    for name, signal in signals.items():
-        frame = TOOL if tool_frame and signal.frame == tool_frame else signal.frame
+    tool = tool_frame(recording.metadata)
+    for name, signal in recording.signals.items():
+        frame = TOOL if tool and signal.frame == tool else signal.frame
         if (signal.unit, frame) != (default_unit(name), default_frame(name)):
             raise FileFormatError(
                 f"cannot write {source}: a CSV has no room for the unit {signal.unit!r} and frame {signal.frame!r} of "
                 f"{name}, and a reader would take {default_unit(name)!r} and {default_frame(name)!r}; save as .parquet"
             )
-    times, columns = table_columns(signals)
+    times, columns = table_columns(recording.signals, unmeasured_columns(recording.metadata))
     arrays = [arrow_of_numbers(times), *(arrow_of_numbers(v, present) for v, present in columns.values())]
     names = ["time", *columns]
     stream = io.BytesIO(",".join(names).encode("ascii") + b"\n")

@@ -3,16 +3,16 @@
 
 A name is parted into words and one number or axis. It is understood only where every word of it is, and where the
 columns of a signal are complete, numbered from 0 or from 1, as many as other signals have, and the only ones that could
-be meant.
+be meant. Torques and currents of some joints only are numbered as the angles are.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from iparam.recording.channels import CHANNELS, column_names, signal_of_column
+from iparam.recording.channels import CHANNELS, EFFORTS, column_names, signal_of_column
 
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -82,13 +82,14 @@ def usual_columns(names: Sequence[str]) -> dict[int, str]:
             found.setdefault(column, []).append(place)
     complete = _complete(found)
     joints = _num_joints(names, complete)
+    some = _of_some_joints(found, [name for name, columns in complete.items() if len(columns) == joints])
     taken = {
         place: column
         for channel, columns in complete.items()
         if not set(columns.values()) <= set(names) and (CHANNELS[channel].columns or len(columns) == joints)
         for place, column in columns.items()
         if names[place] != column
-    }
+    } | {place: column for place, column in some.items() if names[place] != column}
     if "time" not in names:
         times = [place for place, name in enumerate(names) if _words(name) in _TIMES]
         if len(times) == 1:
@@ -160,6 +161,20 @@ def _complete(found: dict[str, list[int]]) -> dict[str, dict[int, str]]:
         elif spec.columns and not numbered and single.keys() >= set(spec.columns):
             complete[channel] = {single[column]: column for column in spec.columns}
     return complete
+
+
+def _of_some_joints(found: Mapping[str, Sequence[int]], complete: Collection[str]) -> dict[int, str]:
+    """Torques and currents that not all joints have, place -> column, where all angles are numbered."""
+    angles = {int(name.partition("#")[2]) for name in found if name.startswith("q#")}
+    first = min(angles, default=-1)
+    if first not in (0, 1) or angles != set(range(first, first + len(angles))):
+        return {}
+    some: dict[int, str] = {}
+    for channel in EFFORTS:
+        own = {int(name.partition("#")[2]): places for name, places in found.items() if name.startswith(f"{channel}#")}
+        if channel not in complete and own.keys() < angles and all(len(places) == 1 for places in own.values()):
+            some |= {places[0]: f"{channel}{number - first}" for number, places in own.items()}
+    return some
 
 
 def _words(name: str) -> tuple[str, ...]:

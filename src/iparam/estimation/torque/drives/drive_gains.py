@@ -104,6 +104,7 @@ def find_gains(
     robot: Robot,
     given: ArrayLike | DriveGains | None = None,
     motion: MotionSource | None = None,
+    left_out: Sequence[int] = (),
 ) -> DriveGains:
     """The drive gains of recordings: given, not needed, from the controller's targets, or from the maker's masses.
 
@@ -113,6 +114,7 @@ def find_gains(
         robot: the arm.
         given: (n,) [N m/A], or with their uncertainty, or None.
         motion: see `gains_from_model`.
+        left_out: joints, from 0, whose efforts have no say.
     """
     if isinstance(given, DriveGains):
         return given
@@ -123,7 +125,7 @@ def find_gains(
     if torques is not None:
         return torques
     told = [one for one in recordings if all(one.has(name) for name in ("target_torque", "target_current", "dq"))]
-    return gains_from_targets(told) if told else gains_from_model(bare, robot, motion)
+    return gains_from_targets(told) if told else gains_from_model(bare, robot, motion, left_out)
 
 
 def torque_gains(num_joints: int) -> DriveGains:
@@ -197,7 +199,9 @@ def _one_from_targets(torque: FloatArray, current: FloatArray, speed: FloatArray
     return 1.0 / coefficients[0], deviation
 
 
-def gains_from_model(recording: Recording, robot: Robot, motion: MotionSource | None = None) -> DriveGains:
+def gains_from_model(
+    recording: Recording, robot: Robot, motion: MotionSource | None = None, left_out: Sequence[int] = ()
+) -> DriveGains:
     """Gains for which the currents fit the maker's masses, from a run without load.
 
     Friction and the rotors' inertia, of which makers say nothing, are left free: it is mostly gravity that decides. A
@@ -207,8 +211,9 @@ def gains_from_model(recording: Recording, robot: Robot, motion: MotionSource | 
         recording: with q and current.
         robot: the arm with the maker's masses.
         motion: where the motion comes from; None for the Kalman smoother.
+        left_out: joints, from 0, whose currents have no say; theirs are guessed, and need not be known.
     """
-    source = JointDataSource(recording, robot, "current", motion)
+    source = JointDataSource(recording, robot, "current", motion, left_out=left_out)
     friction = FrictionModel(("viscous", "coulomb", "offset"), "smooth")
     count = robot.num_joints
     rows: list[list[FloatArray]] = [[] for _ in range(count)]
@@ -232,6 +237,7 @@ def gains_from_model(recording: Recording, robot: Robot, motion: MotionSource | 
         MODEL_TOLERANCE,
         "The drive gains are those that fit the maker's masses of the links.",
         "their currents do not follow the torques of the maker's model, or they hardly move",
+        left_out,
     )
 
 
@@ -250,7 +256,13 @@ def _power(current: FloatArray, speed: FloatArray) -> FloatArray:
 
 
 def _completed(
-    gains: FloatArray, spreads: FloatArray, power: FloatArray, tolerance: float, source: str, cause: str
+    gains: FloatArray,
+    spreads: FloatArray,
+    power: FloatArray,
+    tolerance: float,
+    source: str,
+    cause: str,
+    left_out: Sequence[int] = (),
 ) -> DriveGains:
     """Gains (n,) with the median of those that are told in place of the others, whose deviation is infinite.
 
@@ -259,16 +271,20 @@ def _completed(
         power: (n,) see `_power`; decides the sign of those that are not told.
         tolerance, source: see `DriveGains`.
         cause: why some may not be told.
+        left_out: joints that need none.
     """
     told = np.isfinite(spreads)
-    missing = ", ".join(str(j + 1) for j in np.flatnonzero(~told))
-    if np.count_nonzero(told) <= told.size // 2:
+    needed = np.setdiff1d(np.arange(told.size), left_out)
+    told[list(left_out)] = False
+    missing = ", ".join(str(j + 1) for j in needed[~told[needed]])
+    if np.count_nonzero(told) <= needed.size // 2:
         raise IdentificationError(f"the drive gains of joints {missing} cannot be told: {cause}; give drive_gains=")
     if told.all():
         return DriveGains(gains, spreads, tolerance, source)
     middle = float(np.median(np.abs(gains[told])))
     guess = np.where(power < 0.0, -middle, middle)
-    source += f" Those of joints {missing} cannot be told and are guessed to {100 * GUESS:g} %."
+    if missing:
+        source += f" Those of joints {missing} cannot be told and are guessed to {100 * GUESS:g} %."
     return DriveGains(np.where(told, gains, guess), np.where(told, spreads, GUESS * middle), tolerance, source)
 
 

@@ -29,9 +29,9 @@ from iparam.estimation.torque.drives.drive_gains import (
     find_gains,
 )
 from iparam.estimation.torque.friction import FrictionModel
-from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of
+from iparam.estimation.torque.joint_data import JointDataSource, check_runs, effort_of, joints_without_effort
 from iparam.estimation.torque.torque_fit import reduced_run
-from iparam.estimation.torque.torque_model import NUM_LOAD, TorqueModel, left_out_joints
+from iparam.estimation.torque.torque_model import NUM_LOAD, TorqueModel
 from iparam.estimation.torque.weighted_solution import GROUPS
 from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
@@ -90,8 +90,8 @@ def gains_from_known_load(
     effort = effort_of(bare)
     if not loaded.has(effort):
         raise InputError(f"the run without load has {effort}, the run with the known load does not")
-    before = find_gains([bare, loaded], bare, robot, other, motion)
-    left_out = left_out_joints(leave_out, robot.num_joints)
+    left_out = joints_without_effort([bare, loaded], effort, leave_out, robot)
+    before = find_gains([bare, loaded], bare, robot, other, motion, left_out)
     sources = [JointDataSource(run, robot, effort, motion, before.values, left_out) for run in (bare, loaded)]
     model = TorqueModel(
         robot, FrictionModel((*RUN_TERMS, "load")), 2, RUN_TERMS, (1,), checked.gravity, left_out=left_out
