@@ -46,6 +46,8 @@ from iparam.robot.model import Robot
 
 LEAST_JOINTS = 4
 PLAN = ["--duration", "6", "--harmonics", "3", "--starts", "1", "--workers", "1"]
+# Another seed alone leads to the same motion now and then: there may be one good one for an arm and its start pose.
+OTHER_PLAN = ["--duration", "7", "--harmonics", "4", "--starts", "1", "--workers", "1", "--seed", "7"]
 NOISE = "ur5e"
 INERTIAL_FIELDS = 10
 FORMATS = ("json", "mjcf", "sdf", "urdf", "ros2")
@@ -156,7 +158,7 @@ def walk_in(folder: Path, path: Path, robot: Robot, seeds: int) -> Walk:
             done.ground, box = "none", [*box, "--cell", file["cell.json"]]
             said = json.loads(command("excite", "optimize", *arm, *box, *PLAN, "--output", file["t.json"], "--json"))
         done.kappa = float(said["condition_number"])
-        command("excite", "optimize", *arm, *box, *PLAN, "--seed", "7", "--output", file["u.json"])
+        command("excite", "optimize", *arm, *box, *OTHER_PLAN, "--output", file["u.json"])
         done.step = "check"
         command("excite", "check", file["t.json"])
         done.step = "simulate"

@@ -97,5 +97,6 @@ def test_a_path_that_a_file_states_is_found_from_where_the_file_stands(
     assert stated_source("arms/one.urdf", plan) == str(below)
     Path("one.urdf").write_text(URDF, encoding="utf-8")
     assert stated_source("one.urdf", plan) == "one.urdf"  # here comes first
+    assert stated_source("arms/one.urdf side:=left  n:=0.5", plan) == f"{below} side:=left  n:=0.5"
     for robot in ("ur5e", "panda", "/nowhere/one.urdf", "", "a\0b.urdf", "../" * 3000 + "x.urdf"):
         assert stated_source(robot, plan) == robot

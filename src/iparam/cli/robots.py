@@ -38,7 +38,7 @@ class Robots(ArmOptions):
     """
 
     robot: Annotated[Positional[str | None], arg(metavar="[ROBOT]", help_behavior_hint="(default: list all)")] = None
-    """A name from the list, or the path of a URDF, xacro, MJCF or SDF file."""
+    """A name from the list, or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
     from_: Annotated[Path | None, arg(name="from", metavar="FOLDER", help_behavior_hint="")] = None
     """List what can be loaded in that folder and those in it."""
     tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None

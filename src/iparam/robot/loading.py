@@ -18,7 +18,7 @@ from iparam.robot.description.installed import INSTALLED_ARMS, installed_descrip
 from iparam.robot.description.mjcf import read_mjcf
 from iparam.robot.description.sdf import read_sdf
 from iparam.robot.description.tree import DescriptionTree
-from iparam.robot.description.xacro import expand_xacro
+from iparam.robot.description.xacro import expand_xacro, split_arguments, without_arguments
 from iparam.robot.model import Robot
 from iparam.robot.urdf.elements import read_tree
 from iparam.robot.urdf.xml import holds_macros, read_root
@@ -77,8 +77,9 @@ def load_robot(
     Args:
         source: a catalogue name such as ``"ur5e"`` (in any case; see `robot_names`), the name of an arm that the
             package example-robot-data brings (``INSTALLED_ARMS``), or the path of a description: a URDF, a xacro file,
-            an MJCF or an SDF. A string is taken for a path if it is no such name and has a suffix or a folder in it, or
-            names a file.
+            an MJCF or an SDF. Arguments of a xacro file stand behind its path, as for xacro itself:
+            ``"ur.urdf.xacro ur_type:=ur5e"``. A string is taken for a path if it is no such name and has a suffix or a
+            folder in it, or names a file.
         tip: link whose frame becomes the tool frame. In a catalogue robot one behind the last joint, ``tool0`` if not
             given; for a description the tool flange, if that can be told: see `cut_arm`.
         base: link that poses are given in. Catalogue robots have ``base`` only.
@@ -102,15 +103,22 @@ def load_robot(
 
 
 def read_description(source: str | os.PathLike[str]) -> DescriptionTree:
-    """The links and joints of a URDF, xacro, MJCF or SDF file; what it is, its root element says."""
-    root = read_root(source)
+    """The links and joints of a URDF, xacro, MJCF or SDF file; what it is, its root element says.
+
+    Args:
+        source: its path, for a xacro file with arguments behind it: see `split_arguments`.
+    """
+    path, arguments = split_arguments(source)
+    root = read_root(path)
+    if root.tag == "robot" and (Path(path).suffix.lower() == ".xacro" or holds_macros(root)):
+        return read_tree(path, expand_xacro(path, arguments))
+    if arguments:
+        raise InputError(f"{path} is no xacro file, and takes no arguments: leave out {next(iter(arguments))}:=...")
     if root.tag == "mujoco":
-        return read_mjcf(source)
+        return read_mjcf(path)
     if root.tag == "sdf":
-        return read_sdf(source, root)
-    if root.tag == "robot" and (Path(source).suffix.lower() == ".xacro" or holds_macros(root)):
-        return read_tree(source, expand_xacro(source))
-    return read_tree(source)
+        return read_sdf(path, root)
+    return read_tree(path)
 
 
 def load_stated_robot(
@@ -147,14 +155,15 @@ def stated_source(robot: str, file: str | os.PathLike[str]) -> str:
         robot: what the file states, a name or a path.
         file: the trajectory or recording that states it.
     """
-    stated = Path(robot)
+    path_text = without_arguments(robot)
+    stated, arguments = Path(path_text), robot[len(path_text) :]
     if robot.lower() in robot_names() or not _looks_like_path(robot) or stated.is_absolute():
         return robot
     with suppress(OSError, ValueError):
         folder = Path(file).parent
         for path in (stated, folder / stated, folder / stated.name):
             if path.is_file():
-                return str(path)
+                return str(path) + arguments
     return robot
 
 

@@ -80,3 +80,23 @@ def test_a_huge_folder_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(folder_module, "MOST_ENTRIES", 3)
     with pytest.raises(FileFormatError, match="more than 3 files"):
         listed(folder)
+
+
+def test_arms_of_a_robot_that_floats_beside_a_loose_cube_are_listed(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    geom = '<geom size="0.1"/>'
+    limbs = "".join(
+        f'<body name="{side}0">{geom}<joint/>'
+        + "".join(f'<body name="{side}{n}">{geom}<joint/>' for n in range(1, 5))
+        + "</body>" * 5
+        for side in "lr"
+    )
+    (tmp_path / "scene.xml").write_text(
+        f'<mujoco><worldbody><body name="cube"><freejoint/>{geom}</body>'
+        f'<body name="trunk"><freejoint/>{geom}{limbs}</body></worldbody></mujoco>',
+        encoding="utf-8",
+    )
+    entries = list(arms_in_folder(tmp_path, read_description))
+    found = [(entry.robot.base_frame, entry.robot.tool_frame) for entry in entries if entry.robot is not None]
+    assert found == [("trunk", "l4"), ("trunk", "r4")]
+    assert len(entries) == 2

@@ -200,7 +200,7 @@ BASE, A = link("base"), link("a")
         ((BASE, link("a", pose("0 0 1", relative_to="")), joint("j", "base", "a")), "must be 6 numbers"),
         ((BASE, link("a", pose("0 0 1 0 0 0", relative_to="c")), joint("j", "base", "a")), "'c', which is not defined"),
         ((BASE, link("a", pose("0 0 1 0 0 0", relative_to="a")), joint("j", "base", "a")), "in a circle"),
-        ((BASE, A, joint("j", "base", "a"), "<include><uri>model://x</uri></include>"), "includes other files"),
+        ((BASE, A, joint("j", "base", "a"), "<include><uri>model://x</uri></include>"), "is found neither beside"),
         ((BASE, link("a", inertial=INERTIAL.replace("<mass>2", "<mass>-2")), joint("j", "base", "a")), "mass must be"),
         ((BASE, A, joint("j", "base", "a"), joint("k", "base", "a")), "already hangs on joint 'j'"),
         ((BASE, A, '<joint name="j" type="revolute"><parent>base</parent></joint>'), "has no <child>"),
@@ -216,7 +216,7 @@ def test_what_is_wrong_is_said(parts: tuple[str, ...], message: str, load: Calla
     ("text", "message"),
     [
         ('<sdf version="1.9"/>', "no <model>"),
-        ('<sdf version="1.9"><model name="a"/><model name="b"/></sdf>', "2 models .'a', 'b'."),
+        ('<sdf version="1.9"><model name="a"/><model name="b"/></sdf>', "no joint below 'world' moves"),
         ('<sdf version="new"><model name="a"/></sdf>', "version of <sdf>"),
         ('<sdf version="1.9"><model/></sdf>', "'name' is missing"),
     ],
@@ -241,3 +241,12 @@ def test_a_deep_nest_is_refused(load: Callable[..., Robot]) -> None:
         inner = f'<model name="m{level}">{inner}</model>'
     with pytest.raises(RobotModelError, match="nested"):
         load(inner)
+
+
+def test_a_massless_link_keeps_the_inertia_that_it_is_given(load: Callable[..., Robot]) -> None:
+    """As bases of Bullet's models are written: what stands still may weigh nothing."""
+    massless = INERTIAL.replace("<mass>2", "<mass>0")
+    robot = load(link("base", inertial=massless), link("a", inertial=massless), joint("j", "base", "a"))
+    heavy = load(link("base"), link("a", inertial=INERTIAL.replace("0.1 0.02 0", "0 0 0")), joint("j", "base", "a"))
+    assert robot.body_parameters[0, :4].tolist() == [0.0] * 4
+    np.testing.assert_allclose(robot.body_parameters[0, 4:], heavy.body_parameters[0, 4:], atol=1e-12)

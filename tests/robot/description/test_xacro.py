@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iparam.errors import FileFormatError, MissingExtraError
+from iparam.errors import FileFormatError, InputError, MissingExtraError, UnknownNameError
 from iparam.robot import load_robot
 
 HEAD = '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">'
@@ -81,3 +81,51 @@ def test_without_xacro_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     path.write_text(HEAD + ARM + BODY, encoding="utf-8")
     with pytest.raises(MissingExtraError, match=r"iparam\[xacro\]"):
         load_robot(path)
+
+
+ARGUED = (
+    HEAD + '<xacro:arg name="side" default="left"/><xacro:arg name="heavy" default="1"/>'
+    '<xacro:include filename="stages.xacro"/><link name="base"/>'
+    '<xacro:if value="${len(side) > 0}"><xacro:property name="s" value="$(arg side)"/></xacro:if>'
+    '<xacro:stage n="$(arg heavy)" parent="base"/></robot>'
+).replace('<xacro:if value="${len(side) > 0}">', '<xacro:if value="1">')
+
+
+@pytest.mark.usefixtures("needs_xacro")
+def test_arguments_stand_behind_the_path(tmp_path: Path) -> None:
+    folder = tmp_path / "my arms"
+    folder.mkdir()
+    path = folder / "arm.urdf.xacro"
+    path.write_text(ARGUED, encoding="utf-8")
+    (folder / "stages.xacro").write_text(HEAD + ARM + "</robot>", encoding="utf-8")
+    assert load_robot(path).body_parameters[0, 0] == 2.0
+    robot = load_robot(f"{path} heavy:=3 side:='upper left'")
+    assert (robot.body_parameters[0, 0], robot.joint_names) == (6.0, ("j3",))
+    with pytest.raises(UnknownNameError, match=r"'heavi'; did you mean 'heavy'\? Known: heavy, side"):
+        load_robot(f"{path} heavi:=3")
+    for behind, message in {
+        "heavy:=3 heavy:=4": "is there twice",
+        "heavy:=3 side": "'side' is no NAME:=VALUE",
+        "side:='upper": "cannot be read",
+    }.items():
+        with pytest.raises(InputError, match=message):
+            load_robot(f"{path} {behind}")
+
+
+@pytest.mark.usefixtures("needs_xacro")
+def test_a_missing_argument_is_named_with_where_it_goes(tmp_path: Path) -> None:
+    path = tmp_path / "arm.xacro"
+    path.write_text(HEAD + ARM + BODY.replace('name="base"', 'name="$(arg root)"'), encoding="utf-8")
+    with pytest.raises(FileFormatError, match=r"argument root\. .* 'arm\.xacro root:=VALUE'"):
+        load_robot(path)
+    assert load_robot(f"{path} root:=base").num_joints == 2
+    path.write_text(HEAD + ARM + "</robot>", encoding="utf-8")
+    with pytest.raises(FileFormatError, match="defines macros, and no link"):
+        load_robot(path)
+
+
+def test_other_formats_take_no_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text('<robot name="arm"><link name="base"/></robot>', encoding="utf-8")
+    with pytest.raises(InputError, match="no xacro file, and takes no arguments: leave out a:="):
+        load_robot(f"{path} a:=1")

@@ -40,7 +40,7 @@ class PlanningOptions(ArmOptions, MountingOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="")] = None
-    """A name from 'iparam robots', or the path of a robot file (URDF, xacro, MJCF, SDF)."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
     tip: Tip = None
     preset: Annotated[Literal["reference"] | None, arg(metavar="{reference}", help_behavior_hint="")] = None
     """A ready-made problem: 'reference' is that of document 000 (UR5e, spheres)."""

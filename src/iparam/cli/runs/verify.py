@@ -75,7 +75,10 @@ class Verify(CorrectedRunOptions):
         if not found.passed:
             raise IparamError(found.sentence)
         if repeated:
-            raise IparamError(f"{REPEATED}: verify with another one, or add --accept-same-motion")
+            raise IparamError(
+                f"{REPEATED}: verify with another one, say of another "
+                "--duration or --q0 of the plan, or add --accept-same-motion"
+            )
 
     def _report(self, found: Verification) -> None:
         rows = [

@@ -25,7 +25,10 @@ from iparam.files.reading_limit import read_bounded
 MAX_BYTES = 100_000_000
 SUFFIXES = (".stl", ".obj", ".dae")
 
-_PACKAGE_ROOTS = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "COLCON_PREFIX_PATH", "CMAKE_PREFIX_PATH")
+GAZEBO_ROOTS = ("GZ_SIM_RESOURCE_PATH", "SDF_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
+"""Variables that list folders of models for Gazebo."""
+
+_PACKAGE_ROOTS = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "COLCON_PREFIX_PATH", "CMAKE_PREFIX_PATH", *GAZEBO_ROOTS)
 _DEEPEST = 64  # nodes within nodes of a COLLADA scene
 
 
@@ -33,24 +36,25 @@ def find_mesh(reference: str, folder: Path) -> Path | None:
     """The file that a description in ``folder`` refers to; None if it is not there.
 
     ``package://name/path`` (and ``model://``) is looked for beside the description and in every folder above it, then
-    under the roots that ROS's environment variables list; a relative path starts at the description.
+    under the roots that ROS's and Gazebo's environment variables list; a relative path starts at the description.
     """
-    scheme, mark, rest = reference.strip().partition("://")
-    if not mark:
-        candidates: Iterable[Path] = (folder / reference.strip(),)
-    elif scheme == "file":
-        candidates = (Path(unquote(rest)),)
-    elif scheme in ("package", "model"):
-        candidates = _in_package(unquote(rest), folder)
-    else:
-        return None
-    for path in candidates:
+    for path in referenced_paths(reference, folder):
         try:
             if path.is_file():
                 return path
         except (OSError, ValueError):
             continue
     return None
+
+
+def referenced_paths(reference: str, folder: Path) -> Iterable[Path]:
+    """Where a reference of a description in ``folder`` may lead, likely places first; see `find_mesh`."""
+    scheme, mark, rest = reference.strip().partition("://")
+    if not mark:
+        return (folder / reference.strip(),)
+    if scheme == "file":
+        return (Path(unquote(rest)),)
+    return _in_package(unquote(rest), folder) if scheme in ("package", "model") else ()
 
 
 def _in_package(rest: str, folder: Path) -> Iterator[Path]:

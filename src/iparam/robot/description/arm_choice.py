@@ -63,8 +63,8 @@ def default_arm(tree: DescriptionTree, base: str | None) -> ArmCandidate:
         tree: the description.
         base: link to begin at; None for the root, or for what floats in it if nothing else moves.
     """
-    start = _beyond_floating(tree) if base is None else base
-    found = arms_of(tree, start)
+    starts = _starts(tree) if base is None else [base]
+    found = arms_of(tree, base)
     if len(found) == 1 and found[0].sure:
         return found[0]
     if len(found) > 1:
@@ -74,12 +74,12 @@ def default_arm(tree: DescriptionTree, base: str | None) -> ArmCandidate:
             f"{tree.file}: the tree of links branches into {len(found)} chains that may be the arm; say which: "
             f"{'; '.join(shown)}{more}"
         )
-    ends = _ends(tree, start)
+    ends = [end for start in starts for end in _ends(tree, start)]
     if not ends:
         for joint in tree.joints_below(tree.root if base is None else base):
             if joint.refusal:
                 joint.read()
-        raise RobotModelError(f"{tree.file}: no joint below {start!r} moves: this is no arm")
+        raise RobotModelError(f"{tree.file}: no joint below {starts[0]!r} moves: this is no arm")
     listed = ", ".join(map(repr, ends[:_MOST_NAMED])) + (", ..." if len(ends) > _MOST_NAMED else "")
     raise RobotModelError(
         f"{tree.file}: the tree of links branches, so say with tip=... which link is the tool. Most likely first, the "
@@ -87,10 +87,10 @@ def default_arm(tree: DescriptionTree, base: str | None) -> ArmCandidate:
     )
 
 
-def arms_of(tree: DescriptionTree, start: str) -> list[ArmCandidate]:
-    """The arms below ``start``, most likely first; none if no end is an arm's more than the others."""
-    root = _bodies(tree, start)
-    found = list(_walk(tree, start, root))
+def arms_of(tree: DescriptionTree, base: str | None) -> list[ArmCandidate]:
+    """The arms below ``base``, most likely first; none if no end is an arm's more than the others."""
+    starts = _starts(tree) if base is None else [base]
+    found = [arm for start in starts for arm in _walk(tree, start, _bodies(tree, start))]
     found.sort(key=lambda arm: any(_OTHER_LIMBS.search(name) for name in (arm.tip, *arm.joints)))
     return found
 
@@ -261,10 +261,11 @@ def _has_links_below(tree: DescriptionTree, link: str) -> bool:
     return any(joint.child not in tree.frames for joint in tree.below.get(link, []))
 
 
-def _beyond_floating(tree: DescriptionTree) -> str:
-    """The root; or what floats in it, if nothing else below it moves."""
-    start = tree.root
-    while True:
+def _starts(tree: DescriptionTree) -> list[str]:
+    """The root; or, if nothing else below it moves, what floats in it and has joints: robots, but no loose cubes."""
+    starts = [tree.root]
+    while len(starts) == 1:
+        start = starts[0]
         fixed = {start}
         floating: list[TreeJoint] = []
         for joint in tree.joints_below(start):
@@ -275,7 +276,13 @@ def _beyond_floating(tree: DescriptionTree) -> str:
             elif joint.refusal:
                 floating.append(joint)
             else:
-                return start
-        if len(floating) != 1:
-            return start
-        start = floating[0].child
+                return starts
+        moving = [joint.child for joint in floating if _has_moving(tree, joint.child)]
+        if not moving:
+            return starts
+        starts = moving
+    return starts
+
+
+def _has_moving(tree: DescriptionTree, link: str) -> bool:
+    return any(not joint.is_fixed and not joint.refusal for joint in tree.joints_below(link))

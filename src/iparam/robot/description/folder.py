@@ -83,7 +83,7 @@ def arms_in_folder(folder: Path, read: Callable[[Path], DescriptionTree]) -> Ite
 
 
 def _entries(path: Path, tree: DescriptionTree) -> Iterator[FolderEntry]:
-    found = arms_of(tree, tree.root)[:MOST_ARMS]
+    found = arms_of(tree, None)[:MOST_ARMS]
     if len(found) < 2:
         arm = default_arm(tree, None)  # or the error that says why there is none
         found = [arm]

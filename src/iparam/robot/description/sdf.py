@@ -1,8 +1,6 @@
-"""`read_sdf`: the links and joints of an SDFormat file (Gazebo), with its frames and nested models.
+"""`read_sdf`: the links and joints of an SDFormat file (Gazebo), with its frames, nested and included models.
 
-Versions differ in one thing that matters here: what a joint's axis is given in. Up to 1.4 that is the model's frame; in
-1.5 and 1.6 the joint's, unless <use_parent_model_frame> is true; from 1.7 on the joint's, unless expressed_in= names
-another. Poses without relative_to= mean the same in all of them.
+A file with one model is that model. In a world of several, each model's names begin with its own, as ``arm::link1``.
 """
 
 from __future__ import annotations
@@ -20,11 +18,12 @@ import numpy as np
 from iparam.arrays import LARGEST, FloatArray
 from iparam.errors import FileFormatError, InputError
 from iparam.robot.description.sdf_geometry import sdf_geometry
+from iparam.robot.description.sdf_include import MODEL_FRAME, included_model, modernise
 from iparam.robot.description.sdf_values import bound_of, number_of, numbers_of, pose_of, text_of
 from iparam.robot.description.tree import DescriptionTree, JointBounds, Mimic, TreeJoint
 from iparam.robot.model import Joint, JointKind, Link
 from iparam.robot.urdf.xml import Place, attribute, child
-from iparam.spatial.parameters import InertialParameters
+from iparam.spatial.parameters import InertialParameters, inertia_entries
 from iparam.spatial.transforms import inverse_transform, transform_from
 
 _KINDS = {
@@ -36,34 +35,37 @@ _KINDS = {
 _UNSUPPORTED = ("ball", "universal", "revolute2", "screw", "gearbox")
 _WORLD = "world"
 _DEEPEST = 20  # nested models
+_MOST_INCLUDED = 200  # models that a file may bring in, and they in turn
 
 
 def read_sdf(source: str | os.PathLike[str], root: Element) -> DescriptionTree:
-    """The tree of an SDF file's one model.
+    """The tree of an SDF file: its one model, or the world that several stand in.
 
     Args:
-        source: its path, for messages.
+        source: its path, for messages and as where includes are looked for.
         root: its <sdf> element.
     """
     path = Path(source)
     whole = Place(str(path), "<sdf>")
-    models = root.findall("model") or [model for world in root.findall("world") for model in world.findall("model")]
-    if len(models) != 1:
-        names = ", ".join(repr(model.get("name", "")) for model in models[:10])
-        found = f"{len(models)} models ({names}): keep the robot's" if models else "no <model>"
-        raise FileFormatError(f"{path} holds {found} in a file of its own" if models else f"{path} holds {found}")
-    name = attribute(models[0], "name", whole.elsewhere("a <model>"))
-    scene = _Scene(whole, _version(root, path))
-    scene.gather(models[0], "", whole.elsewhere(f"model {name!r}"), 0)
-    return scene.tree(name)
+    modernise(root, path)
+    worlds = [one for one in (root, *root.findall("world")) if one.find("model") is not None or _includes(one)]
+    if len(worlds) != 1:
+        found = f"{len(worlds)} worlds: keep one" if worlds else "no <model>"
+        raise FileFormatError(f"{path} holds {found}")
+    scene = _Scene(whole)
+    models = scene.models_of(worlds[0], whole, lenient=True)
+    if len(models) == 1:
+        name = attribute(models[0][0], "name", whole.elsewhere("a <model>"))
+        scene.gather(models[0][0], "", models[0][1].elsewhere(f"model {name!r}"), 0)
+        return scene.tree(name)
+    if not models:
+        raise FileFormatError(f"{path} holds no <model> that could be read")
+    scene.gather_world(worlds[0], models)
+    return scene.tree(worlds[0].get("name") or path.stem)
 
 
-def _version(root: Element, path: Path) -> tuple[int, ...]:
-    text = root.get("version", "")
-    try:
-        return tuple(int(part) for part in text.split("."))
-    except ValueError:
-        raise FileFormatError(f"{path}: the version of <sdf> must be such as 1.7, got {text!r}") from None
+def _includes(element: Element) -> bool:
+    return element.find("include") is not None
 
 
 @dataclass
@@ -80,29 +82,64 @@ class _Scene:
     """All links, joints and frames of a model and the models in it, by names such as ``arm::link1``."""
 
     whole: Place
-    version: tuple[int, ...]
     poses: dict[str, _Pose] = field(default_factory=dict)
     attached: dict[str, str] = field(default_factory=dict)  # what each frame moves with: a link, or another frame
     links: dict[str, tuple[Element, Place]] = field(default_factory=dict)
     joints: dict[str, tuple[Element, Place, str]] = field(default_factory=dict)  # with the scope that names are in
     resolved: dict[str, FloatArray] = field(default_factory=dict)
+    models: dict[str, bool] = field(default_factory=dict)  # names that stand for models, and whether they are static
+    included: int = 0
+    stands_in_world: bool = False
+
+    def models_of(self, element: Element, place: Place, lenient: bool = False) -> list[tuple[Element, Place]]:
+        """The models in a model or world, the included ones too, each with where it is written.
+
+        Args:
+            element: the model or world.
+            place: of it.
+            lenient: leave out, with a note, what is included and not found; a world's ground or sun often is not.
+        """
+        models = [(one, place) for one in element.findall("model")]
+        for include in element.findall("include"):
+            self.included += 1
+            if self.included > _MOST_INCLUDED:
+                raise place.error(f"includes more than {_MOST_INCLUDED} models")
+            try:
+                models.append(included_model(include, place))
+            except FileFormatError as error:
+                if not lenient:
+                    raise
+                reason = str(error).removeprefix(f"{place.file}: ")
+                place.note(f"{reason}; it was left out, and is in nobody's way")
+        return models
+
+    def gather_world(self, world: Element, models: list[tuple[Element, Place]]) -> None:
+        """The models that stand in a world, and its frames."""
+        self.stands_in_world = True
+        self._add(MODEL_FRAME, _Pose(np.eye(4), "", self.whole))
+        self.attached[MODEL_FRAME] = _WORLD
+        self._gather_frames(world, "", MODEL_FRAME, self.whole)
+        for element, place in models:
+            self._gather_nested(element, "", place, 0)
 
     def gather(self, model: Element, scope: str, place: Place, depth: int) -> None:
         """The elements of a model whose names begin with ``scope``."""
         if depth > _DEEPEST:
             raise place.error(f"models are nested more than {_DEEPEST} deep")
-        if model.find("include") is not None:
-            raise place.error("includes other files, which is not supported: put their models into this one")
-        own = f"{scope}__model__"
+        own = f"{scope}{MODEL_FRAME}"
         # The pose of the outermost model says where it stands in the world, which is no part of the arm.
         outer = scope.rpartition("::")[0].rpartition("::")[0]
-        before = f"{outer}::__model__" if outer else "__model__"
+        before = f"{outer}::{MODEL_FRAME}" if outer else MODEL_FRAME
         if depth == 0:
             self._add(own, _Pose(np.eye(4), "", place))
         else:
+            if model.get("placement_frame") or text_of(model, "placement_frame", place):
+                raise place.error("its placement_frame is not supported: give the pose of the model itself")
             self._add(own, self._pose(model, outer + "::" if outer else "", before, place))
         links = model.findall("link")
-        if links:
+        if chosen := model.get("canonical_link", ""):
+            self.attached[own] = scope + chosen
+        elif links:
             self.attached[own] = scope + attribute(links[0], "name", place.elsewhere("a <link>"))
         for element in links:
             name = scope + attribute(element, "name", place.elsewhere("a <link>"))
@@ -116,15 +153,28 @@ class _Scene:
             self._add(name, self._pose(element, scope, carried, where))
             self.attached[name] = carried
             self.joints[name] = (element, where, scope)
+        self._gather_frames(model, scope, own, place)
+        for element, where in self.models_of(model, place):
+            name = self._gather_nested(element, scope, where, depth)
+            self.attached.setdefault(own, name)
+
+    def _gather_nested(self, model: Element, scope: str, place: Place, depth: int) -> str:
+        """A model in another or in a world; its name stands for its frame."""
+        name = scope + attribute(model, "name", place.elsewhere("a <model>"))
+        where = place.elsewhere(f"model {name!r}")
+        self.models[name] = text_of(model, "static", where) in ("true", "1")
+        self._add(name, _Pose(np.eye(4), f"{name}::{MODEL_FRAME}", where))
+        self.attached[name] = f"{name}::{MODEL_FRAME}"
+        self.gather(model, f"{name}::", where, depth + 1)
+        return name
+
+    def _gather_frames(self, model: Element, scope: str, own: str, place: Place) -> None:
         for element in model.findall("frame"):
             name = scope + attribute(element, "name", place.elsewhere("a <frame>"))
             where = place.elsewhere(f"frame {name!r}")
             on = scope + element.get("attached_to", "") if element.get("attached_to") else own
             self._add(name, self._pose(element, scope, on, where))
-            self.attached[name] = on
-        for element in model.findall("model"):
-            name = attribute(element, "name", place.elsewhere("a <model>"))
-            self.gather(element, f"{scope}{name}::", place.elsewhere(f"model {scope + name!r}"), depth + 1)
+            self.attached[name] = _WORLD if on == scope + _WORLD else on
 
     def tree(self, name: str) -> DescriptionTree:
         """The links, hung on each other by the joints."""
@@ -135,13 +185,15 @@ class _Scene:
         parents = {
             joint: self._end(element, "parent", scope, where) for joint, (element, where, scope) in self.joints.items()
         }
-        if _WORLD in parents.values() and _WORLD not in self.links:
+        if (self.stands_in_world or _WORLD in parents.values()) and _WORLD not in self.links:
             links.insert(0, (_WORLD, partial(Link, _WORLD)))
         for joint, (element, where, scope) in self.joints.items():
             joints += self._joint(joint, element, where, scope, self._body(parents[joint], where), links)
+        if self.stands_in_world:
+            joints += self._standing(joints)
         frames = []
         for frame in self.attached:
-            if frame in self.joints or frame.endswith("__model__"):
+            if frame in self.joints or frame in self.models or frame.endswith(MODEL_FRAME):
                 continue
             on, place = self._body(frame, self.whole), self.whole.elsewhere(f"frame {frame!r}")
             links.append((frame, partial(Link, frame)))
@@ -150,6 +202,21 @@ class _Scene:
             joints.append(TreeJoint.known(Joint(f"{frame}_frame", JointKind.FIXED, on, frame, pose), place))
         return DescriptionTree.build(self.whole, name, links, joints, frames)
 
+    def _standing(self, joints: list[TreeJoint]) -> list[TreeJoint]:
+        """What holds the links of a world that hang on no joint: nothing, unless their model is static."""
+        carried, standing = {joint.child for joint in joints}, []
+        for link, (_, place) in self.links.items():
+            if link in carried:
+                continue
+            parts = link.split("::")
+            if any(self.models.get("::".join(parts[:count]), False) for count in range(1, len(parts))):
+                fixed = Joint(f"{link}::standing", JointKind.FIXED, _WORLD, link, self._in_model(link))
+                standing.append(TreeJoint.known(fixed, place))
+            else:
+                free = "a model that stands free in the world is not supported"
+                standing.append(TreeJoint.refused(f"{link}::free", _WORLD, link, place, free))
+        return standing
+
     def _add(self, name: str, pose: _Pose) -> None:
         if name in self.poses:
             raise pose.place.error(f"the name {name!r} is defined more than once")
@@ -157,9 +224,10 @@ class _Scene:
 
     def _pose(self, element: Element, scope: str, default: str, place: Place) -> _Pose:
         given = child(element, "pose", place)
-        local, relative_to = pose_of(given, place), ""
-        if given is not None and self.version >= (1, 7):
-            relative_to = given.get("relative_to", "").strip()
+        local = pose_of(given, place)
+        relative_to = "" if given is None else given.get("relative_to", "").strip()
+        if relative_to == _WORLD and scope + _WORLD not in self.poses:
+            return _Pose(local, _WORLD, place)
         return _Pose(local, scope + relative_to if relative_to else default, place)
 
     def _end(self, element: Element, tag: str, scope: str, place: Place) -> str:
@@ -229,6 +297,9 @@ class _Scene:
             ]
         )
         try:
+            if mass == 0.0:  # as in a URDF: the centre of a massless body means nothing, an inertia given to it counts
+                turned = pose[:3, :3] @ inertia @ pose[:3, :3].T
+                return Link(name, InertialParameters.from_phi([0.0, 0.0, 0.0, 0.0, *inertia_entries(turned)]), shape)
             return Link(name, InertialParameters(mass, np.zeros(3), inertia).transformed(pose), shape)
         except InputError as error:
             raise place.error(str(error)) from None
@@ -287,12 +358,8 @@ class _Scene:
         xyz = child(element, "xyz", place)
         if xyz is not None:
             direction = numbers_of(xyz, 3, place.inside("xyz"))
-            if self.version >= (1, 7):
-                expressed_in = xyz.get("expressed_in", "").strip()
-                frame = scope + expressed_in if expressed_in else joint
-        model_frame = text_of(element, "use_parent_model_frame", place) in ("true", "1")
-        if self.version < (1, 5) or (self.version < (1, 7) and model_frame):
-            frame = f"{scope}__model__"
+            expressed_in = xyz.get("expressed_in", "").strip()
+            frame = scope + expressed_in if expressed_in else joint
         if not np.linalg.norm(direction) > 1e-9:
             raise place.error("<xyz> must not be zero")
         limit = child(element, "limit", place)

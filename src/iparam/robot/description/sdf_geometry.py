@@ -16,6 +16,7 @@ from iparam.robot.description.sdf_values import numbers_of, text_of
 from iparam.robot.urdf.xml import Place, child
 
 _LENGTHS = {"cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}
+_NO_BODY = ("empty", "plane")  # a plane is a ground, which a cell states
 _VECTORS = {"box": "size", "ellipsoid": "radii"}
 
 
@@ -51,7 +52,7 @@ def _piece(element: Element, pose_in_link: Callable[[Element, Place], FloatArray
         return None
     shape = geometry[0]
     kind, where = str(shape.tag), place.inside(str(shape.tag))
-    if kind == "empty":
+    if kind in _NO_BODY:
         return None
     pose = pose_in_link(element, place)
     if kind == "mesh":

@@ -26,6 +26,9 @@ _KINDS = {
     "fixed": JointKind.FIXED,
 }
 _UNSUPPORTED = ("floating", "planar")
+WORLD = "world"
+"""What a robot may hang on without defining it."""
+
 _NORMALISED = 1e-3
 """By how much the length of an axis may differ from 1 in silence: digits are rounded."""
 
@@ -220,6 +223,9 @@ def read_tree(source: str | os.PathLike[str], text: bytes | None = None) -> Desc
         for element in robot.findall("link")
     ]
     joints = [_tree_joint(read_joint(element, whole)) for element in robot.findall("joint")]
+    if any(joint.parent == WORLD for joint in joints) and WORLD not in dict(links):
+        whole.note(f"hangs on a link {WORLD!r} that it does not define, and which was added, as Drake reads it")
+        links.insert(0, (WORLD, partial(Link, WORLD)))
     return DescriptionTree.build(whole, name, links, joints)
 
 
