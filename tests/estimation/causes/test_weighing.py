@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import iparam
 from iparam.arrays import FloatArray
 from iparam.cli.main import main
 from iparam.estimation import identify_payload
@@ -124,6 +125,52 @@ def test_noise_is_no_mistake(count: int) -> None:
         found = weight_causes(Weighing(-(np.swapaxes(turned, 1, 2) @ DOWN), wrenches(turned, seed), turned, DOWN))
         assert found.causes == ()
         assert found.loads.shape == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("joint", "causes", "said"),
+    [
+        (0, [], ""),  # turns about the vertical, which changes no weight
+        (2, ["joint-offset"], "Of joint 2 or 3 it would look the same"),
+        (4, ["joint-offset"], "deg to joint 4 (from 0)"),
+        (5, ["sensor-rotation", "joint-offset"], "No pose tells it from a turned sensor"),
+    ],
+)
+def test_a_joint_that_is_counted_from_another_zero_is_named_at_rest(joint: int, causes: list[str], said: str) -> None:
+    """An arm whose joints 1, 2 and 3 are parallel."""
+    robot = iparam.load_robot("ur5e")
+    q = np.array([0.0, -1.4, 1.5, -1.2, -1.5, 0.3]) + np.random.default_rng(0).uniform(-1.5, 1.5, (10, 6))
+    wrench = wrenches(iparam.forward_kinematics(robot, q)[:, :3, :3])
+    recorded = q - np.radians(np.where(np.arange(6) == joint, 6.0, 0.0))
+    turned = iparam.forward_kinematics(robot, recorded)[:, :3, :3]
+    axes = iparam.jacobian(robot, recorded, frame="base")[:, :3]
+    up = -(np.swapaxes(turned, 1, 2) @ DOWN)
+    found = weight_causes(Weighing(up, wrench, turned, DOWN, of_tool=True, joint_axes=axes))
+    assert [cause.cause for cause in found.causes] == causes
+    assert said in "".join(cause.sentence for cause in found.causes)
+    for load in found.loads[-1:]:
+        assert load[0] == pytest.approx(MASS, rel=0.01)
+        np.testing.assert_allclose(load[1:], CENTER, atol=1e-3)
+
+
+@pytest.mark.parametrize("digits", [2, 3])
+def test_the_rounding_of_an_orientation_is_in_the_intervals(digits: int, tmp_path: Path) -> None:
+    """24 poses; a quaternion of two digits is off by 0.3 deg, which makes more of the force than its noise does."""
+    scores = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        axes = rng.normal(size=(24, 3))
+        half = rng.uniform(0.1, 1.5, (24, 1))
+        quaternions = np.hstack([np.cos(half), np.sin(half) * axes / np.linalg.norm(axes, axis=1, keepdims=True)])
+        turned = exp_so3(2.0 * half * axes / np.linalg.norm(axes, axis=1, keepdims=True))
+        table = np.hstack([np.round(quaternions, digits), wrenches(turned, seed)])
+        np.savetxt(tmp_path / "poses.csv", table, delimiter=",", header="qw,qx,qy,qz,fx,fy,fz,tx,ty,tz", comments="")
+        found = identify_payload(Recording.load(tmp_path / "poses.csv"))
+        off = np.array([found.mass, *found.center_of_mass]) - [MASS, *CENTER]
+        deviations = [found.standard_deviation.mass, *found.standard_deviation.center_of_mass]
+        scores.append(off / deviations)
+    assert 0.4 < np.sqrt(np.mean(np.square(scores))) < 1.4
+    assert np.abs(scores).max() < 4.0
 
 
 def slow_motion(imu: FloatArray) -> Recording:

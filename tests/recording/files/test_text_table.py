@@ -120,6 +120,38 @@ def test_tables_as_programs_write_them(text: str, encoding: str, tmp_path: Path)
     assert np.array_equal(part.signal("q").values, NUMBERS[1:3, 1:])
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "time,joint1,joint2\ns,pos,pos",
+        "time,position,position\n,joint1,joint2",  # columns of two levels, of pandas
+        "time,q,q\n,0,1",
+        "time,q,q\ntime,1,2",
+        ",joint1,joint2\ntime,pos,pos",
+        "time,q,\n,1,2",  # cells that were joined in a spreadsheet
+        "A,B,C\ntime,q0,q1",
+        "a title, with a comma\ntime,q,q\n,0,1",
+    ],
+)
+def test_headers_of_two_rows(header: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"{header}\n{rows_of(',')}")
+    found = Recording.load(path)
+    assert np.array_equal(found.signal("q").time, NUMBERS[:, 0])
+    assert np.array_equal(found.signal("q").values, NUMBERS[:, 1:])
+
+
+def test_columns_may_be_given_below_a_title(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"arm 3, in May\nstamp,a,b\n{rows_of(',')}")
+    found = Recording.load(path, columns="time,q")
+    assert np.array_equal(found.signal("q").values, NUMBERS[:, 1:])
+    assert found.warnings == ("2 lines before the first numbers were left out",)
+    path.write_text(f"arm 3, in May\ntime,tau0,tau1\n{rows_of(',')}")
+    with pytest.raises(ContradictionError, match="has a header, time,tau0,tau1"):
+        Recording.load(path, columns="time,q")
+
+
 @pytest.mark.parametrize(("delimiter", "point"), [(" ", "."), (";", ","), (" ", ",")])
 def test_logs_without_header_may_have_blanks_and_decimal_commas(delimiter: str, point: str, tmp_path: Path) -> None:
     path = tmp_path / "log.txt"

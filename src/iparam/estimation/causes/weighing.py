@@ -49,6 +49,15 @@ CONVERGED = 1e-9
 STARTS = 3
 """Of the 24 rotations that exchange axes, from where the best one is sought."""
 
+OFFSETS = 12
+"""Zeros of a joint from the best of which the offset that fits best is sought."""
+
+SAME = 1.0 + 1e-6
+"""Ratio of squares up to which two joints fit alike."""
+
+SMALL = 1e-4
+"""Turn over which a slope is taken [rad]."""
+
 CHANGES = 60
 """Times at which a change of the load is looked for."""
 
@@ -90,6 +99,7 @@ class Weighing:
         bias: whether the sensor may have one.
         of_tool: whether the orientation is that of an arm's tool, in whose axes the load is wanted; else the load is in
             those of the sensor.
+        joint_axes: (N, 3, n) that the joints of that arm turn about, in the base; zeros for those that do not turn.
     """
 
     up: FloatArray
@@ -100,6 +110,7 @@ class Weighing:
     time: FloatArray | None = None
     bias: bool = True
     of_tool: bool = False
+    joint_axes: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,6 +326,7 @@ def _of_forces(data: Weighing, here: FloatArray) -> Iterator[_Reading]:
     finding = f"A wrench in the axes of the {'base' if data.of_tool else 'world'}"
     load = np.array([fit.unknowns[0], *place])
     yield _Reading("base-axes", finding, options, advice, fit, 1, load, inside.wrench)
+    yield from _offset_joint(data, here)
     yield from _changed(data, here)
     if not _all_around(data.up):
         return
@@ -322,6 +334,56 @@ def _of_forces(data: Weighing, here: FloatArray) -> Iterator[_Reading]:
     size = float(abs(np.linalg.det(matrix))) ** (1.0 / 3.0)
     load = np.array([fit.unknowns[0] * size, *here[1:]])
     yield _Reading("sensor-gain", "Crosstalk between the forces", "", _CALIBRATE, fit, 8, load)
+
+
+def _offset_joint(data: Weighing, here: FloatArray) -> Iterator[_Reading]:
+    """A joint that is counted from another zero; of the last one apart, which no pose tells from a turned sensor."""
+    if data.joint_axes is None:
+        return
+    found: dict[bool, list[tuple[int, float, _Fit]]] = {False: [], True: []}
+    for joint, axes in enumerate(np.moveaxis(data.joint_axes, 2, 0)):
+        in_tool = np.einsum("nji,nj->ni", data.rotation, axes)
+        if axes.any():
+            as_sensor = bool(np.sqrt(np.sum(np.var(in_tool, axis=0))) < LEAST_TURN)
+            found[as_sensor].append((joint, *_best_offset(data, axes)))
+    for as_sensor, tried in found.items():
+        if not tried:
+            continue
+        joint, angle, fit = min(tried, key=lambda entry: entry[2].squares)
+        added = np.where(np.arange(data.joint_axes.shape[2]) == joint, round(float(np.degrees(angle)), 2), 0.0)
+        options = Correction(joint_offset=tuple(added.tolist())).options
+        same = [str(other) for other, _, one in tried if other != joint and one.squares < SAME * fit.squares]
+        alike = f"Of joint {' or '.join(same)} it would look the same: their axes are parallel." if same else ""
+        advice = "No pose tells it from a turned sensor." if as_sensor else alike
+        finding = f"Adding {np.degrees(angle):.2f} deg to joint {joint} (from 0)"
+        # Which of the joints is one more thing that the data decide; a turned sensor has three.
+        load = np.array([fit.unknowns[0], *here[1:]])
+        yield _Reading("joint-offset", finding, options, advice, fit, 3 if as_sensor else 2, load)
+
+
+def _best_offset(data: Weighing, axes: FloatArray) -> tuple[float, _Fit]:
+    """The angle that added to a joint, whose axes (N, 3) in the base these are, explains the forces best [rad]."""
+
+    def turned(angle: float) -> Weighing:
+        weight = np.einsum("nij,j->ni", exp_so3(-angle * axes), -data.gravity)
+        return dataclasses.replace(data, up=np.einsum("nji,nj->ni", data.rotation, weight))
+
+    def loaded(angle: float) -> _Fit:
+        fit = _force_fit(turned(angle), np.eye(3))
+        return fit if fit.unknowns[0] > 0.0 else _Fit(fit.unknowns, np.full_like(fit.residual, np.inf))
+
+    angle = min(np.linspace(-np.pi, np.pi, OFFSETS, endpoint=False).tolist(), key=lambda one: loaded(one).squares)
+    fit = loaded(angle)
+    for _ in range(ITERATIONS if np.isfinite(fit.squares) else 0):
+        slope = (turned(angle + SMALL).up - turned(angle - SMALL).up) / (2.0 * SMALL)
+        step = _force_fit(turned(angle), np.eye(3), fit.unknowns[0] * slope).unknowns[1]
+        moved = loaded(angle + step)
+        if not moved.squares < fit.squares:
+            break
+        before, angle, fit = fit.squares, angle + float(step), moved
+        if before - fit.squares <= CONVERGED * before:
+            break
+    return float((angle + np.pi) % (2.0 * np.pi) - np.pi), fit
 
 
 def _changed(data: Weighing, here: FloatArray) -> Iterator[_Reading]:

@@ -28,7 +28,7 @@ from iparam.recording.signal import Signal
 from iparam.recording.statements import are_poses
 from iparam.recording.units import USUAL_RATES, time_hint
 from iparam.regressor.wrench import body_regressor, wrench_regressor
-from iparam.robot.kinematics import forward_kinematics
+from iparam.robot.kinematics import forward_kinematics, jacobian
 from iparam.robot.model import Robot
 from iparam.sensing.run_check import check_run
 from iparam.sensing.wrench_source import SensorWrench, WrenchSource, weighed_wrench
@@ -168,7 +168,8 @@ def identify_static(
     regressors = wrench_regressor(robot, poses, still, still, down)[:, :, :4]
     num_poses = _require_directions(-regressors[:, :3, 0] / np.linalg.norm(down))
     turned = forward_kinematics(robot, poses)[:, :3, :3]
-    found = _fit(rests, regressors, turned, down, num_poses, (*recording.warnings, *checked.remarks), of_tool=True)
+    axes = jacobian(robot, poses, frame="base")[:, :3]
+    found = _fit(rests, regressors, turned, down, num_poses, (*recording.warnings, *checked.remarks), joint_axes=axes)
     return dataclasses.replace(found, robot=recording.robot or robot.name, frame=robot.tool_frame)
 
 
@@ -194,7 +195,7 @@ def _identify_sensor(recording: Recording, wrench: WrenchSource | None, gravity:
     num_poses = _require_directions(-up / np.linalg.norm(checked.gravity))
     still = np.zeros_like(up)
     regressors = body_regressor(still, still, up)[:, :, :4]
-    found = _fit(rests, regressors, turned, checked.gravity, num_poses, tuple(remarks), of_tool=False)
+    found = _fit(rests, regressors, turned, checked.gravity, num_poses, tuple(remarks))
     return dataclasses.replace(found, robot=recording.robot, frame=SENSOR_FRAME)
 
 
@@ -258,7 +259,7 @@ def _fit(
     num_poses: int,
     notes: tuple[str, ...],
     *,
-    of_tool: bool,
+    joint_axes: FloatArray | None = None,
 ) -> StaticEstimate:
     """Force and torque share no unknown at rest, so that each is fitted by itself and has its own noise.
 
@@ -269,7 +270,7 @@ def _fit(
         gravity: (3,) in the axes in which these are [m/s^2].
         num_poses: different directions of gravity.
         notes: warnings of the recording.
-        of_tool: whether there is an arm, whose tool that is.
+        joint_axes: (P, 3, n) of the arm whose tool that is, in the base; None for a sensor without an arm.
     """
     from scipy.special import fdtrc, stdtrit
 
@@ -309,7 +310,9 @@ def _fit(
     factor = float(stdtrit(degrees, 0.975))  # of the torques, which have fewer left over
     deviations = np.sqrt(np.diag(covariance))
     mass = float(values[0])
-    found = weight_causes(Weighing(regressors[:, :3, 0], wrenches, turned, gravity, of_tool=of_tool))
+    of_tool = joint_axes is not None
+    weighing = Weighing(regressors[:, :3, 0], wrenches, turned, gravity, of_tool=of_tool, joint_axes=joint_axes)
+    found = weight_causes(weighing)
     if not mass > factor * deviations[0]:
         cause = (
             "a negative mass: does the sensor report what the payload exerts on the arm, the opposite of what is "

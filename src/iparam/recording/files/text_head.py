@@ -14,6 +14,7 @@ from iparam.errors import FileFormatError
 from iparam.recording.files.headers import bare_header
 from iparam.recording.files.number_rows import first_line
 from iparam.recording.files.table import has_meaning
+from iparam.recording.files.usual_names import usual_columns
 from iparam.recording.units import UNITS, plain_unit
 
 LOOKED_AT = 200
@@ -95,9 +96,34 @@ def comments_before(text: bytes) -> tuple[int, bytes, int]:
     return 0, b"", 1
 
 
-def lines_before_header(text: bytes) -> tuple[int, int]:
-    """Where the header begins if lines of another kind stand before it, such as a title, and how many these are: the
-    header has as many cells as the rows of numbers below it, and none that is empty, as those of groups of columns are.
+@dataclass(frozen=True)
+class TableStart:
+    """What stands above the rows of numbers of a text.
+
+    Attributes:
+        header: number of the line that has the names of the columns, from 0; it has as many cells as the numbers below
+            it, and none that is empty, as those of groups of columns are. Of several the one that says most.
+        numbers: number of the line of the first numbers.
+        lines: of the text, up to that.
+    """
+
+    header: int
+    numbers: int
+    lines: tuple[bytes, ...]
+
+    def length(self, line: int) -> int:
+        """Of the text before a line."""
+        return sum(len(one) for one in self.lines[:line])
+
+    @property
+    def above(self) -> bytes:
+        """The line above the header; nothing if there is none."""
+        return self.lines[self.header - 1] if self.header else b""
+
+
+def table_start(text: bytes) -> TableStart:
+    """Where a table begins below lines of another kind, such as a title, and names of groups; at once if it is not
+    clear.
     """
     lines = text[: 1 << 18].splitlines(keepends=True)[:LOOKED_AT]
     filled = [line for line in lines if line.strip()]
@@ -106,7 +132,7 @@ def lines_before_header(text: bytes) -> tuple[int, int]:
     widths = Counter(len(layout.cells(line)) for line in rows)
     width = widths.most_common(1)[0][0] if widths else 0
     if width < 2 or len(filled) < 3:
-        return 0, 0
+        return TableStart(0, 0, ())
     above: list[int] = []
     for number, line in enumerate(lines):
         cells = layout.cells(line)
@@ -116,10 +142,60 @@ def lines_before_header(text: bytes) -> tuple[int, int]:
             break
         above.append(number)
     else:
-        return 0, 0
-    whole = [number for number in above if all(layout.cells(lines[number]))]
-    header = next(iter(whole or above), 0)
-    return sum(len(line) for line in lines[:header]), header
+        return TableStart(0, 0, ())
+    whole = [row for row in above if all(layout.cells(lines[row]))]
+    header = max(whole or above, key=lambda row: _understood(layout.cells(lines[row])), default=0)
+    return TableStart(header, number, tuple(lines[: number + 1]))
+
+
+def _understood(cells: Sequence[bytes]) -> int:
+    """How many names mean something, where they can be told apart."""
+    names = [bare_header(cell.decode("utf-8", "replace"))[0] for cell in cells]
+    known = {place for place, name in enumerate(names) if has_meaning(name.lower())} | usual_columns(names).keys()
+    return len(known) if len(set(names)) == len(names) else 0
+
+
+def told_apart(header: Sequence[str], above: bytes, below: bytes, layout: Layout) -> tuple[list[str], int]:
+    """A header whose names repeat themselves, with the names of their groups in the row above, or with what the row
+    below adds; and how much of the text below that takes.
+
+    Args:
+        header: the names.
+        above: the line above, whose empty cells belong to the group before.
+        below: the text below.
+        layout: of the text.
+    """
+    if len(set(header)) == len(header) and all(header):
+        return list(header), 0
+    line, end = first_line(below)
+    rows = [[cell.decode("utf-8", "replace") for cell in layout.cells(one)] for one in (above, line)]
+    for groups, names, taken in ((rows[0], list(header), 0), (list(header), rows[1], end)):
+        if len(groups) == len(names) and (not taken or _are_names(groups, names)):
+            pairs = zip(_to_the_right(groups), names, strict=True)
+            joined = [f"{a}_{b}" if a and b and a != b else a or b for a, b in pairs]
+            if len(set(joined)) == len(joined):
+                return joined, taken
+    return list(header), 0
+
+
+def _to_the_right(cells: Sequence[str]) -> list[str]:
+    """With the text before in empty cells, as cells are meant that were joined in a spreadsheet."""
+    found: list[str] = []
+    for cell in cells:
+        found.append(cell or (found[-1] if found else ""))
+    return found
+
+
+def _are_names(groups: Sequence[str], cells: Sequence[str]) -> bool:
+    """Whether the row below names of groups tells their members apart, and is none of numbers: it has text or nothing
+    somewhere, and its numbers count the members of each group.
+    """
+    numbers: dict[str, list[str]] = {}
+    for group, cell in zip(_to_the_right(groups), cells, strict=True):
+        if _is_number(cell):
+            numbers.setdefault(group, []).append(cell)
+    counted = [[str(first + k) for k in range(len(own))] for own in numbers.values() for first in (0, 1)]
+    return sum(map(len, numbers.values())) < len(cells) and all(own in counted for own in numbers.values())
 
 
 def units_below(text: bytes, header: Sequence[str], layout: Layout) -> tuple[list[str], int]:

@@ -25,7 +25,8 @@ from iparam.recording.files.text_head import (
     delimiter,
     has_decimal_commas,
     header_names,
-    lines_before_header,
+    table_start,
+    told_apart,
     units_below,
 )
 from iparam.recording.statements import tool_frame, unmeasured_columns
@@ -66,16 +67,20 @@ def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints:
     begin, text = begin + skipped, text[skipped:]
     units: Mapping[str, str] = {}
     notes: list[str] = []
-    if reading.columns is None:
-        skipped, count = lines_before_header(text)
-        if count:
-            were = "1 line before the header was" if count == 1 else f"{count} lines before the header were"
-            notes.append(f"{were} left out")
-            begin, text, first = begin + skipped, text[skipped:], first + count
+    start = table_start(text)
+    count = start.header if reading.columns is None else start.numbers
+    if count:
+        before = "header" if reading.columns is None else "first numbers"
+        notes.append(f"{count} line{'s' * (count > 1)} before the {before} {'were' if count > 1 else 'was'} left out")
+        skipped = start.length(count)
+        begin, text, first = begin + skipped, text[skipped:], first + count
     lines = [line for line in text[: 1 << 18].splitlines()[:LOOKED_AT] if line.strip()]
     layout = Layout(delimiter(lines))
     if reading.columns is None:
         header, length = header_names(text, comment, source, layout)
+        if length:
+            begin, text, lines, first = begin + length, text[length:], lines[1:], first + 1
+        header, length = told_apart(header, start.above, text, layout)
         if length:
             begin, text, lines, first = begin + length, text[length:], lines[1:], first + 1
         stated, length = units_below(text, header, layout)
@@ -85,7 +90,7 @@ def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints:
         names, units = list(understood.names), understood.units
         notes += understood.notes
     else:
-        names = _given_names(lines, source, reading.columns, layout, num_joints)
+        names = _given_names(lines, start.lines[:count], source, reading.columns, layout, num_joints)
     check_names(names, source)
     layout = replace(
         layout, decimal_comma=has_decimal_commas(lines, names, layout), dates=column_of_dates(lines, names, layout)
@@ -116,17 +121,23 @@ def _as_utf8(stream: BinaryIO, source: str) -> BinaryIO:
 
 
 def _given_names(
-    lines: Sequence[bytes], source: str, columns: str | Sequence[str], layout: Layout, num_joints: int | None
+    lines: Sequence[bytes],
+    above: Sequence[bytes],
+    source: str,
+    columns: str | Sequence[str],
+    layout: Layout,
+    num_joints: int | None,
 ) -> list[str]:
-    """The names that columns were given; a header that says otherwise is refused."""
+    """The names that columns were given; a header among the lines above that says otherwise is refused."""
     counts = Counter(len(layout.cells(line)) for line in lines)
     names = expand_columns(columns, counts.most_common(1)[0][0] if counts else 0, num_joints)
-    header = [cell.decode("utf-8", "replace") for cell in layout.cells(lines[0])] if lines else []
-    if "time" in header and header != names:
-        raise ContradictionError(
-            f"{source} has a header, {layout.delimiter.join(header[:8])}.., and other columns were given, "
-            f"{','.join(names[:8])}..: leave out columns="
-        )
+    for line in (*above, *lines[:1]):
+        header = [cell.decode("utf-8", "replace") for cell in layout.cells(line)]
+        if "time" in header and header != names:
+            raise ContradictionError(
+                f"{source} has a header, {layout.delimiter.join(header[:8])}.., and other columns were given, "
+                f"{','.join(names[:8])}..: leave out columns="
+            )
     return names
 
 
