@@ -12,7 +12,8 @@ import argparse
 
 import numpy as np
 
-from iparam.fleet.history import Series, changes_of
+from iparam.fleet.changes import changes_of
+from iparam.fleet.history import Series
 
 SCATTERS = (1.0, 2.0, 5.0, 100.0)
 LENGTHS = (5, 8, 20)

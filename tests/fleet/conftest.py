@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import iparam
+from iparam.arrays import FloatArray
 from iparam.fleet import Cluster, LocalPool
+from iparam.fleet.history import BIAS, COMPARED
 from iparam.recording import Recording
 from iparam.sensing.noise import noise_preset
 from iparam.trajectory import WindowedFourierTrajectory
@@ -42,6 +46,31 @@ def recorded() -> Callable[..., Recording]:
 def pool() -> Iterator[LocalPool]:
     with LocalPool(2) as workers:
         yield workers
+
+
+def make_rows(
+    masses: FloatArray, arm: str = "a", deviation: float = 0.001, bias: FloatArray | None = None, seed: int = 0
+) -> list[dict[str, Any]]:
+    """Rows of a table, an hour apart, of an arm that carries a saw; deviations of the mass, and 0.1 mm."""
+    rng = np.random.default_rng(seed)
+    found: list[dict[str, Any]] = []
+    for place, mass in enumerate(masses):
+        row: dict[str, Any] = {"robot": "ur5e", "arm": arm, "tool": "saw", "verdict": "good"}
+        row |= {
+            "source": f"{arm}/{place:03d}",
+            "recorded": datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC) + datetime.timedelta(hours=place),
+        }
+        centre = [0.01, 0.0, 0.08] + 1e-4 * rng.normal(size=3)
+        row |= dict(zip(COMPARED, [mass, *centre], strict=True))
+        row |= dict(zip((f"{name}_deviation" for name in COMPARED), [deviation, 1e-4, 1e-4, 1e-4], strict=True))
+        row |= dict(zip(BIAS, rng.normal(size=6) if bias is None else bias[place], strict=True))
+        found.append(row)
+    return found
+
+
+@pytest.fixture(scope="session")
+def rows() -> Callable[..., list[dict[str, Any]]]:
+    return make_rows
 
 
 SCHEDULER = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import signal
@@ -54,7 +55,7 @@ def test_one_row_a_recording_and_a_bad_one_is_a_row(runs: Path, tmp_path: Path, 
     )
     assert (done.found, done.done, done.identified, done.errors, done.kept) == (5, 5, 4, 1, 0)
     (remark,) = done.remarks
-    assert remark.startswith("layout='{arm}/{tool}/{time}.*' does not fit 1 of 5 recordings, a2/broken.csv: these have")
+    assert remark.startswith("layout='{arm}/{tool}/{time}.*' does not fit 1 of 5 recordings, a2/broken.csv: it has the")
     rows = {row["source"]: row for row in rows_of(tmp_path / "fleet")}
     assert sorted(told) == sorted(rows) == sorted([
         "a1/saw/20261101.parquet", "a1/saw/20261102.parquet", "a2/saw/20261101.csv", "a2/drill/20261103.parquet",
@@ -72,7 +73,7 @@ def test_one_row_a_recording_and_a_bad_one_is_a_row(runs: Path, tmp_path: Path, 
     assert (saw["recorded_from"], saw["version"]) == ("name", iparam.__version__)
     broken = rows["a2/broken.csv"]
     assert broken["error_kind"] == "refused"
-    assert (broken["robot"], broken["arm"], broken["tool"]) == ("ur5e", "", "")
+    assert (broken["robot"], broken["arm"], broken["tool"]) == ("ur5e", None, None)
     assert "broken.csv" in broken["error"]
     assert broken["mass"] is None
     assert not any(str(tmp_path) in str(value) for row in rows.values() for value in row.values())
@@ -119,6 +120,55 @@ def test_resume_does_what_is_missing_or_changed(runs: Path, tmp_path: Path, reco
     told, done = again(other, resume=True)
     assert (len(told), done.gone_otherwise) == (5, 1)
     assert len(again(overwrite=True)[0]) == len(rows_of(fleet)) == 5
+
+
+def test_another_layout_fills_in_anew_and_identifies_nothing(tmp_path: Path, recorded: Make) -> None:
+    """Whose a recording is is by the layout of this run, else by what it states, else by the store as it is now."""
+    runs, fleet = tmp_path / "runs" / "hall1", tmp_path / "fleet"
+    runs.mkdir(parents=True)
+    plain = recorded(2.0, 1)
+    plain.save(runs / "saw-20261101.parquet")
+    plain.with_metadata(arm="own", tool="drill", recorded="2026-10-01T12:00:00+02:00").save(runs / "x.parquet")
+    (runs / "broken.csv").write_text("time,nonsense\n1,2\n", encoding="utf-8")
+
+    def labels(text: str | None, **options: Any) -> tuple[Any, dict[str, tuple[Any, ...]]]:
+        settings = FleetSettings(robot="ur5e", layout=text and Layout(text), described={"layout": text})  # type: ignore[arg-type]
+        done = identify_fleet(
+            str(tmp_path / "runs"), fleet, settings, executor=ThreadPoolExecutor(1), resume=True, **options
+        )
+        rows = {Path(row["source"]).stem: row for row in FleetTable(fleet).read().to_pylist()}
+        columns = ("arm", "tool", "recorded_from", "mass", "identified")
+        return done, {name: tuple(row[column] for column in columns) for name, row in rows.items()}
+
+    _, before = labels(None)
+    assert before["saw-20261101"][:3] == (None, None, "store")
+    assert before["x"][:3] == ("own", "drill", "recording")
+    assert before["broken"][:3] == (None, None, "store")
+    done, named = labels("{arm}/{tool}-{time}", on_row=lambda row, progress: pytest.fail("identified again"))
+    assert (done.kept, done.relabelled, done.done, done.gone_otherwise) == (3, 1, 0, 0)
+    assert named["saw-20261101"][:3] == ("hall1", "saw", "name")
+    assert [named[name][:3] for name in ("x", "broken")] == [before[name][:3] for name in ("x", "broken")]
+    assert {name: row[3:] for name, row in named.items()} == {name: row[3:] for name, row in before.items()}
+    assert labels("{arm}/{tool}-{time}")[0].relabelled == 0
+    assert all('"layout"' in row["settings"] for row in FleetTable(fleet).read().to_pylist())
+    done, again = labels(None)
+    assert (done.relabelled, again) == (1, before)
+    os.utime(runs / "saw-20261101.parquet", (1.0, 1.0))  # the same contents, copied anew
+    assert labels(None)[0].done == 0
+    (row,) = [row for row in FleetTable(fleet).read().to_pylist() if "saw" in row["source"]]
+    assert (row["recorded"].timestamp(), row["recorded_from"]) == (1.0, "store")
+
+
+def test_a_recording_of_another_robot_is_said_to_be_that_robots(tmp_path: Path, recorded: Make) -> None:
+    (tmp_path / "runs").mkdir()
+    other = dataclasses.replace(recorded(2.0, 1), robot="ur10e").with_metadata(arm="7", tool="drill")
+    other.save(tmp_path / "runs" / "other.parquet")
+    other.save(tmp_path / "runs" / "without.csv")  # has no room for it
+    identify_fleet(str(tmp_path / "runs"), tmp_path / "fleet", PLAIN, executor=ThreadPoolExecutor(1))
+    found, told = rows_of(tmp_path / "fleet")
+    assert "belongs to a ur10e" in found["error"]
+    assert (found["robot"], found["arm"], found["tool"]) == ("ur10e", "7", "drill")
+    assert (told["robot"], told["error"]) == ("ur5e", None)
 
 
 @pytest.fixture

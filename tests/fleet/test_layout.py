@@ -39,13 +39,13 @@ def test_names_that_do_not_fit_are_told() -> None:
     assert layout.labels("saw.parquet") is None
     assert layout.remarks(["a/b/20261101.parquet"]) == []
     (remark,) = layout.remarks(["a/b/20261101.parquet", "a/b/20261101.csv"])
-    assert "does not fit 1 of 2 recordings, a/b/20261101.csv: these have the arm, tool and time that" in remark
+    assert "does not fit 1 of 2 recordings, a/b/20261101.csv: it has the arm, tool and time of" in remark
     assert remark.endswith("or none; '{arm}/{tool}/{time}', without a suffix, fits all")
     (remark,) = layout.remarks(["a/b/20261101.parquet", *(f"{number}.csv" for number in range(5))])
     assert "5 of 6 recordings, 0.csv, 1.csv, 2.csv and 2 more" in remark
     assert remark.endswith("or none")
     (remark,) = layout.remarks(["a/b/20261101.parquet", "a/b/run7.parquet"])
-    assert "is no date in 1 of 2 recordings, a/b/run7.parquet: these have the time that they state" in remark
+    assert "is no date in 1 of 2 recordings, a/b/run7.parquet: it has the time of the recording" in remark
     with pytest.raises(InputError, match=r"fits none of the recordings: x.csv$"):
         layout.remarks(["x.csv"])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -74,11 +75,18 @@ def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match=r"has no recordings.parquet"):
         FleetTable(tmp_path).read()
     pq.write_table(pa.table({"source": ["a"]}), tmp_path / "recordings.parquet")
-    with pytest.raises(FileFormatError, match="is no table of iparam fleet identify"):
+    with pytest.raises(FileFormatError, match="is a Parquet file of another program, not a table of a fleet"):
         FleetTable(tmp_path).read()
-    (tmp_path / "recordings.parquet").write_bytes(b"PAR1 and nothing else")
-    with pytest.raises(FileFormatError, match="cannot read"):
-        FleetTable(tmp_path).read()
+    other = pa.table({"source": ["a"]}).replace_schema_metadata({"iparam": "iparam-fleet/7"})
+    pq.write_table(other, tmp_path / "recordings.parquet")
+    with pytest.raises(FileFormatError, match=r"is a table of another version of iparam \(iparam-fleet/7\)"):
+        FleetTable(tmp_path).check()
+    (tmp_path / "recordings.parquet").unlink()
+    (tmp_path / "recordings.parquet").mkdir()
+    with pytest.raises(FileFormatError, match="is no file"):
+        FleetTable(tmp_path).check()
+    with pytest.raises(InputError, match="cannot be deleted"):
+        FleetTable(tmp_path).clear()
     (tmp_path / "file").write_text("")
     with pytest.raises(IparamError, match="cannot be written"), FleetTable(tmp_path / "file"):
         pass
@@ -97,3 +105,66 @@ def test_two_runs_do_not_write_into_one_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot be written: Not a directory"), FleetTable(tmp_path / "file" / "t"):
         pass
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (lambda whole: whole[:-3], "its end is missing, or overwritten"),
+        (lambda whole: whole[: len(whole) // 2], "its end is missing, or overwritten"),
+        (lambda whole: b"\0" * 100 + whole[100:], "it does not begin as a Parquet file does"),
+        (lambda whole: whole.replace(b"arm1/saw", b"arm2/saw", 1), "what it holds does not fit its checksums"),
+        (lambda whole: b"", "it is empty"),
+    ],
+    ids=["end", "half", "begin", "middle", "empty"],
+)
+@pytest.mark.parametrize("file", ["recordings.parquet", "pieces"])
+def test_damage_is_said_and_costs_no_more_than_it_must(tmp_path: Path, damage: Any, told: str, file: str) -> None:
+    """What is not damaged stays, and counts again once the rest is out of the way."""
+
+    def cut_off(name: str) -> None:
+        with FleetTable(tmp_path) as rows:
+            rows.add({"source": name})
+            raise KeyboardInterrupt
+
+    with FleetTable(tmp_path) as rows:
+        rows.add({"source": "arm1/saw"})
+    with pytest.raises(KeyboardInterrupt):
+        cut_off("arm1/saw 2")
+    (piece,) = (tmp_path / "pieces").iterdir()
+    path, left = (piece, ["arm1/saw"]) if file == "pieces" else (tmp_path / file, ["arm1/saw 2"])
+    broken = damage(path.read_bytes())
+    path.write_bytes(broken)
+    with pytest.raises(FileFormatError, match=f"{path.name} is damaged: {told}. Nothing was changed.*or move it away"):
+        FleetTable(tmp_path).read()
+    assert path.read_bytes() == broken
+    path.rename(tmp_path / "away")
+    assert FleetTable(tmp_path).read()["source"].to_pylist() == left
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
+def test_no_room_for_the_first_row(tmp_path: Path) -> None:
+    """Nothing is said to be kept where there is nothing."""
+
+    def full() -> None:
+        with FleetTable(tmp_path) as rows:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+            rows.add({"source": "a"})
+            rows.flush()
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        with pytest.raises(IparamError, match=r"File too large. No row was written before: .* with resume=True"):
+            full()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_table_with_fewer_columns_has_the_others_empty(tmp_path: Path) -> None:
+    with FleetTable(tmp_path) as rows:
+        rows.add({"source": "a", "mass": 1.0})
+    path = tmp_path / "recordings.parquet"
+    pq.write_table(pq.read_table(path).drop_columns(["stated_arm", "causes"]), path)
+    (row,) = FleetTable(tmp_path).rows()
+    assert (row["mass"], row["stated_arm"], row["causes"]) == (1.0, None, None)
+    assert len(FleetTable(tmp_path).rows(["mass"])) == 1

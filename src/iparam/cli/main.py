@@ -97,6 +97,8 @@ def _run(arguments: list[str]) -> None:
     speak_for(command_type)
     import tyro  # here, because neither the list of commands nor the version needs it
 
+    from iparam.cli.console.option_values import registry
+
     if shutil.get_terminal_size().columns < LEAST_COLUMNS:
         os.environ["COLUMNS"] = str(LEAST_COLUMNS)
     parse = functools.partial(
@@ -105,6 +107,7 @@ def _run(arguments: list[str]) -> None:
         prog=f"iparam {entry.name}",
         description=inspect.cleandoc(command_type.__doc__ or ""),
         config=(tyro.conf.FlagCreatePairsOff,),
+        registry=registry(),
     )
     command = _parsed(parse, rest)
     from iparam.cli.console.written_files import check_outputs

@@ -1,7 +1,13 @@
+from .changes import Change as Change
+from .changes import changes_of as changes_of
 from .cluster import Cluster as Cluster
 from .cluster import ClusterError as ClusterError
 from .cluster import TlsFiles as TlsFiles
-from .identify import FleetRun as FleetRun
+from .history import HISTORY_COLUMNS as HISTORY_COLUMNS
+from .history import Outlier as Outlier
+from .history import dated_series_of as dated_series_of
+from .history import outliers_of as outliers_of
+from .history import series_of as series_of
 from .identify import JobError as JobError
 from .identify import Progress as Progress
 from .identify import identify_fleet as identify_fleet
@@ -17,6 +23,7 @@ from .local_pool import LocalPool as LocalPool
 from .page import REPORTS as REPORTS
 from .page import report_name as report_name
 from .page import write_fleet_report as write_fleet_report
+from .resume import FleetRun as FleetRun
 from .stores import Source as Source
 from .stores import StoreError as StoreError
 from .stores import find_sources as find_sources

@@ -238,8 +238,9 @@ def version_remarks(versions: Mapping[str, Any]) -> tuple[str, ...]:
     for name in NUMERICAL:
         others = [str(found.get(name)) for found in workers if found.get(name) != own.get(name)]
         if others:
+            has = "worker has" if len(workers) == 1 else "workers have"
             remarks.append(
-                f"{len(others)} of {len(workers)} workers have {name} {', '.join(sorted(set(others)))}, this client "
+                f"{len(others)} of {len(workers)} {has} {name} {', '.join(sorted(set(others)))}, this client "
                 f"{own.get(name)}: the last digits of results may depend on which worker made them"
             )
     return tuple(remarks)

@@ -21,16 +21,14 @@ from iparam.errors import InputError, IparamError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.identify import check_settings, identify_payload
 from iparam.fleet.jobs import Failure, in_order, run_jobs
+from iparam.fleet.resume import FleetRun, RunPlan, labelled
 from iparam.fleet.stores import Source, find_sources
 from iparam.fleet.table import FleetTable
-from iparam.fleet.task import BUG, STORE, WORKER, FleetSettings, Task, identify_source
+from iparam.fleet.task import BUG, WORKER, FleetSettings, Task, first_columns, identify_source
 from iparam.recording.recording import Recording
 from iparam.robot.catalog import robot_names
 from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
-
-AGAIN = (STORE, WORKER)
-"""Errors that need not come again: --resume tries those recordings once more."""
 
 
 class JobError(IparamError):
@@ -61,44 +59,6 @@ class Progress:
     def seconds_left(self) -> float:
         """At that rate; infinite before the first."""
         return (self.total - self.done) / self.rate if self.done else float("inf")
-
-
-@dataclass(frozen=True, eq=False)
-class FleetRun:
-    """What a run has done.
-
-    Attributes:
-        found: recordings that the pattern names.
-        kept: rows of an earlier run that still hold; those of recordings whose time stamp is new, but whose contents
-            are the same, come to them while it runs.
-        done: recordings that were tried now.
-        errors: how many of them have an error.
-        other_versions: rows kept that another version of iparam made.
-        gone: recordings of the table that the pattern does not name, or not any more: their rows stay.
-        gone_otherwise: how many of them were made with other settings.
-        remarks: about the recordings' names; see `Layout.remarks`.
-        seconds: it took.
-    """
-
-    found: int
-    kept: int
-    done: int
-    errors: int
-    other_versions: int
-    gone: tuple[str, ...]
-    gone_otherwise: int
-    remarks: tuple[str, ...]
-    seconds: float
-
-    @property
-    def identified(self) -> int:
-        """Recordings that have a result now and had none, or another one, before."""
-        return self.done - self.errors
-
-    @property
-    def to_do(self) -> int:
-        """Recordings whose row is not kept."""
-        return self.found - self.kept
 
 
 def identify_many(
@@ -168,6 +128,8 @@ def identify_fleet(
             f"settings must be FleetSettings, got {type(chosen).__name__}; robot= and the others are in it"
         )
     table = FleetTable(output)
+    if not overwrite:
+        table.check()
     if table.exists and not (resume or overwrite):
         raise InputError(
             f"{table.folder} holds rows of an earlier run: resume=True does what is missing or changed, overwrite=True "
@@ -181,15 +143,20 @@ def identify_fleet(
     with table:
         if overwrite:
             table.clear()
-        plan = _Plan.of(sources, table, chosen)
+        plan = RunPlan.of(sources, table, chosen)
         run = dataclasses.replace(plan.run, remarks=remarks)
         if on_start is not None:
             on_start(run)
+        for earlier in plan.earlier.rows(plan.relabelled):
+            table.add(labelled(earlier, plan.sources[earlier["source"]], chosen))
         done = errors = unchanged = 0
         with contextlib.closing(_rows(chosen, plan.tasks, executor)) as rows:
             for row in rows:
                 same = "same" in row
-                full = {**plan.earlier[row["source"]], "stamp": row["stamp"]} if same else row
+                full: Mapping[str, Any] = row
+                if same:
+                    source = plan.sources[row["source"]]
+                    full = labelled(plan.earlier.row(source.name), source, chosen) | {"stamp": row["stamp"]}
                 table.add(full)
                 done += 1
                 unchanged += same
@@ -200,61 +167,6 @@ def identify_fleet(
     return dataclasses.replace(
         run, kept=run.kept + unchanged, done=done - unchanged, errors=errors, seconds=time.monotonic() - began
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Plan:
-    """What is to be done, and what is known from before.
-
-    Attributes:
-        run: before anything is done.
-        tasks: to do.
-        earlier: rows that may turn out to be the same.
-    """
-
-    run: FleetRun
-    tasks: list[Task]
-    earlier: Mapping[str, Mapping[str, Any]]
-
-    @classmethod
-    def of(cls, sources: list[Source], table: FleetTable, settings: FleetSettings) -> _Plan:
-        rows: dict[str, Mapping[str, Any]] = {}
-        if table.exists:
-            columns = ["checksum", "stamp", "settings", "version", "error_kind"]
-            rows = {row["source"]: row for row in table.read(columns).to_pylist()}
-        text, tasks, touched, kept = settings.text, [], set(), []
-        for source in sources:
-            row = rows.get(source.name)
-            if row is None or row["settings"] != text or _again(row):
-                tasks.append(Task(source))
-            elif row["stamp"] != source.stamp:
-                tasks.append(Task(source, row["checksum"] or ""))
-                touched.add(source.name)
-            else:
-                kept.append(row)
-        named = {source.name for source in sources}
-        gone = [row for name, row in rows.items() if name not in named]
-        earlier = {}
-        if touched:
-            earlier = {row["source"]: row for row in table.read().to_pylist() if row["source"] in touched}
-        run = FleetRun(
-            found=len(sources),
-            kept=len(kept),
-            done=0,
-            errors=0,
-            other_versions=sum(row["version"] != iparam.__version__ for row in kept),
-            gone=tuple(row["source"] for row in gone),
-            gone_otherwise=sum(row["settings"] != text for row in gone),
-            remarks=(),
-            seconds=0.0,
-        )
-        return cls(run, tasks, earlier)
-
-
-def _again(row: Mapping[str, Any]) -> bool:
-    """Whether the error of a row need not come again."""
-    kind = row["error_kind"]
-    return kind in AGAIN or (kind == BUG and row["version"] != iparam.__version__)
 
 
 def _rows(settings: FleetSettings, tasks: list[Task], executor: Executor | None) -> Generator[Mapping[str, Any]]:
@@ -268,11 +180,7 @@ def _rows(settings: FleetSettings, tasks: list[Task], executor: Executor | None)
         assert outcome.failure is not None
         source = tasks[outcome.index].source
         yield {
-            "source": source.name,
-            "size": source.size,
-            "stamp": source.stamp,
-            "settings": settings.text,
-            "version": iparam.__version__,
+            **first_columns(settings, source),
             "error": outcome.failure.sentence,
             "error_kind": WORKER if outcome.failure.kind == "worker" else BUG,
             "identified": datetime.datetime.now(datetime.UTC),
@@ -325,7 +233,10 @@ def _each_checked(recordings: Iterable[Recording]) -> Iterator[Recording]:
 
 
 def _called(value: object) -> str:
-    return f"{str(value)!r:.80}" if isinstance(value, str | os.PathLike) else f"a {type(value).__name__}"
+    if isinstance(value, str | os.PathLike):
+        return f"{str(value)!r:.80}"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def _as_error(failure: Failure) -> IparamError:

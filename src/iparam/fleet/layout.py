@@ -1,15 +1,17 @@
-"""`Layout`: what the parts of a recording's name mean: which arm, which tool, when."""
+"""`Layout`: what the parts of a recording's name mean; `label_columns`: whose it is, by name, recording and store."""
 
 from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from iparam.errors import InputError
-from iparam.fleet.stores import SUFFIXES
+from iparam.fleet.stores import SUFFIXES, Source
 
 FIELDS = ("arm", "tool", "time")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}|(\*\*?)|(\?)")
@@ -19,11 +21,36 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class Labels:
-    """What a name says: ``arm`` and ``tool`` ("" if it does not), and when it was recorded."""
+    """What a name or a recording says: ``arm`` and ``tool`` ("" if it does not), and when it was recorded."""
 
     arm: str = ""
     tool: str = ""
     recorded: datetime.datetime | None = None
+
+    @classmethod
+    def stated(cls, metadata: Mapping[str, Any]) -> Labels:
+        """What a recording states itself; a time is UTC unless it says."""
+        when = None
+        if isinstance(metadata.get("recorded"), str):
+            with contextlib.suppress(ValueError):
+                when = datetime.datetime.fromisoformat(metadata["recorded"])
+                when = when if when.tzinfo is not None else when.replace(tzinfo=datetime.UTC)
+        arm = _text(metadata.get("arm")) or _text(metadata.get("serial_number"))
+        return cls(arm, _text(metadata.get("tool")), when)
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Labels:
+        """What the recording of a row stated itself."""
+        return cls(row["stated_arm"] or "", row["stated_tool"] or "", row["stated_recorded"])
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What the table keeps of it, so that another layout needs no recording to be read again."""
+        return {
+            "stated_arm": self.arm or None,
+            "stated_tool": self.tool or None,
+            "stated_recorded": self.recorded,
+        }
 
 
 @dataclass(frozen=True)
@@ -43,8 +70,9 @@ class Layout:
             known = ", ".join(f"{{{name}}}" for name in FIELDS)
             example = "{arm}/{tool}/{time}"
             raise InputError(f"layout= must name some of {known}, each once, e.g. {example!r}; got {self.text!r}")
-        self.expression()
+        _ = self.expression  # compiled once, here
 
+    @functools.cached_property
     def expression(self) -> re.Pattern[str]:
         """The pattern as a regular expression."""
         parts, end = [], 0
@@ -60,8 +88,7 @@ class Layout:
 
     def labels(self, name: str) -> Labels | None:
         """What the name of a source says; None where it does not fit the pattern."""
-        expression = self.expression()
-        match = expression.fullmatch(_without_suffix(name)) or expression.fullmatch(name)
+        match = self.expression.fullmatch(_without_suffix(name)) or self.expression.fullmatch(name)
         if match is None:
             return None
         found = match.groupdict()
@@ -80,15 +107,17 @@ class Layout:
             raise InputError(f"{said} fits none of the recordings: {_listed(misfits)}{self._way_out(misfits)}")
         remarks = []
         if misfits:
+            whose = "it has" if len(misfits) == 1 else "these have"
             remarks.append(
-                f"{said} does not fit {len(misfits)} of {len(names)} recordings, {_listed(misfits)}: these have the "
-                f"arm, tool and time that they state themselves, or none{self._way_out(misfits)}"
+                f"{said} does not fit {len(misfits)} of {len(names)} recordings, {_listed(misfits)}: {whose} the arm, "
+                f"tool and time of the recording's own metadata, or none{self._way_out(misfits)}"
             )
         undated = [name for name, labels in found.items() if labels is not None and labels.recorded is None]
         if undated and "{time}" in self.text:
+            whose = "it has" if len(undated) == 1 else "these have"
             remarks.append(
                 f"the {{time}} of {said} is no date in {len(undated)} of {len(names)} recordings, {_listed(undated)}: "
-                "these have the time that they state themselves, or that of the file"
+                f"{whose} the time of the recording's own metadata, or that of the file"
             )
         return remarks
 
@@ -98,6 +127,24 @@ class Layout:
         if shorter == self.text or any(Layout(shorter).labels(name) is None for name in misfits):
             return ""
         return f"; {shorter!r}, without a suffix, fits all"
+
+
+def label_columns(layout: Layout | None, source: Source, stated: Labels) -> dict[str, Any]:
+    """The columns that say whose a recording is: by its name, else by what it states, the time else by the store."""
+    named = (None if layout is None else layout.labels(source.name)) or Labels()
+    stored = None if source.modified is None else datetime.datetime.fromtimestamp(source.modified, datetime.UTC)
+    times = ((named.recorded, "name"), (stated.recorded, "recording"), (stored, "store"))
+    when, origin = next(((when, origin) for when, origin in times if when is not None), (None, None))
+    return {
+        "arm": named.arm or stated.arm or None,
+        "tool": named.tool or stated.tool or None,
+        "recorded": when,
+        "recorded_from": origin,
+    }
+
+
+def _text(value: object) -> str:
+    return str(value)[:200] if value else ""
 
 
 def _without_suffix(name: str) -> str:

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from iparam.errors import InputError, MissingExtraError
 from iparam.robot.batching import get_num_threads, set_num_threads
+from iparam.robot.kernels.notice import say_if, was_said
 
 ONE_THREAD = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS"), "1"
@@ -36,17 +37,23 @@ class LocalPool(Executor):
     def __init__(self, num_workers: int | None = None) -> None:
         count = get_num_threads() if num_workers is None else num_workers
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise InputError(f"workers must be a whole number from 1, got {num_workers!r}")
+            raise InputError(f"workers= must be a whole number from 1, got {num_workers!r}")
         self.num_workers = count
+        self._first: Any = None
         self._pool = self._started()
 
     def _started(self) -> Executor:
         try:
-            from loky import ProcessPoolExecutor
+            from loky import ProcessPoolExecutor, backend
         except ImportError:
             raise MissingExtraError("loky", "fleet") from None
+        if self._first is None:  # taken by the first worker that compiles kernels, which says so
+            self._first = backend.get_context("loky").Semaphore(0 if was_said() else 1)
         pool: Executor = ProcessPoolExecutor(
-            self.num_workers, env=ONE_THREAD, initializer=_begin, initargs=(os.getpid(), list(sys.path))
+            self.num_workers,
+            env=ONE_THREAD,
+            initializer=_begin,
+            initargs=(os.getpid(), list(sys.path), self._first),
         )
         return pool
 
@@ -75,8 +82,9 @@ class LocalPool(Executor):
         return self
 
 
-def _begin(caller: int, path: list[str]) -> None:
+def _begin(caller: int, path: list[str], first: Any) -> None:
     """First of all in a worker."""
+    say_if(lambda: bool(first.acquire(block=False)))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's, which then ends its workers
     sys.path[:] = path
     set_num_threads(1)

@@ -15,9 +15,19 @@ import numpy as np
 
 from iparam.errors import InputError
 from iparam.files.atomic import write_atomically
-from iparam.fleet.history import FEWEST, Change, Outlier, Series, changes_of, dated_series_of, outliers_of, series_of
-from iparam.fleet.summary import FleetSummary, Group, summarize
-from iparam.fleet.table import FleetTable
+from iparam.fleet.changes import Change, changes_of
+from iparam.fleet.history import (
+    FEWEST,
+    HISTORY_COLUMNS,
+    Outlier,
+    Series,
+    dated_series_of,
+    fleets_of,
+    outliers_of,
+    series_of,
+)
+from iparam.fleet.summary import SUMMARY_COLUMNS, FleetSummary, Group, summarize
+from iparam.fleet.table import FleetTable, Rows
 from iparam.fleet.task import options_of
 from iparam.plotting.matplotlib_backend import (
     BLUE,
@@ -44,6 +54,7 @@ MOST_TOLD = 3
 MOST_LISTED = 200
 """Rows of a list: refuted recordings, errors, outliers."""
 
+_COLUMNS = [*dict.fromkeys([*SUMMARY_COLUMNS, *HISTORY_COLUMNS, "sentence", "cause_sentences", "settings"])]
 _UNFINISHED = Paragraph(
     "The run that makes this table has not come to its end: it goes on, or was cut off. Recordings are missing, or "
     "stand here as an earlier run left them; the same 'iparam fleet identify' with --resume does the rest.",
@@ -67,7 +78,7 @@ def write_fleet_report(folder: str | os.PathLike[str], output: str | os.PathLike
     if place.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"a report is an HTML file: give a path that ends in .html, not {str(place)!r}")
     table = FleetTable(folder)
-    rows = table.read().to_pylist()
+    rows = table.rows(_COLUMNS)
     with plot_style():
         sections = _sections(rows, Path(folder), place)
     if table.unfinished:
@@ -86,7 +97,7 @@ def report_name(source: str) -> str:
     return f"{kept}-{hashlib.blake2b(source.encode(), digest_size=4).hexdigest()}.html"
 
 
-def _sections(rows: Sequence[Mapping[str, Any]], folder: Path, page: Path) -> list[Section]:
+def _sections(rows: Rows, folder: Path, page: Path) -> list[Section]:
     series, histories = series_of(rows), dated_series_of(rows)
     changes = {id(one): changes_of(one) for one in histories}
     summary, outliers = summarize(rows), outliers_of(series)
@@ -101,7 +112,7 @@ def _sections(rows: Sequence[Mapping[str, Any]], folder: Path, page: Path) -> li
     ]
 
 
-def _short(rows: Sequence[Mapping[str, Any]], summary: FleetSummary, changes: int, outliers: int) -> Section:
+def _short(rows: Rows, summary: FleetSummary, changes: int, outliers: int) -> Section:
     """How many of what, and what to know before anything else is believed."""
     counts = {
         name: sum(getattr(group, name) for group in summary.groups) for name in ("good", "usable", "refuted", "errors")
@@ -118,7 +129,20 @@ def _short(rows: Sequence[Mapping[str, Any]], summary: FleetSummary, changes: in
         listed = "; ".join(f"{count} with {options}" for options, count in settings.most_common(MOST_TOLD))
         more = f"; and {len(settings) - MOST_TOLD} more" if len(settings) > MOST_TOLD else ""
         blocks.append(Paragraph(f"Not all rows were made with the same options: {listed}{more}.", "verdict caution"))
+    if summary.copies:
+        blocks.append(Paragraph(_told_of_copies(summary.copies), "verdict caution"))
     return Section("short", "In short", blocks)
+
+
+def _told_of_copies(copies: Sequence[Sequence[str]]) -> str:
+    """Which recordings are the same file under several names."""
+    more = sum(len(names) - 1 for names in copies)
+    listed = "; ".join(" = ".join(names[:MOST_TOLD]) for names in copies[:MOST_TOLD])
+    rest = ", ..." if len(copies) > MOST_TOLD or any(len(names) > MOST_TOLD for names in copies) else ""
+    return (
+        f"{_counted(more, 'recording has', 'recordings have')} the contents of another, under another name: "
+        f"{listed}{rest}. Medians, histories and outliers count each contents once for an arm and tool."
+    )
 
 
 def _options_text(settings: str | None) -> str:
@@ -164,7 +188,8 @@ def _over_time(series: Sequence[Series], changes: Mapping[int, list[Change]]) ->
     cards = [_history(one, changes[id(one)], place) for place, one in enumerate(drawn[:MOST_FIGURES])]
     blocks: list[Any] = [Cards(cards)] if cards else [Paragraph("No load has two recordings with times of their own.")]
     if len(drawn) > MOST_FIGURES:
-        blocks.append(Paragraph(f"{len(drawn) - MOST_FIGURES} more are not drawn: those above have most changes."))
+        more = _counted(len(drawn) - MOST_FIGURES, "more is", "more are")
+        blocks.append(Paragraph(f"{more} not drawn: those above have most changes."))
     return Section("time", "Loads over time", blocks)
 
 
@@ -188,7 +213,8 @@ def _history(one: Series, changes: Sequence[Change], place: int) -> Card:
     date_ticks(axes[-1].xaxis)
     first = changes[:MOST_TOLD]
     told = " ".join(f"{change.sentence[:1].upper()}{change.sentence[1:]}.".replace("?.", "?") for change in first)
-    more = f" {len(changes) - MOST_TOLD} more are listed below." if len(changes) > MOST_TOLD else ""
+    rest = len(changes) - MOST_TOLD
+    more = f" {_counted(rest, 'more is', 'more are')} in the list of changes." if rest > 0 else ""
     description = f"{len(one.times)} recordings with their 95 % intervals. {told}{more}".strip()
     return figure_card(figure, f"history-{place}", one.label, description)
 
@@ -199,10 +225,10 @@ def _moving(one: Series) -> int:
     return int(np.argmax(spread))
 
 
-def _told_of_times(rows: Sequence[Mapping[str, Any]]) -> list[Paragraph]:
+def _told_of_times(rows: Rows) -> list[Paragraph]:
     """What is to be known of times and arms before a history is believed."""
     told = []
-    undated = sum(row["recorded_from"] == "store" for row in rows)
+    undated = sum(row["recorded_from"] == "store" and row["error"] is None for row in rows)
     if undated:
         told.append(
             f"{_counted(undated, 'recording has', 'recordings have')} no time but that of the file, which is when it "
@@ -237,18 +263,18 @@ def _changes(series: Sequence[Series], changes: Mapping[int, list[Change]], told
 def _outliers(outliers: Sequence[Outlier], series: Sequence[Series]) -> Section:
     lines = [[outlier.source, outlier.label, outlier.sentence] for outlier in outliers]
     if not lines:
-        compared = sum(len(one.times) for one in series)
+        compared = sum(len(one.times) for members in fleets_of(series).values() for one in members)
         text = (
-            f"Of {compared} good or usable recordings none differs from the others of its tool."
-            if compared > 1
-            else "There is nothing to compare: fewer than two recordings are good or usable."
+            f"Of {compared} good or usable recordings none differs from the others of its robot and tool."
+            if compared
+            else f"There is nothing to compare: no robot and tool has {FEWEST} good or usable recordings."
         )
         return Section("outliers", "Outliers", [Paragraph(text)])
     table = Table(["recording", "robot, arm, tool", "what"], lines[:MOST_LISTED], "Outliers", "words")
     return Section("outliers", "Outliers against the fleet", [table, *_more(lines)])
 
 
-def _causes(rows: Sequence[Mapping[str, Any]], summary: FleetSummary) -> Section:
+def _causes(rows: Rows, summary: FleetSummary) -> Section:
     blocks: list[Any] = []
     for title, counted, what in (("Causes", summary.causes, "cause"), ("Errors", summary.errors, "error")):
         if counted:
@@ -262,9 +288,10 @@ def _causes(rows: Sequence[Mapping[str, Any]], summary: FleetSummary) -> Section
     return Section("causes", "Causes and errors", blocks or [Paragraph("None: every recording was good or usable.")])
 
 
-def _full_reports(rows: Sequence[Mapping[str, Any]], folder: Path, page: Path) -> Section:
+def _full_reports(rows: Rows, folder: Path, page: Path) -> Section:
     reports = folder / REPORTS
-    made = {row["source"]: name for row in rows if (reports / (name := report_name(row["source"]))).is_file()}
+    there = {path.name for path in reports.glob("*.html")}
+    made = {row["source"]: name for row in rows if there and (name := report_name(row["source"])) in there}
     text = (
         "The full report of any recording is made on demand, with the pattern and the options that the table was made "
         "with: iparam fleet report DIR --from PATTERN --full RECORDING"

@@ -116,7 +116,8 @@ def find_sources(pattern: str, options: Mapping[str, Any] | None = None) -> list
     wanted = "" if any(mark in posixpath.splitext(path)[1] for mark in _MAGIC) else posixpath.splitext(path)[1].lower()
     sources = list(_grouped(found, root, system, pattern, wanted))
     if not sources:
-        seen = f", only {len(found)} files of other kinds" if found else ""
+        files = "file" if len(found) == 1 else "files"
+        seen = f", only {len(found)} {files} of other kinds" if found else ""
         raise StoreError(f"{pattern} has no recordings{seen}: they end in {', '.join(SUFFIXES)}")
     return sorted(sources, key=lambda source: source.name)
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from iparam.estimation.estimate import DERIVED_NAMES
-
 USABLE = ("good", "usable")
 _NUMBER = re.compile(r"[-+]?\d[\d.]*(e[-+]?\d+)?")
 _BYTES = re.compile(r"b'[^']*'")
+_Counted = tuple[str | None, bool, tuple[float, float | None] | None]
+"""Of a row: its verdict, whether it has an error, and the mass with its deviation if they count."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Group:
         tool: what it carried; "" if nothing says so.
         recordings: all of them.
         good, usable, refuted, errors: how many are what.
-        mass: median of those that are good or usable [kg]; NaN if none is.
+        mass: median of those that are good or usable, each of several copies once [kg]; NaN if none is.
         mass_deviation: median of their standard deviations [kg].
         mass_scatter: of the masses from recording to recording, as a standard deviation, by the median absolute
             deviation [kg]; NaN for fewer than three.
@@ -55,43 +55,53 @@ class FleetSummary:
         causes: slugs of causes, most frequent first, and in how many recordings.
         errors: errors that differ in names and numbers only, as the first of them has it, most frequent first, and
             in how many recordings.
+        copies: names of recordings that have the same contents, each group once.
     """
 
     groups: tuple[Group, ...]
     causes: tuple[tuple[str, int], ...]
     errors: tuple[tuple[str, int], ...]
+    copies: tuple[tuple[str, ...], ...]
 
 
 SUMMARY_COLUMNS = [
-    "robot", "arm", "tool", "verdict", "error", "causes", *DERIVED_NAMES[:1], f"{DERIVED_NAMES[0]}_deviation",
+    "checksum", "robot", "arm", "tool", "verdict", "error", "causes", "mass", "mass_deviation",
 ]  # fmt: skip
 """Of the table, that `summarize` needs."""
 
 
 def summarize(rows: Iterable[Mapping[str, Any]]) -> FleetSummary:
     """Count the rows of a table."""
-    groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    groups: dict[tuple[str, str, str], list[_Counted]] = {}
     causes: Counter[str] = Counter()
     errors: Counter[str] = Counter()
     examples: dict[str, str] = {}
+    contents: dict[str, list[str]] = {}
     for row in rows:
-        key = (row["robot"] or "", row["arm"] or "", row["tool"] or "")
-        groups.setdefault(key, []).append(row)
         causes.update(set(row["causes"] or ()))
+        is_copy = False
         if row["error"] is not None:
             kind = _kind_of(row["error"], row["source"])
             errors[kind] += 1
             examples.setdefault(kind, _with_name(row["error"], row["source"]))
+        elif row["checksum"] is not None:
+            same = contents.setdefault(row["checksum"], [])
+            same.append(row["source"])
+            is_copy = len(same) > 1
+        sound = row["verdict"] in USABLE and row["mass"] is not None and not is_copy
+        mass = (row["mass"], row["mass_deviation"]) if sound else None
+        key = (row["robot"] or "", row["arm"] or "", row["tool"] or "")
+        groups.setdefault(key, []).append((row["verdict"], row["error"] is not None, mass))
     made = tuple(_group(key, members) for key, members in sorted(groups.items()))
     told = tuple((examples[kind], count) for kind, count in errors.most_common())
-    return FleetSummary(made, tuple(causes.most_common()), told)
+    copies = tuple(tuple(names) for names in contents.values() if len(names) > 1)
+    return FleetSummary(made, tuple(causes.most_common()), told, copies)
 
 
-def _group(key: tuple[str, str, str], rows: list[Mapping[str, Any]]) -> Group:
-    verdicts = Counter(row["verdict"] for row in rows)
-    sound = [row for row in rows if row["verdict"] in USABLE and row["mass"] is not None]
-    masses = np.array([row["mass"] for row in sound])
-    deviations = np.array([row["mass_deviation"] for row in sound], dtype=np.float64)
+def _group(key: tuple[str, str, str], rows: list[_Counted]) -> Group:
+    verdicts = Counter(verdict for verdict, _, _ in rows)
+    sound = np.array([mass for _, _, mass in rows if mass is not None], dtype=np.float64).reshape(-1, 2)
+    masses, deviations = sound.T
     middle = float(np.median(masses)) if masses.size else float("nan")
     return Group(
         *key,
@@ -99,7 +109,7 @@ def _group(key: tuple[str, str, str], rows: list[Mapping[str, Any]]) -> Group:
         good=verdicts["good"],
         usable=verdicts["usable"],
         refuted=verdicts["refuted"],
-        errors=sum(row["error"] is not None for row in rows),
+        errors=sum(has_error for _, has_error, _ in rows),
         mass=middle,
         mass_deviation=float(np.median(deviations)) if masses.size else float("nan"),
         mass_scatter=1.4826 * float(np.median(np.abs(masses - middle))) if masses.size >= 3 else float("nan"),

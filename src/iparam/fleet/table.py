@@ -12,6 +12,7 @@ import secrets
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -22,6 +23,7 @@ import pyarrow.parquet as pq
 from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.estimation.estimate import DERIVED_NAMES
 from iparam.files.atomic import atomic_file
+from iparam.files.kind import FileKind, kind_of
 
 if sys.platform != "win32":
     import fcntl
@@ -37,6 +39,7 @@ SECONDS_A_PIECE = 10.0
 PHI_NAMES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 BIAS_NAMES = ("fx", "fy", "fz", "tx", "ty", "tz")
 
+_MAGIC = b"PAR1"
 _TEXTS = pa.list_(pa.string())
 SCHEMA = pa.schema(
     [
@@ -49,6 +52,9 @@ SCHEMA = pa.schema(
         pa.field("tool", pa.string()),
         pa.field("recorded", pa.timestamp("us", tz="UTC")),
         pa.field("recorded_from", pa.string()),
+        pa.field("stated_arm", pa.string()),
+        pa.field("stated_tool", pa.string()),
+        pa.field("stated_recorded", pa.timestamp("us", tz="UTC")),
         pa.field("duration", pa.float64()),
         pa.field("samples", pa.int64()),
         *(pa.field(name, pa.float64()) for name in DERIVED_NAMES),
@@ -77,6 +83,22 @@ SCHEMA = pa.schema(
 squares [N, N m]; ``identified`` and ``seconds``, when and how long, are the only ones that differ from run to run."""
 
 
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows as mappings, made whenever they are gone through, a few at a time: all at once take ten times the memory."""
+
+    table: pa.Table
+
+    def __len__(self) -> int:
+        """How many."""
+        return int(self.table.num_rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Each in turn."""
+        for some in self.table.to_batches(max_chunksize=ROWS_A_PIECE):
+            yield from some.to_pylist()
+
+
 class FleetTable:
     """The table in a folder; rows are added within a ``with`` block.
 
@@ -101,6 +123,15 @@ class FleetTable:
     def unfinished(self) -> bool:
         """Whether the last run has not come to its end: it was cut off, or still goes on."""
         return (self.folder / PIECES).is_dir()
+
+    def check(self) -> None:
+        """Refuse what is none of iparam's tables, or is damaged so that it cannot be opened.
+
+        Raises:
+            FileFormatError: says what it is, and what to do.
+        """
+        for path in self._files():
+            _open(path)
 
     def __enter__(self) -> Self:
         """Make the folder, and keep others from writing into it meanwhile."""
@@ -137,7 +168,7 @@ class FleetTable:
         if not self._rows:
             return
         piece = self.folder / PIECES / f"{self._run}-{self._count:06d}.parquet"
-        _write(piece, pa.Table.from_pylist(list(self._rows), SCHEMA))
+        self._write(piece, pa.Table.from_pylist(list(self._rows), SCHEMA))
         self._count += 1
         self._rows = []
 
@@ -145,7 +176,7 @@ class FleetTable:
         """One file of all pieces, by source; they go once it is on disk."""
         pieces = list(self._pieces())
         if pieces:
-            _write(self.folder / TABLE, self.read())
+            self._write(self.folder / TABLE, self.read())
         for piece in pieces:
             piece.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
@@ -159,22 +190,42 @@ class FleetTable:
     def clear(self) -> None:
         """Delete all rows."""
         for path in (*self._pieces(), self.folder / TABLE):
-            path.unlink(missing_ok=True)
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise InputError(f"{path} cannot be deleted: {error.strerror or error}") from None
 
     def read(self, columns: list[str] | None = None) -> pa.Table:
         """All rows that are on disk, one a recording, by source.
 
         Raises:
-            FileFormatError: there is no table, or it is none of iparam's.
+            FileFormatError: there is no table, it is none of iparam's, or it is damaged.
         """
-        files = [path for path in (self.folder / TABLE, *self._pieces()) if path.exists()]
+        files = self._files()
         if not files:
             raise FileFormatError(f"{self.folder} has no {TABLE}: iparam fleet identify writes it")
-        wanted = None if columns is None else list(dict.fromkeys(["source", *columns]))
+        wanted = SCHEMA.names if columns is None else list(dict.fromkeys(["source", *columns]))
         rows = pa.concat_tables([_read(path, wanted) for path in files])
         newest = {source: place for place, source in enumerate(rows["source"].to_pylist())}
         order = [newest[source] for source in sorted(newest)]
         return rows.take(pa.array(order, pa.int64()))
+
+    def rows(self, columns: list[str] | None = None) -> Rows:
+        """`read`, as mappings."""
+        return Rows(self.read(columns))
+
+    def _files(self) -> list[Path]:
+        return [path for path in (self.folder / TABLE, *self._pieces()) if path.exists()]
+
+    def _write(self, path: Path, rows: pa.Table) -> None:
+        try:
+            with atomic_file(path) as stream:
+                pq.write_table(rows, stream, compression="zstd", write_page_checksum=True)
+        except InputError as error:  # no room, or no right to write any more
+            kept = "The rows before are kept" if self.exists else "No row was written before"
+            raise IparamError(
+                f"{error}. {kept}: when there is room again, the same with resume=True does the rest"
+            ) from None
 
     def _pieces(self) -> Iterator[Path]:
         """From the oldest to the newest."""
@@ -197,22 +248,55 @@ def _hold(folder: Path) -> int | None:
     return held
 
 
-def _write(path: Path, rows: pa.Table) -> None:
+def _open(path: Path) -> pq.ParquetFile:
+    """A file of the table, once it is known to be one."""
+    if not path.is_file():
+        raise FileFormatError(
+            f"{path} is no file, and the table cannot be there: choose another folder, or move it away"
+        )
     try:
-        with atomic_file(path) as stream:
-            pq.write_table(rows, stream, compression="zstd")
-    except InputError as error:  # no room, or no right to write any more
-        raise IparamError(
-            f"{error}. The rows before are kept: when there is room again, the same with resume=True does the rest"
-        ) from None
-
-
-def _read(path: Path, columns: list[str] | None) -> pa.Table:
-    try:
-        file = pq.ParquetFile(path)
+        file = pq.ParquetFile(path, page_checksum_verification=True)
         stated = (file.schema_arrow.metadata or {}).get(b"iparam", b"").decode(errors="replace")
-        if stated != FORMAT:
-            raise FileFormatError(f"{path} is no table of iparam fleet identify ({FORMAT}), but {stated or 'another'}")
-        return file.read(columns)
     except (pa.ArrowException, OSError) as error:
-        raise FileFormatError(f"cannot read {path}: {' '.join(str(error).split())[:200]}") from None
+        raise _unreadable(path, error) from None
+    if stated != FORMAT:
+        found = kind_of(path)
+        what = f"{found or 'a Parquet file of another program'}, not a table of a fleet"
+        if found is FileKind.FLEET:
+            what = f"a table of another version of iparam ({stated})"
+        raise FileFormatError(f"{path} is {what}: choose another folder, or move it away")
+    return file
+
+
+def _read(path: Path, columns: list[str]) -> pa.Table:
+    """Columns of a file of the table; what it does not have is null."""
+    schema = pa.schema([SCHEMA.field(name) for name in columns], SCHEMA.metadata)
+    file = _open(path)
+    try:
+        rows = file.read(columns)
+        return pa.concat_tables([rows, schema.empty_table()], promote_options="default").select(columns).cast(schema)
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> FileFormatError:
+    """What is wrong with a file of the table, and what to do; nothing is deleted because of it."""
+    if isinstance(error, OSError) and error.errno is not None and error.strerror:
+        return FileFormatError(f"cannot read {path}: {error.strerror}")
+    return FileFormatError(
+        f"{path} is damaged: {_damage(path)}. Nothing was changed. Put a copy of it back; or move it away, and 'iparam "
+        "fleet identify' with --resume does again what has no row any more"
+    )
+
+
+def _damage(path: Path) -> str:
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        begins = stream.read(len(_MAGIC)) == _MAGIC
+        stream.seek(max(0, size - len(_MAGIC)))
+        ends = stream.read() == _MAGIC
+    if size == 0:
+        return "it is empty"
+    if begins and not ends:
+        return "its end is missing, or overwritten"
+    return "what it holds does not fit its checksums" if begins else "it does not begin as a Parquet file does"

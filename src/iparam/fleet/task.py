@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import hashlib
@@ -16,10 +17,10 @@ from typing import Any
 import numpy as np
 
 import iparam
-from iparam.errors import IparamError
+from iparam.errors import ContradictionError, IparamError
 from iparam.estimation.estimate import DERIVED_NAMES, Estimate
 from iparam.estimation.payload.identify import identify_payload
-from iparam.fleet.layout import Labels, Layout
+from iparam.fleet.layout import Labels, Layout, label_columns
 from iparam.fleet.stores import Source, StoreError, fetched
 from iparam.fleet.table import BIAS_NAMES, PHI_NAMES
 from iparam.recording.followers import with_followers
@@ -102,19 +103,7 @@ def identify_source(settings: FleetSettings, task: Task) -> dict[str, Any]:
     A recording whose contents are those of ``task.known`` is not identified again: its row has the key ``same``.
     """
     source, began = task.source, time.perf_counter()
-    labels = (None if settings.layout is None else settings.layout.labels(source.name)) or Labels()
-    row: dict[str, Any] = {
-        "source": source.name,
-        "size": source.size,
-        "stamp": source.stamp,
-        "robot": settings.robot_name,
-        "arm": labels.arm,
-        "tool": labels.tool,
-        "recorded": labels.recorded,
-        "recorded_from": None if labels.recorded is None else "name",
-        "settings": settings.text,
-        "version": iparam.__version__,
-    }
+    row = first_columns(settings, source)
     # A path of a machine, or an address of a store, belongs into no result.
     hidden = {file.path: source.name for file in source.files}
     try:
@@ -123,8 +112,12 @@ def identify_source(settings: FleetSettings, task: Task) -> dict[str, Any]:
             if local.checksum == task.known:
                 return {"source": source.name, "stamp": source.stamp, "same": True}
             hidden = {os.path.realpath(local.path): source.name, str(local.path): source.name, **hidden}
-            recording = _read(settings, source, local.path)
-            row |= _facts(recording, source, labels)
+            try:
+                recording = _read(settings, source, local.path)
+            except ContradictionError:  # it may be another arm's, and says so
+                row |= _facts(settings, source, _read_as_stated(settings, source, local.path))
+                raise
+            row |= _facts(settings, source, recording)
             told, robot = _with_arm(settings, recording)
             row |= estimate_columns(identify_payload(told, robot, **settings.identifying))
     except StoreError as error:
@@ -137,6 +130,19 @@ def identify_source(settings: FleetSettings, task: Task) -> dict[str, Any]:
     row["identified"] = datetime.datetime.now(datetime.UTC)
     row["seconds"] = time.perf_counter() - began
     return row
+
+
+def first_columns(settings: FleetSettings, source: Source) -> dict[str, Any]:
+    """What is known of a recording before it is read."""
+    return {
+        "source": source.name,
+        "size": source.size,
+        "stamp": source.stamp,
+        "robot": settings.robot_name,
+        **label_columns(settings.layout, source, Labels()),
+        "settings": settings.text,
+        "version": iparam.__version__,
+    }
 
 
 def identify_fully(settings: FleetSettings, source: Source) -> tuple[Recording, Robot | None, Estimate]:
@@ -169,6 +175,13 @@ def _read(settings: FleetSettings, source: Source, path: Path) -> Recording:
     return with_gravity(recording, None if settings.gravity is None else np.array(settings.gravity))
 
 
+def _read_as_stated(settings: FleetSettings, source: Source, path: Path) -> Recording:
+    """A recording that is not of the robot given, for what it says of itself; an empty one if that cannot be read."""
+    with contextlib.suppress(IparamError):
+        return _read(dataclasses.replace(settings, robot=None, tip=None), source, path)
+    return Recording()
+
+
 def _with_arm(settings: FleetSettings, recording: Recording) -> tuple[Recording, Robot | None]:
     """The recording and its arm, as the command `identify payload` has them."""
     given = settings.robot
@@ -180,26 +193,14 @@ def _with_arm(settings: FleetSettings, recording: Recording) -> tuple[Recording,
     return told, robot
 
 
-def _facts(recording: Recording, source: Source, labels: Labels) -> dict[str, Any]:
-    """What a recording says of itself: arm, tool, when and how long."""
-    stated = recording.metadata
-    when, origin = labels.recorded, "name"
-    if when is None and isinstance(stated.get("recorded"), str):
-        try:
-            when, origin = datetime.datetime.fromisoformat(stated["recorded"]), "recording"
-        except ValueError:
-            when = None
-    if when is None and source.modified is not None:
-        when, origin = datetime.datetime.fromtimestamp(source.modified, datetime.UTC), "store"
-    if when is not None and when.tzinfo is None:
-        when = when.replace(tzinfo=datetime.UTC)
+def _facts(settings: FleetSettings, source: Source, recording: Recording) -> dict[str, Any]:
+    """What a recording says of itself: robot, arm, tool, when and how long."""
+    stated = Labels.stated(recording.metadata)
     spans = [(signal.time[0], signal.time[-1]) for signal in recording.signals.values() if signal.num_samples]
     return {
-        "robot": Path(recording.robot).stem if recording.robot else None,
-        "arm": labels.arm or _text(stated.get("arm")) or _text(stated.get("serial_number")),
-        "tool": labels.tool or _text(stated.get("tool")),
-        "recorded": when,
-        "recorded_from": None if when is None else origin,
+        "robot": Path(recording.robot).stem if recording.robot else settings.robot_name,
+        **label_columns(settings.layout, source, stated),
+        **stated.columns,
         "duration": float(max(end for _, end in spans) - min(start for start, _ in spans)) if spans else None,
         "warnings": list(recording.warnings),
     }
@@ -236,10 +237,6 @@ def estimate_columns(estimate: Estimate) -> dict[str, Any]:
 
 def _known(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
-
-
-def _text(value: object) -> str | None:
-    return str(value)[:200] if value else None
 
 
 def _clean(text: str, hidden: Mapping[str, str]) -> str:

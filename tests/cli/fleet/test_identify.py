@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +16,12 @@ import iparam
 from iparam.bridges.bag import write_bag
 from iparam.cli.main import main
 from iparam.fleet import FleetTable
+from iparam.fleet.history import COMPARED
 from iparam.recording import Recording
 from iparam.sensing.noise import noise_preset
 from iparam.trajectory import WindowedFourierTrajectory
 
+START = datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC)
 Q0 = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])
 
 
@@ -70,8 +74,9 @@ def test_events_then_a_table_and_causes(folder: Path, dask_scheduler: str, capsy
     assert events[2]["done"] == 2
     assert events[3]["causes"]["wrench-sign"] == 1
     assert events[3]["groups"][1]["tool"] == "saw"
-    assert "--layout '{arm}/{tool}.parquet' does not fit 1 of 2 recordings, bad.csv: these have" in err
+    assert "--layout '{arm}/{tool}.parquet' does not fit 1 of 2 recordings, bad.csv: it has the" in err
     assert (events[3]["done"], events[3]["identified"], events[3]["errors"]) == (2, 1, 1)
+    assert (events[3]["changes"], events[3]["outliers"], events[3]["copies"]) == ([], [], [])
     (row,) = [row for row in FleetTable("fleet").read().to_pylist() if row["error"] is None]
     told = Recording.load("runs/arm1/saw.parquet", robot="ur5e")
     assert row["causes"] == [cause["cause"] for cause in iparam.identify_payload(told, "ur5e").assessment["causes"]]
@@ -89,9 +94,9 @@ def test_events_then_a_table_and_causes(folder: Path, dask_scheduler: str, capsy
     assert main(["fleet", "identify", "other", "--output", "fleet", "--resume", "--scheduler", dask_scheduler]) == 1
     out, err = capsys.readouterr()
     assert "note: the table has 1 recording that other does not name, or not any more (arm1/saw.parquet)" in err
-    assert "they stay as they are, 1 of them made with other options" in err
+    assert "kept as before, 1 made with other options; --overwrite begins without it" in err
     assert "iparam: 1 recording\n" in err
-    assert "none of 1 recording could be identified" in err
+    assert "the only recording could not be identified" in err
     (row,) = [row for row in FleetTable("fleet").read().to_pylist() if row["error"] is None]
     assert row["verdict"] != "refuted"
     assert row["mass"] == pytest.approx(2.0, abs=0.02)
@@ -106,6 +111,9 @@ def test_events_then_a_table_and_causes(folder: Path, dask_scheduler: str, capsy
         (["--layout", "{robot}"], 2, "--layout must name some of"),
         (["--method", "all"], 2, "choose one"),
         (["--robot", "nonsense"], 2, "nonsense"),
+        (["--workers", "2.5"], 2, "Error parsing --workers: it needs a whole number, got '2.5'"),
+        (["--workers", "0"], 2, "--workers must be a whole number from 1, got 0"),
+        (["--time-range", "0", "end"], 2, "Error parsing --time-range: it needs a number, got 'end'"),
         (["--layout", "{arm}/{tool}/{time}.mcap"], 2, "fits none of the recordings: arm1/saw.parquet, bad.csv"),
     ],
 )
@@ -113,7 +121,7 @@ def test_what_cannot_be_is_refused(
     words: list[str], code: int, message: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*LINE, *words]) == code
-    assert message in " ".join(capsys.readouterr().err.split())
+    assert message in " ".join(capsys.readouterr().err.replace("│", "").split())
     assert not (folder / "fleet").exists()
 
 
@@ -124,6 +132,52 @@ def test_nothing_to_identify_and_nothing_identified(
     assert main(["fleet", "identify", "nowhere", "--output", "fleet", *where]) == 1
     assert "nowhere: it is not there" in capsys.readouterr().err
     assert main(["fleet", "identify", "runs/*.csv", "--robot", "ur5e", "--output", "fleet", *where]) == 1
-    assert "none of 1 recording could be identified" in capsys.readouterr().err
+    assert "the only recording could not be identified" in capsys.readouterr().err
     assert main(["fleet", "identify", "runs/*.csv", "--robot", "ur5e", "--output", "fleet", *where]) == 2
     assert "--resume" in capsys.readouterr().err
+
+
+def test_a_glob_that_the_shell_replaced_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, name in (
+        (["fleet", "identify", "runs/a.csv", "runs/b.csv", "--output", "fleet"], "PATTERN"),
+        (["fleet", "report", "fleet", "--from", "runs/a.csv", "runs/b.csv", "--full", "a.csv"], "--from"),
+    ):
+        assert main(words) == 2
+        err = capsys.readouterr().err
+        assert f"error: {name} is one pattern, got 2 words from 'runs/a.csv' to 'runs/b.csv'" in err
+        assert "put the pattern in quotes, e.g. 'runs/*.csv'" in err
+    assert main(["fleet", "identify", "--output", "fleet"]) == 2
+    assert "PATTERN is missing" in capsys.readouterr().err
+
+
+def test_a_damaged_table_is_neither_lost_nor_called_somebody_elses(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("fleet").mkdir()
+    Path("fleet/recordings.parquet").write_bytes(b"PAR1 cut off")
+    for words in ([*LINE, "--resume"], LINE, ["fleet", "report", "fleet"]):
+        assert main(words) == 1
+        assert "fleet/recordings.parquet is damaged: its end is missing" in capsys.readouterr().err
+    assert Path("fleet/recordings.parquet").read_bytes() == b"PAR1 cut off"
+
+
+def test_the_summary_tells_changes_outliers_and_copies(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the whole table, also where nothing is left to do."""
+    shutil.rmtree("runs/arm1")
+    line = [*LINE, "--resume"]
+    assert main(line) == 1
+    loads = [("a", place, 2.0 if place < 8 else 2.3, f"a{place}") for place in range(16)]
+    loads += [("b", place, 2.0, "same" if place > 7 else f"b{place}") for place in range(12)]
+    with FleetTable("fleet") as table:
+        for arm, place, mass, checksum in loads:
+            row: dict[str, Any] = {"source": f"{arm}/{place:03d}", "checksum": checksum, "robot": "ur5e", "arm": arm}
+            row |= {"recorded": START + datetime.timedelta(days=place), "recorded_from": "name", "verdict": "good"}
+            numbers = [mass + 1e-3 * (place % 3), 0.0, 0.0, 0.1 + 1e-4 * (place % 2)]
+            row |= dict(zip(COMPARED, numbers, strict=True))
+            table.add(row | dict.fromkeys((f"{name}_deviation" for name in COMPARED), 1e-3))
+    capsys.readouterr()
+    assert main(line) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^changes    1 over time, e.g. ur5e a: the mass goes from 2.* to 2\.3.* kg before", out, re.M)
+    assert re.search(r"^outliers   8 recordings, e.g. a/008: the mass 2\.3\d* kg, the fleet's median is", out, re.M)
+    assert "copies     3 recordings with the contents of another, e.g. b/009 of b/008" in out

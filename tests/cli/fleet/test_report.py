@@ -51,12 +51,19 @@ def test_a_page_and_a_full_report(
     assert main(again) == 1
     out, err = capsys.readouterr()
     assert "no full report of a.parquet: " in err
-    assert "1 of 1 full reports could not be made: see above" in err
+    assert "error: the full report could not be made: see above" in err
     assert "the last run into fleet has not come to its end" in err
     assert str(tmp_path) not in out + err
+    Path("fleet/pieces").rmdir()
+    noise_preset("ur5e").apply(exact.with_signal("wrench", time=motion.time, values=wrench), 1).save("runs/a.parquet")
+    made.unlink()
+    assert main([*again, "a.parquet", "b.parque", "--robot", "ur5e"]) == 1  # the others are made
+    out, err = capsys.readouterr()
+    assert "no full report of b.parque: the table in fleet has no such recording" in err
+    assert "1 of 2 full reports could not be made: see above" in err
+    assert made.exists()
     for words, message in (
         (["--full", "a.parquet"], "say where they are (--from)"),
-        (["--from", "runs", "--full", "b.parquet"], "has no such recording"),
         (["--output", "page.txt"], "page.txt"),
     ):
         assert main(["fleet", "report", "fleet", *words]) == 2

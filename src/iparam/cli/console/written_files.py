@@ -34,11 +34,11 @@ class Writes:
 
     Attributes:
         kind: what will be there, or a function that tells it from the command's options.
-        files: of a folder that gets several files: their names and kinds.
+        files: of a folder that gets several files: their names and kinds; None for one that the command checks itself.
     """
 
     kind: FileKind | Callable[[Any], FileKind] | None = None
-    files: Mapping[str, FileKind] = field(default_factory=dict, hash=False)
+    files: Mapping[str, FileKind | None] = field(default_factory=dict, hash=False)
 
 
 Overwrite = Annotated[

@@ -17,10 +17,9 @@ import iparam
 from iparam.cli.console.option_names import in_options
 from iparam.cli.console.printing import live_line, note, print_json, print_line, print_table, say
 from iparam.cli.console.written_files import Writes
-from iparam.cli.fleet.settings import FleetSettingsOptions
+from iparam.cli.fleet.settings import FleetSettingsOptions, one_pattern
 from iparam.cli.options.scheduler import SchedulerOptions
 from iparam.errors import InputError, IparamError
-from iparam.files.kind import FileKind
 from iparam.rounding import number
 
 if TYPE_CHECKING:
@@ -44,9 +43,9 @@ class FleetIdentify(FleetSettingsOptions, SchedulerOptions):
           --layout '{arm}/{tool}/{time}' --scheduler tcp://10.0.0.5:8786
     """
 
-    pattern: Positional[Annotated[str, arg(metavar="PATTERN")]]
+    pattern: Positional[Annotated[tuple[str, ...], arg(metavar="PATTERN", help_behavior_hint="(required)")]]
     """A folder, a glob in quotes, or an address: s3://, gs://, memory://. Parquet, CSV, bags and MCAP."""
-    output: Annotated[Path, arg(metavar="DIR"), Writes(files={"recordings.parquet": FileKind.FLEET})]
+    output: Annotated[Path, arg(metavar="DIR"), Writes(files={"recordings.parquet": None})]
     """Folder for the table."""
     overwrite: Annotated[bool, arg(help_behavior_hint="")] = False
     """Delete the rows of an earlier run and begin anew."""
@@ -59,7 +58,10 @@ class FleetIdentify(FleetSettingsOptions, SchedulerOptions):
         """Identify all, and print a summary."""
         if self.resume and self.overwrite:
             raise InputError("--resume keeps earlier rows and --overwrite deletes them: give one of the two")
-        if iparam.fleet.FleetTable(self.output).exists and not (self.resume or self.overwrite):
+        pattern, table = one_pattern(self.pattern, "PATTERN"), iparam.fleet.FleetTable(self.output)
+        if not self.overwrite:
+            table.check()
+        if table.exists and not (self.resume or self.overwrite):
             raise InputError(
                 f"--output {self.output} holds rows of an earlier run: --resume does what is missing or changed, "
                 "--overwrite begins anew"
@@ -68,7 +70,7 @@ class FleetIdentify(FleetSettingsOptions, SchedulerOptions):
         with self.executor() as executor, live_line("looking for recordings") as show:
             try:
                 done = iparam.fleet.identify_fleet(
-                    self.pattern,
+                    pattern,
                     self.output,
                     settings,
                     executor=executor,
@@ -84,7 +86,8 @@ class FleetIdentify(FleetSettingsOptions, SchedulerOptions):
                 raise IparamError(f"{error}. Once it runs again: {self._kept()}") from None
         self._report(done)
         if done.done and not done.identified:
-            raise IparamError(f"none of {_recordings(done.done)} could be identified: see the errors above")
+            which = "the only recording" if done.done == 1 else f"none of {done.done} recordings"
+            raise IparamError(f"{which} could {'not ' if done.done == 1 else ''}be identified: see the errors above")
 
     def _kept(self) -> str:
         """What is left of a run that was cut off, and how it goes on."""
@@ -97,26 +100,35 @@ class FleetIdentify(FleetSettingsOptions, SchedulerOptions):
         for remark in plan.remarks:
             note(remark)
         if plan.other_versions:
-            note(f"rows kept that another version of iparam made: {plan.other_versions}; --overwrite does all anew")
-        if plan.gone:
-            other = f", {plan.gone_otherwise} of them made with other options" if plan.gone_otherwise else ""
             note(
-                f"the table has {_recordings(len(plan.gone))} that {self.pattern} does not name, or not any more "
-                f"({plan.gone[0]}{', ...' if len(plan.gone) > 1 else ''}): they stay as they are{other}; --overwrite "
-                "begins without them"
+                f"another version of iparam made the rows of {_recordings(plan.other_versions)} kept; --overwrite does "
+                "all anew"
             )
+        if plan.gone:
+            other = f", {plan.gone_otherwise} made with other options" if plan.gone_otherwise else ""
+            note(
+                f"the table has {_recordings(len(plan.gone))} that {self.pattern[0]} does not name, or not any more "
+                f"({plan.gone[0]}{', ...' if len(plan.gone) > 1 else ''}): kept as before{other}; --overwrite begins "
+                f"without {'it' if len(plan.gone) == 1 else 'them'}"
+            )
+        if plan.relabelled:
+            note(f"arm, tool and time of {_recordings(plan.relabelled)} are filled in anew, without identifying again")
         if self.json:
             counts = {"found": plan.found, "kept": plan.kept, "to_do": plan.to_do}
-            _event("start", **counts, gone=plan.gone, remarks=plan.remarks)
+            _event("start", **counts, relabelled=plan.relabelled, gone=plan.gone, remarks=plan.remarks)
         else:
-            kept = f", {plan.kept} of them done already" if plan.kept else ""
+            all_kept = plan.kept == plan.found
+            kept = ", done already" if all_kept else f", {plan.kept} of them done already" if plan.kept else ""
             say(f"{_recordings(plan.found)}{kept}")
         if show is not None and plan.to_do:
             show("starting the workers")
 
     def _report(self, done: FleetRun) -> None:
-        rows = iparam.fleet.FleetTable(self.output).read(iparam.fleet.SUMMARY_COLUMNS).to_pylist()
+        columns = dict.fromkeys([*iparam.fleet.SUMMARY_COLUMNS, *iparam.fleet.HISTORY_COLUMNS])
+        rows = iparam.fleet.FleetTable(self.output).rows([*columns])
         summary, rate = iparam.fleet.summarize(rows), done.done / max(done.seconds, 1e-9)
+        outliers = iparam.fleet.outliers_of(iparam.fleet.series_of(rows))
+        changes = [one for series in iparam.fleet.dated_series_of(rows) for one in iparam.fleet.changes_of(series)]
         if self.json:
             _event(
                 "finish",
@@ -129,6 +141,9 @@ class FleetIdentify(FleetSettingsOptions, SchedulerOptions):
                 rate=rate,
                 groups=[dataclasses.asdict(group) for group in summary.groups],
                 causes=dict(summary.causes),
+                changes=[{"label": one.series.label, "kind": one.kind, "sentence": one.sentence} for one in changes],
+                outliers=[dataclasses.asdict(outlier) for outlier in outliers],
+                copies=summary.copies,
                 output=str(self.output),
             )
             return
@@ -143,6 +158,14 @@ class FleetIdentify(FleetSettingsOptions, SchedulerOptions):
             if rest := counted[shown:]:
                 print_line(f"{sum(count for _, count in rest):>6}  of {len(rest)} more kinds: see iparam fleet report")
         print_line()
+        if changes:
+            print_line(f"changes    {len(changes)} over time, e.g. {changes[0].series.label}: {changes[0].sentence}")
+        if outliers:
+            print_line(f"outliers   {_recordings(len(outliers))}, e.g. {outliers[0].source}: {outliers[0].sentence}")
+        if summary.copies:
+            copies = sum(len(names) - 1 for names in summary.copies)
+            same = f"{_recordings(copies)} with the contents of another"
+            print_line(f"copies     {same}, e.g. {summary.copies[0][1]} of {summary.copies[0][0]}")
         if done.done:
             failed = f", {done.errors} with an error" if done.errors else ""
             told = f"{done.identified} identified{failed}, in {_duration(done.seconds)}, {rate:.3g} a second"

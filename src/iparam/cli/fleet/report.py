@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +14,7 @@ from tyro.conf import Positional, arg
 import iparam
 from iparam.cli.console.printing import note, print_line, say
 from iparam.cli.console.written_files import Overwrite, Writes
-from iparam.cli.fleet.settings import FleetSettingsOptions
+from iparam.cli.fleet.settings import FleetSettingsOptions, one_pattern
 from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind
 
@@ -37,13 +39,13 @@ class FleetReport(FleetSettingsOptions):
     overwrite: Overwrite = False
     full: Annotated[tuple[str, ...], arg(metavar="RECORDING ..", help_behavior_hint="")] = ()
     """Recordings, by the table's column 'source', to make a full report of, in DIR/reports."""
-    from_: Annotated[str | None, arg(name="from", metavar="PATTERN", help_behavior_hint="")] = None
+    from_: Annotated[tuple[str, ...], arg(name="from", metavar="PATTERN", help_behavior_hint="")] = ()
     """Where the recordings are: as given to 'iparam fleet identify'."""
 
     def run(self) -> None:
         """Write the page, after the full reports that it links to."""
         iparam.report.require_plot_extra()
-        if self.full and self.from_ is None:
+        if self.full and not self.from_:
             raise InputError("--full reads the recordings again: say where they are (--from), as in 'fleet identify'")
         failed = self._make_full() if self.full else 0
         page = iparam.fleet.write_fleet_report(self.folder, self.output)
@@ -54,28 +56,28 @@ class FleetReport(FleetSettingsOptions):
                 "fleet identify' with --resume does the rest"
             )
         if failed:
-            raise IparamError(f"{failed} of {len(self.full)} full reports could not be made: see above")
+            wanted = len(set(self.full))
+            reports = "the full report" if wanted == 1 else f"{failed} of {wanted} full reports"
+            raise IparamError(f"{reports} could not be made: see above")
 
     def _make_full(self) -> int:
         """Make the full reports; how many could not be."""
-        settings = self.settings()
+        settings, pattern = self.settings(), one_pattern(self.from_, "--from")
         rows = {row["source"]: row for row in iparam.fleet.FleetTable(self.folder).read().to_pylist()}
-        unknown = [name for name in self.full if name not in rows]
-        if unknown:
-            raise InputError(f"--full {unknown[0]}: the table of {self.folder} has no such recording")
-        sources = {source.name: source for source in iparam.fleet.find_sources(str(self.from_))}
-        missing = [name for name in self.full if name not in sources]
-        if missing:
-            raise InputError(f"--full {missing[0]}: --from {self.from_} has no such recording (any more)")
-        (self.folder / iparam.fleet.REPORTS).mkdir(exist_ok=True)
+        sources = {source.name: source for source in iparam.fleet.find_sources(pattern)}
         failed = 0
-        for name in self.full:
+        for name in dict.fromkeys(self.full):
             try:
+                if name not in rows:
+                    raise InputError(f"the table in {self.folder} has no such recording{_close(name, rows)}")
+                if name not in sources:
+                    raise InputError(f"--from {pattern} has no such recording, or not any more{_close(name, sources)}")
                 recording, robot, estimate = iparam.fleet.identify_fully(settings, sources[name])
             except IparamError as error:
                 failed += 1
                 say(f"no full report of {name}: {error}")
                 continue
+            (self.folder / iparam.fleet.REPORTS).mkdir(exist_ok=True)
             self._compare(rows[name], estimate, settings.text)
             content = iparam.report.ReportInput(
                 estimate=estimate,
@@ -103,3 +105,8 @@ class FleetReport(FleetSettingsOptions):
             note(f"{row['source']}: the table was made with other options: {told}")
         if row["mass"] is not None and row["mass"] != estimate.mass:
             note(f"{row['source']}: the table has {row['mass']:.6g} kg, this report {estimate.mass:.6g} kg")
+
+
+def _close(name: str, known: Iterable[str]) -> str:
+    """The name that may be meant."""
+    return "".join(f"; did you mean {one}?" for one in difflib.get_close_matches(name, list(known), 1))

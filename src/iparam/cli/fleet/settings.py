@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -73,6 +74,24 @@ class FleetSettingsOptions(CorrectedRunOptions):
             layout=None if self.layout is None else iparam.fleet.Layout(self.layout),
             described=described,
         )
+
+
+def one_pattern(given: tuple[str, ...], name: str) -> str:
+    """The pattern that an option takes.
+
+    Args:
+        given: what stands there: several, where a shell has put the names of files in the place of a glob.
+        name: of the option, for messages.
+    """
+    if len(given) == 1:
+        return given[0]
+    if not given:
+        raise InputError(f"{name} is missing: a folder, a glob in quotes, or an address such as s3://bucket/runs")
+    example = os.path.join(os.path.dirname(given[0]), f"*{os.path.splitext(given[0])[1]}")
+    raise InputError(
+        f"{name} is one pattern, got {len(given)} words from {given[0]!r} to {given[-1]!r}. If the shell has put files "
+        f"in the place of a glob, put the pattern in quotes, e.g. {example!r}"
+    )
 
 
 def _described(value: Any) -> Any:

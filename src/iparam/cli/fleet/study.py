@@ -75,7 +75,7 @@ class StudyOptions(PayloadOptions, SchedulerOptions):
             if show is not None and time.monotonic() - shown > _SHOWN:
                 shown, rate = time.monotonic(), len(done) / (time.monotonic() - began)
                 show(
-                    f"{len(done)} runs{self._known(width)}, {rate:.3g} a second, "
+                    f"{_runs(len(done))}{self._known(width)}, {rate:.3g} a second, "
                     f"{(due - len(done)) / rate:.0f} s to the next look, after {due}"
                 )
 

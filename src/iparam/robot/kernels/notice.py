@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from types import SimpleNamespace
 
@@ -16,7 +17,7 @@ SWITCH = "IPARAM_COMPILING_NOTICE"
 SECONDS = {"plan": 10.0, "simulate": 5.0, "identify": 5.0}
 """About how long the kernels of a job, or of a demo that begins with it, compile; see benchmarks/bench_cold.py [s]."""
 
-_state = SimpleNamespace(seconds=None, said=False, left_to_a_worker=False)
+_state = SimpleNamespace(seconds=None, said=False, left_to_a_worker=False, is_first=None)
 
 
 def expect(job: str) -> None:
@@ -33,6 +34,8 @@ def say_compiling(kept: bool) -> None:
     if _state.said or os.environ.get(SWITCH) == "0":
         return
     _state.said = True
+    if _state.is_first is not None and not _state.is_first():
+        return
     lasts = "some seconds" if _state.seconds is None else f"about {_state.seconds:.0f} s"
     line = f"iparam: compiling kernels, once, {lasts}"
     if not kept:
@@ -44,6 +47,16 @@ def say_compiling(kept: bool) -> None:
         with suppress(OSError, ValueError):
             sys.stderr.write(f"{line}\n")
             sys.stderr.flush()
+
+
+def was_said() -> bool:
+    """Whether this program has printed the line."""
+    return bool(_state.said)
+
+
+def say_if(is_first: Callable[[], bool]) -> None:
+    """Ask, when the line is about to be printed, whether none of the processes that work together has done so."""
+    _state.is_first = is_first
 
 
 def environment_of_worker() -> dict[str, str]:
