@@ -15,7 +15,8 @@ from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import exact_count
 from iparam.cli.options.payload import read_load
 from iparam.errors import InputError
-from iparam.export.load import RESULT_FORMAT, STATIC_FORMAT
+from iparam.estimation.static.result_document import STATIC_FORMAT
+from iparam.export.load import RESULT_FORMAT
 from iparam.files.kind import FileKind
 from iparam.robot.loading import load_robot
 

@@ -17,6 +17,7 @@ from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.estimation.assessment.verdict import verdict_on
 from iparam.estimation.errors import RefutedResultError
 from iparam.estimation.estimate_table import estimate_html, estimate_lines, estimate_rows, interval_groups
+from iparam.estimation.static.result_document import STATIC_FORMAT, as_result
 from iparam.files.json import JsonSection, read_json, write_json
 from iparam.plotting.interval_plots import interval_figure
 from iparam.printable import printable
@@ -298,13 +299,13 @@ class Estimate:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Estimate:
         """Read what `save` wrote. Keys that older files lack (status, residual_rms, data_share, robot, frame,
-        measurements, assessment) may be missing.
+        measurements, assessment) may be missing. A result at rest (``iparam-static-result/1``) is one without inertia.
         """
         document = read_json(path)
         stated = document.text("format")
-        if stated == "iparam-static-result/1":
-            raise document.error("format", "is that of --static, which has no inertia: identify the load from a motion")
-        if stated != FORMAT:
+        if stated == STATIC_FORMAT:
+            document = as_result(document)
+        elif stated != FORMAT:
             raise document.error("format", f"is {stated!r}; this version of iparam reads {FORMAT!r}")
         standard_deviation = document.section("standard_deviation")
         phi = _shaped(document, "phi", (10,))

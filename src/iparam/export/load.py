@@ -14,6 +14,7 @@ from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import ContradictionError, FileFormatError, InputError, IparamError
 from iparam.estimation.errors import RefutedResultError
 from iparam.estimation.estimate import part_warning, stated_refutation
+from iparam.estimation.static.result_document import STATIC_FORMAT
 from iparam.export.discrediting import UNSTATED, discrediting
 from iparam.files.json import JsonSection, read_json
 from iparam.robot.catalog import catalog_robot, robot_names
@@ -187,9 +188,6 @@ def _shaped(document: JsonSection, key: str, shape: tuple[int, ...]) -> FloatArr
 
 def _agree(stated: FloatArray, computed: FloatArray) -> bool:
     return bool(np.allclose(stated, computed, rtol=1e-6, atol=1e-9 * float(np.abs(computed).max())))
-
-
-STATIC_FORMAT = "iparam-static-result/1"
 
 
 @dataclass(frozen=True, eq=False)

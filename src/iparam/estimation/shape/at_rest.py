@@ -53,5 +53,10 @@ def with_shape(static: StaticEstimate, shape: Shape) -> Estimate:
         status="All ten parameters were estimated: mass and centre of mass from rests, the inertia with the shape.",
     )
     return dataclasses.replace(
-        estimate, robot=static.robot, frame=static.frame, causes=static.causes, refutation=static.refutation
+        estimate,
+        robot=static.robot,
+        frame=static.frame,
+        causes=static.causes,
+        refutation=static.refutation,
+        measurements=static.measurements,
     )

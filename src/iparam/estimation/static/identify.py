@@ -20,6 +20,7 @@ from iparam.estimation.causes.weighing import Weighing, weight_causes
 from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.estimate import SENSOR_FRAME, Cause, Refutation, Wrench
 from iparam.estimation.static.rests import BATCHES, LEAST_REST, Rest, find_rests
+from iparam.estimation.static.result_document import STATIC_FORMAT
 from iparam.files.json import write_json
 from iparam.motion.orientation import sensor_turns
 from iparam.recording.followers import joint_signal, with_followers
@@ -34,7 +35,6 @@ from iparam.sensing.run_check import check_run
 from iparam.sensing.wrench_source import SensorWrench, WrenchSource, weighed_wrench
 from iparam.spatial.transforms import exp_so3
 
-FORMAT = "iparam-static-result/1"
 INERTIA_UNSEEN = (
     "The inertia cannot be seen at rest: record a motion planned with 'iparam excite optimize' to identify it."
 )
@@ -79,6 +79,7 @@ class StaticEstimate:
         robot, frame: the arm and its tool frame, as in `Estimate`.
         causes: what would explain the rests better; by how much it moves mass and centre is in their deviations.
         refutation: why the rests themselves refute it, as in `Estimate`; None if they do not.
+        measurements: fingerprints of the signals that it comes from, as in `Estimate`.
     """
 
     mass: float
@@ -96,6 +97,7 @@ class StaticEstimate:
     frame: str = ""
     causes: tuple[Cause, ...] = ()
     refutation: Refutation | None = None
+    measurements: tuple[str, ...] = ()
 
     @property
     def assessment(self) -> dict[str, Any]:
@@ -111,7 +113,7 @@ class StaticEstimate:
         """What `save` writes, as plain dictionaries and lists."""
         standard_deviation = self.standard_deviation
         return {
-            "format": FORMAT,
+            "format": STATIC_FORMAT,
             "method": "static",
             "status": self.status,
             "mass": self.mass,
@@ -132,6 +134,7 @@ class StaticEstimate:
             "warnings": list(self.warnings),
             "robot": self.robot or None,
             "frame": self.frame or None,
+            "measurements": list(self.measurements),
             "assessment": self.assessment,
         }
 
@@ -170,7 +173,9 @@ def identify_static(
     turned = forward_kinematics(robot, poses)[:, :3, :3]
     axes = jacobian(robot, poses, frame="base")[:, :3]
     found = _fit(rests, regressors, turned, down, num_poses, (*recording.warnings, *checked.remarks), joint_axes=axes)
-    return dataclasses.replace(found, robot=recording.robot or robot.name, frame=robot.tool_frame)
+    return dataclasses.replace(
+        found, robot=recording.robot or robot.name, frame=robot.tool_frame, measurements=_marks(recording)
+    )
 
 
 def _identify_sensor(recording: Recording, wrench: WrenchSource | None, gravity: ArrayLike | None) -> StaticEstimate:
@@ -196,7 +201,11 @@ def _identify_sensor(recording: Recording, wrench: WrenchSource | None, gravity:
     still = np.zeros_like(up)
     regressors = body_regressor(still, still, up)[:, :, :4]
     found = _fit(rests, regressors, turned, checked.gravity, num_poses, tuple(remarks))
-    return dataclasses.replace(found, robot=recording.robot, frame=SENSOR_FRAME)
+    return dataclasses.replace(found, robot=recording.robot, frame=SENSOR_FRAME, measurements=_marks(recording))
+
+
+def _marks(recording: Recording) -> tuple[str, ...]:
+    return (recording.signal("wrench").fingerprint,) if recording.has("wrench") else ()
 
 
 def _poses_at_rest(measured: Signal) -> tuple[Rest, ...]:
