@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from iparam.cli.main import main
@@ -20,6 +21,7 @@ RESULT: dict[str, Any] = {
     "physically_consistent": True,
     "warnings": ["The bias was not estimated."],
 }
+KNOWN = RESULT | {"warnings": [], "covariance_phi": (1e-8 * np.eye(10)).tolist()}
 ARM = (
     '<robot name="a"><link name="base"/><link name="tool0"/><joint name="j" type="continuous">'
     '<parent link="base"/><child link="tool0"/></joint></robot>'
@@ -33,19 +35,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     flat = RESULT | {"inertia_about_com": [[0.1, 0, 0], [0, 0.01, 0], [0, 0, 0.01]], "physically_consistent": False}
     (tmp_path / "flat.json").write_text(json.dumps(flat), encoding="utf-8")
     (tmp_path / "arm.urdf").write_text(ARM, encoding="utf-8")
+    (tmp_path / "known.json").write_text(json.dumps(KNOWN), encoding="utf-8")
+    (tmp_path / "in_2.json").write_text("{}", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_is_printed_or_written(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {path.name for path in folder.iterdir()}
     assert main(["export", "result.json", "--format", name]) == 0
     printed, err = capsys.readouterr()
     assert err == "iparam: note: The bias was not estimated.\n"
     assert main(["export", "result.json", "--format", name, "--output", "out"]) == 0
     assert (folder / "out").read_text(encoding="utf-8") == printed
     assert capsys.readouterr().out == f"{name} for frame tool0 written to out\n"
-    assert sorted(path.name for path in folder.iterdir()) == ["arm.urdf", "flat.json", "out", "result.json"]
+    assert {path.name for path in folder.iterdir()} - before == {"out"}
 
 
 def test_list(capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,6 +68,40 @@ def test_merging(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "result.json", "--urdf", "arm.urdf", "--format", "urdf"]) == 0
     assert '<mass value="2.0"/>' in capsys.readouterr().out
     assert (folder / "arm.urdf").read_text(encoding="utf-8") == ARM
+
+
+def test_draws_as_files_and_as_a_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "known.json", "--format", "mjcf", "--samples", "12", "--output", "payload.xml"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "12 draws as mjcf for frame tool0 written to payload_01.xml to payload_12.xml\n"
+    assert err == ""
+    files = sorted(folder.glob("payload*"))
+    assert [path.name for path in files] == [f"payload_{number:02}.xml" for number in range(1, 13)]
+    assert len({path.read_text(encoding="utf-8").split("<inertial")[1] for path in files}) == 12
+    assert "Draw 12 of 12 from the posterior" in files[-1].read_text(encoding="utf-8")
+    assert main(["export", "known.json", "--format", "csv", "--samples", "12", "--output", "draws.csv"]) == 0
+    assert capsys.readouterr().out == "12 draws as csv for frame tool0 written to draws.csv\n"
+    table = np.genfromtxt(folder / "draws.csv", delimiter=",", names=True, skip_header=_comment(folder / "draws.csv"))
+    inertial = files[4].read_text(encoding="utf-8").split('mass="')[1].split('"')[0]
+    assert table["mass"][4] == float(inertial)  # the same seed, the same draws
+    options = ["--urdf", "arm.urdf", "--link", "tool0", "--samples", "2", "--seed", "5", "--output", "full.urdf"]
+    assert main(["export", "known.json", *options]) == 0
+    assert len(list(folder.glob("full_?.urdf"))) == 2
+
+
+def _comment(path: Path) -> int:
+    return sum(line.startswith("#") for line in path.read_text(encoding="utf-8").splitlines())
+
+
+def test_draws_at_the_boundary_are_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wide = KNOWN | {"covariance_phi": (1e-4 * np.eye(10)).tolist()}
+    (folder / "wide.json").write_text(json.dumps(wide), encoding="utf-8")
+    assert main(["export", "wide.json", "--format", "csv", "--samples", "20"]) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) - out.count("#") == 21
+    assert "% of the Gaussian around the estimate are bodies that can exist" in err
+    assert main(["export", "flat.json", "--format", "csv", "--samples", "20", "--force"]) == 2
+    assert "states no covariance" in capsys.readouterr().err
 
 
 def test_inconsistent_results_need_force(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,7 +123,7 @@ def test_inconsistent_results_need_force(folder: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["result.json"], 2, "choose a --format: urdf, mjcf, sdf, urscript, franka, kuka, ros2, json"),
+        (["result.json"], 2, "choose a --format: urdf, mjcf, sdf, urscript, franka, kuka, ros2, json, csv"),
         (["result.json", "--format", "urfd"], 2, "did you mean 'urdf'? Known: urdf, mjcf, sdf, urscript"),
         (["--format", "urdf"], 2, "give the result to export"),
         (["nothing.json", "--format", "urdf"], 1, "nothing.json does not exist"),
@@ -97,6 +136,13 @@ def test_inconsistent_results_need_force(folder: Path, capsys: pytest.CaptureFix
         (["result.json", "--format", "json", "--output", "result.json"], 2, "is read, too (result: result.json)"),
         (["result.json", "--urdf", "arm.urdf", "--output", "./arm.urdf"], 2, "is read, too (urdf: arm.urdf)"),
         (["result.json", "--format", "json", "--output", "no/where.json"], 2, "does not exist; create it first"),
+        (["result.json", "--format", "csv", "--samples", "3"], 2, "states no covariance"),
+        (["known.json", "--format", "mjcf", "--samples", "3"], 2, "give --output, or --format csv for one table"),
+        (["known.json", "--format", "csv", "--samples", "0"], 2, "--samples must be from 1 to 100000, got 0"),
+        (["known.json", "--format", "mjcf", "--samples", "2000", "--output", "p.xml"], 2, "from 1 to 1000 files"),
+        (["known.json", "--format", "csv", "--seed", "-1", "--samples", "2"], 2, "--seed must be from 0"),
+        (["known.json", "--format", "json", "--samples", "2", "--output", "in.json"], 2, "in_2.json exists and is no"),
+        (["in_2.json", "--format", "json", "--samples", "2", "--output", "in.json"], 2, "is read, too (result: in_2.j"),
     ],
 )
 def test_refusals(

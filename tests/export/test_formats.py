@@ -181,7 +181,7 @@ def test_a_frame_may_have_any_name_that_a_link_may_have(name: str, load: Identif
     elif name == "franka":
         assert json.loads(text)["setLoad"] == json.loads(plain)["setLoad"]
     else:
-        marker = {"urscript": "#", "kuka": ";"}[name]
+        marker = {"urscript": "#", "kuka": ";", "csv": "#"}[name]
         assert code_of(text, marker) == code_of(plain, marker)
 
 

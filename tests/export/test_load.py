@@ -112,6 +112,10 @@ def test_an_estimate_is_taken() -> None:
     class Estimate:  # the attributes that are used
         mass, center_of_mass, inertia_about_com = 2.0, np.zeros(3), np.eye(3)
         physically_consistent, warnings, frame, robot, refutation = True, ("slow",), "", "ur5e", None
+        covariance_phi = 1e-6 * np.eye(10)
 
     load = IdentifiedLoad.from_estimate(Estimate())  # type: ignore[arg-type]
     assert (load.mass, load.warnings, load.frame) == (2.0, ("slow",), "tool0")
+    np.testing.assert_array_equal(load.covariance_phi, 1e-6 * np.eye(10))
+    assert load.deviations is not None
+    np.testing.assert_allclose(load.deviations[:5], [1e-3, 5e-4, 5e-4, 5e-4, 1e-3])  # dc = dh / m

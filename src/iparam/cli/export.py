@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -17,16 +18,21 @@ from iparam.export import (
     FORMATS,
     IdentifiedLoad,
     InconsistentLoadError,
+    LoadDraws,
     StaticLoad,
+    draw_loads,
     export_load,
     is_static_result,
     merge_into_urdf,
 )
+from iparam.export.draws import numbered
 from iparam.export.remarks import one_line
 from iparam.files.atomic import write_atomically
 from iparam.files.kind import FileKind
 from iparam.robot.catalog import robot_names
 from iparam.robot.loading import load_robot
+
+MOST_FILES = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +47,8 @@ class Export:
       iparam export result.json --format mjcf --output payload.xml
       iparam export result.json --urdf robot.urdf --link tool0 --as-link payload \
           --output robot_with_payload.urdf
+      iparam export result.json --format mjcf --samples 20 --output payload.xml
+      iparam export result.json --format csv --samples 1000 --output draws.csv
     """
 
     result: Annotated[Positional[Path | None], arg(metavar="[RESULT]", help_behavior_hint="")] = None
@@ -50,7 +58,7 @@ class Export:
     output: Annotated[
         Path | None,
         arg(metavar="FILE", help_behavior_hint="(default: print it)"),
-        Writes(lambda options: options.written_kind),
+        Writes(lambda options: options.written_kind, paths=lambda options: options.written_files),
     ] = None
     """File to write."""
     overwrite: Overwrite = False
@@ -60,6 +68,11 @@ class Export:
     """With --urdf: the link that carries the load."""
     as_link: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="(default: add to LINK)")] = None
     """With --urdf: hang the load on LINK as a new link of this name."""
+    samples: Annotated[int | None, arg(metavar="N", help_behavior_hint="")] = None
+    """Write N draws from the posterior instead of the estimate, each a body that can exist: FILE_1, FILE_2, ..., or one
+    table with --format csv."""
+    seed: Annotated[int, arg(metavar="N")] = 0
+    """With --samples: the same one gives the same draws."""
     force: Annotated[bool, arg(help_behavior_hint="")] = False
     """Export a load even if no real body can be like it, or if its own data refute it."""
     list: Annotated[bool, arg(help_behavior_hint="")] = False
@@ -70,6 +83,19 @@ class Export:
         """What --output will be."""
         chosen = FORMATS[self._format()]
         return chosen.kind if self.urdf is None else FileKind.URDF
+
+    @property
+    def written_files(self) -> Sequence[Path]:
+        """The paths that --output stands for: one, or with --samples one a draw."""
+        if self.output is None:
+            return ()
+        if self.samples is None or FORMATS[self._format()].write_many is not None:
+            return (self.output,)
+        if not 1 <= self.samples <= MOST_FILES:
+            raise InputError(
+                f"--samples {self.samples}: from 1 to {MOST_FILES} files can be written; --format csv writes one table"
+            )
+        return numbered(self.output, self.samples)
 
     def run(self) -> None:
         """Export and write."""
@@ -86,21 +112,48 @@ class Export:
             if is_static_result(self.result)
             else IdentifiedLoad.from_json(self.result)
         )
+        cautions: tuple[str, ...] = ()
         try:
-            if self.urdf is not None and isinstance(load, IdentifiedLoad):
-                text = merge_into_urdf(load, self.urdf, self.link, self.as_link, self.force)
-                self._note_arm(load, self.urdf)
+            if self.samples is None:
+                texts: tuple[str, ...] = (self._text(load, name),)
             else:
-                text = export_load(load, name, self.force)
+                draws = self._draws(load, self.samples)
+                texts, cautions = self._texts_of_draws(draws, name), (draws.caution,) if draws.caution else ()
         except (InconsistentLoadError, RefutedResultError) as error:
-            raise type(error)(f"{self.result}: {error} --force exports it nevertheless.") from None
-        for remark in (*((load.refuted,) if load.refuted else ()), *load.warnings, *load.violations):
+            way_out = "" if self.samples and load.violations else " --force exports it nevertheless."
+            raise type(error)(f"{self.result}: {error}{way_out}") from None
+        if self.urdf is not None and isinstance(load, IdentifiedLoad):
+            self._note_arm(load, self.urdf)
+        for remark in (*((load.refuted,) if load.refuted else ()), *load.warnings, *load.violations, *cautions):
             note(one_line(remark))
         if self.output is None:
-            print_document(text)
+            print_document(texts[0])
             return
-        write_atomically(self.output, text)
-        print_line(f"{name} for frame {load.frame} written to {self.output}")
+        files = self.written_files
+        for path, text in zip(files, texts, strict=True):
+            write_atomically(path, text)
+        what = name if self.samples is None else f"{self.samples} draws as {name}"
+        where = str(files[0]) if len(files) == 1 else f"{files[0]} to {files[-1].name}"
+        print_line(f"{what} for frame {load.frame} written to {where}")
+
+    def _text(self, load: IdentifiedLoad | StaticLoad, name: str) -> str:
+        if self.urdf is not None and isinstance(load, IdentifiedLoad):
+            return merge_into_urdf(load, self.urdf, self.link, self.as_link, self.force)
+        return export_load(load, name, self.force)
+
+    def _draws(self, load: IdentifiedLoad | StaticLoad, count: int) -> LoadDraws:
+        if isinstance(load, StaticLoad):
+            raise InputError(f"--samples draws whole bodies, and {self.result} has no inertia. {load.to_see_the_rest}")
+        if not self.force:
+            load.require_credit()
+        return draw_loads(load, count, self.seed)
+
+    def _texts_of_draws(self, draws: LoadDraws, name: str) -> tuple[str, ...]:
+        if (write_many := FORMATS[name].write_many) is not None:
+            return (write_many(draws.loads),)
+        if self.output is None:
+            raise InputError(f"--samples writes a file a draw as {name}: give --output, or --format csv for one table")
+        return tuple(self._text(load, name) for load in draws.loads)
 
     def _note_arm(self, load: IdentifiedLoad, urdf: Path) -> None:
         """A note if the URDF is of another arm than the one that carried the load; it may hang on any."""

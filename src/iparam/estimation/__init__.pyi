@@ -19,6 +19,8 @@ from .combination import combine_estimates as combine_estimates
 from .corrections.sensor_calibration import SensorCalibration as SensorCalibration
 from .corrections.sensor_calibration import calibrate_sensor as calibrate_sensor
 from .corrections.sensor_calibration import load_sensor_correction as load_sensor_correction
+from .draws import PosteriorDraws as PosteriorDraws
+from .draws import draw_parameters as draw_parameters
 from .errors import IdentificationError as IdentificationError
 from .errors import NotIdentifiableError as NotIdentifiableError
 from .errors import RefutedResultError as RefutedResultError

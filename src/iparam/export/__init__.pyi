@@ -1,3 +1,7 @@
+from .draws import LoadDraws as LoadDraws
+from .draws import draw_loads as draw_loads
+from .draws import draws_to_csv as draws_to_csv
+from .draws import to_csv as to_csv
 from .formats import FORMATS as FORMATS
 from .formats import ExportFormat as ExportFormat
 from .formats import export_load as export_load
@@ -11,6 +15,6 @@ from .load import is_static_result as is_static_result
 from .mjcf import to_mjcf as to_mjcf
 from .ros2 import to_ros2_yaml as to_ros2_yaml
 from .sdf import to_sdf_inertial as to_sdf_inertial
-from .urdf import to_urdf_inertial as to_urdf_inertial
-from .urdf_merge import merge_into_urdf as merge_into_urdf
+from .urdf.inertial import to_urdf_inertial as to_urdf_inertial
+from .urdf.merge import merge_into_urdf as merge_into_urdf
 from .urscript import to_urscript as to_urscript

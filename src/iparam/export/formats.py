@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from iparam.errors import InputError, UnknownNameError
+from iparam.export.draws import draws_to_csv, to_csv
 from iparam.export.franka import to_franka
 from iparam.export.json_load import to_json, to_json_static
 from iparam.export.kuka import to_kuka
@@ -13,7 +14,7 @@ from iparam.export.load import IdentifiedLoad, StaticLoad
 from iparam.export.mjcf import to_mjcf
 from iparam.export.ros2 import to_ros2_yaml, to_ros2_yaml_static
 from iparam.export.sdf import to_sdf_inertial
-from iparam.export.urdf import to_urdf_inertial
+from iparam.export.urdf.inertial import to_urdf_inertial
 from iparam.export.urscript import to_urscript, to_urscript_static
 from iparam.files.kind import FileKind
 
@@ -29,6 +30,7 @@ class ExportFormat:
         kind: how a file of it is known again.
         write: the text of a load.
         write_static: the text of a load whose inertia is not known; None where the consumer must have one.
+        write_many: the text of many loads in one file; None where each has its own.
     """
 
     name: str
@@ -37,6 +39,7 @@ class ExportFormat:
     kind: FileKind
     write: Callable[[IdentifiedLoad], str]
     write_static: Callable[[StaticLoad], str] | None = None
+    write_many: Callable[[Sequence[IdentifiedLoad]], str] | None = None
 
 
 FORMATS = {
@@ -78,6 +81,14 @@ FORMATS = {
             FileKind.EXPORTED_LOAD,
             to_json,
             to_json_static,
+        ),
+        ExportFormat(
+            "csv",
+            ".csv",
+            "a table; with --samples, a row a draw",
+            FileKind.EXPORTED_TABLE,
+            to_csv,
+            write_many=draws_to_csv,
         ),
     )
 }

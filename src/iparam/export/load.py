@@ -19,6 +19,7 @@ from iparam.export.discrediting import UNSTATED, discrediting
 from iparam.files.json import JsonSection, read_json
 from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.spatial.consistency import check_consistency
+from iparam.spatial.derived import derived_covariance
 from iparam.spatial.inertia import symmetric_array
 from iparam.spatial.parameters import InertialParameters, inertia_entries
 
@@ -51,6 +52,9 @@ class IdentifiedLoad:
         warnings: what the identification had to say, one sentence each.
         robot: name or URDF path of the arm that carried it; "" if unknown.
         refuted: why the data of the identification refute it, in a sentence; "" if they do not.
+        covariance_phi: (10, 10) of `phi`; None if it is not known.
+        origin: where it comes from if not from the identification itself, such as a draw from its posterior; one
+            sentence, or "".
     """
 
     mass: float
@@ -61,6 +65,8 @@ class IdentifiedLoad:
     warnings: tuple[str, ...] = ()
     robot: str = ""
     refuted: str = ""
+    covariance_phi: FloatArray | None = None
+    origin: str = ""
 
     def __post_init__(self) -> None:
         center = as_float_array(self.center_of_mass, "center_of_mass")
@@ -75,6 +81,11 @@ class IdentifiedLoad:
         object.__setattr__(self, "center_of_mass", frozen(center + 0.0))  # + 0.0: no -0.0 in the files
         object.__setattr__(self, "inertia_about_com", frozen(symmetric_array(inertia, "inertia_about_com", 3) + 0.0))
         object.__setattr__(self, "warnings", tuple(self.warnings))
+        if self.covariance_phi is not None:
+            covariance = symmetric_array(self.covariance_phi, "covariance_phi", 10)
+            if covariance.shape != (10, 10):
+                raise InputError(f"covariance_phi must have shape (10, 10), got {covariance.shape}")
+            object.__setattr__(self, "covariance_phi", frozen(covariance))
 
     @classmethod
     def from_estimate(cls, estimate: Estimate, frame: str | None = None) -> IdentifiedLoad:
@@ -95,6 +106,7 @@ class IdentifiedLoad:
             estimate.warnings,
             estimate.robot,
             "" if estimate.refutation is None else estimate.refutation.sentence,
+            None if np.isnan(estimate.covariance_phi).any() else estimate.covariance_phi,
         )
 
     @classmethod
@@ -120,7 +132,8 @@ class IdentifiedLoad:
         refutation = stated_refutation(document)
         refuted = "" if refutation is None else refutation.sentence
         try:
-            load = cls(mass, center, inertia, frame, consistent, tuple(warnings), robot, refuted)
+            covariance = _shaped(document, "covariance_phi", (10, 10)) if document.has("covariance_phi") else None
+            load = cls(mass, center, inertia, frame, consistent, tuple(warnings), robot, refuted, covariance)
         except InputError as error:
             raise FileFormatError(f"{document.file}: {error}") from None
         for key, value in (("phi", load.phi), ("inertia_about_origin", load.inertia_about_origin)):
@@ -149,6 +162,15 @@ class IdentifiedLoad:
         if self.mass > 0.0:
             return InertialParameters(self.mass, self.center_of_mass, self.inertia_about_com)
         return InertialParameters.from_phi(self.phi)
+
+    @property
+    def deviations(self) -> FloatArray | None:
+        """(10,) standard deviations of the mass [kg], the centre of mass [m] and the inertia about it, xx xy xz yy yz
+        zz [kg m^2]; None where the covariance is not known, or there is no mass.
+        """
+        if self.covariance_phi is None or self.mass == 0.0:
+            return None
+        return np.sqrt(np.maximum(np.diag(derived_covariance(self.phi, self.covariance_phi)), 0.0))
 
     @property
     def discredited_by(self) -> tuple[str, ...]:

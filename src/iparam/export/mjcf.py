@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iparam.export.load import IdentifiedLoad
-from iparam.export.remarks import decimal, decimals, frame_of, remarks, xml_comment
+from iparam.export.remarks import decimal, decimals, frame_of, remarks, uncertainty, xml_comment
 
 
 def to_mjcf(load: IdentifiedLoad) -> str:
@@ -15,6 +15,7 @@ def to_mjcf(load: IdentifiedLoad) -> str:
         f"{frame_of(load)}.",
         "pos: the centre of mass in the body's frame [m]; mass [kg].",
         "fullinertia: xx yy zz xy xz yz [kg m^2] about the centre of mass, in the body's axes.",
+        *uncertainty(load),
     )
     return "\n".join(
         (

@@ -46,12 +46,31 @@ def remarks(load: IdentifiedLoad | StaticLoad, *lines: str) -> list[str]:
     """The lines of a file's comment: ``lines`` of the exporter, then the load's warnings, each one line."""
     every = [
         f"Load identified by iparam, in the frame {frame_of(load)}.",
+        *([load.origin] if isinstance(load, IdentifiedLoad) and load.origin else []),
         *lines,
         *(f"Warning: {text}" for text in load.warnings),
         *([f"REFUTED BY ITS DATA, exported on demand: {load.refuted}"] if load.refuted else []),
         *(f"NOT PHYSICALLY CONSISTENT, exported on demand: {text}" for text in load.violations),
     ]
     return [one_line(text) for text in every]
+
+
+def uncertainty(load: IdentifiedLoad) -> tuple[str, ...]:
+    """The lines of a comment that state the standard deviations of a load; none where they are not known."""
+    found = load.deviations
+    if found is None:
+        return ()
+    mass, center, inertia = significant(found[:1]), significant(found[1:4]), significant(found[4:])
+    return (
+        f"Uncertainty of the estimate, in {frame_of(load)}: standard deviations (95 % lie within 1.96 of them),",
+        f"  mass {mass} kg; centre of mass x y z {center} m;",
+        f"  inertia about the centre of mass xx xy xz yy yz zz {inertia} kg m^2.",
+    )
+
+
+def significant(values: Iterable[float]) -> str:
+    """Two digits of each, which is what a standard deviation is known to; joined by blanks."""
+    return " ".join(f"{value:.2g}" for value in values)
 
 
 def frame_of(load: IdentifiedLoad | StaticLoad) -> str:

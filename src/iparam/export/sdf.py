@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iparam.export.load import IdentifiedLoad
-from iparam.export.remarks import decimal, decimals, remarks, xml_comment
+from iparam.export.remarks import decimal, decimals, remarks, uncertainty, xml_comment
 from iparam.spatial.parameters import inertia_entries
 
 
@@ -13,6 +13,7 @@ def to_sdf_inertial(load: IdentifiedLoad) -> str:
         load,
         "pose: the centre of mass in the link's frame [m], then roll pitch yaw, which are 0; mass [kg].",
         "inertia [kg m^2] about the centre of mass, in the axes of the pose, which are the link's.",
+        *uncertainty(load),
     )
     names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     entries = zip(names, inertia_entries(load.inertia_about_com), strict=True)

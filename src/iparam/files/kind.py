@@ -36,6 +36,7 @@ class FileKind(StrEnum):
     EXPORTED_FRANKA = "a load exported for Franka"
     EXPORTED_KUKA = "a load exported for KUKA"
     EXPORTED_ROS2 = "a load exported for ROS 2"
+    EXPORTED_TABLE = "loads exported as a table"
     BAG = "a bag"
     FLEET = "a table of a fleet"
     STUDY = "a table of a study"
@@ -64,6 +65,7 @@ _EXPORTS = {
     b"payload(": FileKind.EXPORTED_URSCRIPT,
     b"<pose>": FileKind.EXPORTED_SDF,
     b"<inertia ": FileKind.EXPORTED_URDF,
+    b"\nmass,center_of_mass_x,": FileKind.EXPORTED_TABLE,
 }
 _EXPORT_MARK, _URDF_MARK, _REPORT_MARK = b"Load identified by iparam", b"Written by iparam", b"Made by iparam."
 _VIEW_MARK = b"Seen with iparam."

@@ -34,6 +34,7 @@ ARGUMENTS = {
     **{name: name for name in ("layout", "scheduler", "resume", "overwrite", "workers")},
     **{name: name for name in ("precision", "masses", "seed")},
     "most_runs": "runs",
+    "count": "samples",
     "scale": "mesh_scale",
 }
 """Arguments of the library that its messages name, and the options that they are. Only these: what looks alike may be

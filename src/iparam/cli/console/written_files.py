@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -35,10 +35,12 @@ class Writes:
     Attributes:
         kind: what will be there, or a function that tells it from the command's options.
         files: of a folder that gets several files: their names and kinds; None for one that the command checks itself.
+        paths: of an option that names several files at once: those that the command's options make of it.
     """
 
     kind: FileKind | Callable[[Any], FileKind] | None = None
     files: Mapping[str, FileKind | None] = field(default_factory=dict, hash=False)
+    paths: Callable[[Any], Sequence[Path]] | None = None
 
 
 Overwrite = Annotated[
@@ -60,7 +62,7 @@ def check_outputs(command: Command) -> None:
     overwrite = bool(getattr(command, "overwrite", False))
     for place, output in enumerate(outputs):
         for other in outputs[:place]:
-            if _same(output.path, other.path):
+            if other.name != output.name and _same(output.path, other.path):
                 raise InputError(f"{other.name} and {output.name} are the same file, {output.path}: give each its own")
         for given in inputs:
             if _destroys(output, given.path):
@@ -87,7 +89,8 @@ def _outputs(command: Command) -> Iterator[_Given]:
         if path is None:
             continue
         if mark.kind is not None:
-            yield _Given(option, path, mark.kind(command) if callable(mark.kind) else mark.kind)
+            stated = mark.kind(command) if callable(mark.kind) else mark.kind
+            yield from (_Given(option, one, stated) for one in (mark.paths(command) if mark.paths else (path,)))
         if mark.files and path.exists() and not path.is_dir():
             raise InputError(f"{option} {path} is a file, not a folder: choose another name")
         for file, kind in mark.files.items():

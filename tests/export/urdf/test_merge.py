@@ -11,7 +11,7 @@ from defusedxml.ElementTree import fromstring
 
 from iparam.errors import FileFormatError, InputError, RobotModelError, UnknownNameError
 from iparam.export import IdentifiedLoad, InconsistentLoadError, merge_into_urdf
-from iparam.export.urdf_merge import XmlText
+from iparam.export.urdf.merge import XmlText
 
 
 def changed_lines(before: str, after: str) -> tuple[list[str], list[str]]:

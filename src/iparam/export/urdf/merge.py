@@ -17,8 +17,8 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError, RobotModelError, UnknownNameError
 from iparam.export.load import IdentifiedLoad
-from iparam.export.remarks import decimal, decimals, frame_of, remarks, xml_comment
-from iparam.export.urdf import STATEMENT, inertial_element
+from iparam.export.remarks import decimal, decimals, frame_of, remarks, uncertainty, xml_comment
+from iparam.export.urdf.inertial import STATEMENT, inertial_element
 from iparam.robot.description.tree import DescriptionTree
 from iparam.robot.urdf.elements import read_tree
 from iparam.spatial.transforms import inverse_transform, rpy_from_rotation
@@ -164,6 +164,7 @@ def _with_heavier_link(
         load,
         f"Added to link {target}: {decimal(load.mass)} kg to {decimal(own.mass if own else 0.0)} kg of its own.",
         *STATEMENT,
+        *uncertainty(load),
     )
     robot = ("robot", tree.name)
     place = text.span(robot, ("link", target))
@@ -198,7 +199,7 @@ def _with_new_link(
     if robot is None:
         raise RobotModelError(f"{tree.file}: <robot> cannot be found in the text")
     xyz, rpy = T_target_frame[:3, 3], rpy_from_rotation(T_target_frame[:3, :3])
-    comment = remarks(load, f"Its link has the axes of {frame_of(load)}.", *STATEMENT)
+    comment = remarks(load, f"Its link has the axes of {frame_of(load)}.", *STATEMENT, *uncertainty(load))
     new = "\n".join(
         (
             xml_comment(comment, "  "),
