@@ -1,8 +1,8 @@
+from .controller import ComputedTorque as ComputedTorque
 from .motors import JointFriction as JointFriction
 from .motors import Motors as Motors
 from .motors import motors as motors
 from .motors import with_motor_currents as with_motor_currents
-from .mujoco.run import ComputedTorque as ComputedTorque
 from .mujoco.simulator import MujocoScene as MujocoScene
 from .mujoco.simulator import MujocoSimulator as MujocoSimulator
 from .payload import Payload as Payload

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
 from iparam.robot.collision.shapes import PayloadBox
+from iparam.robot.model import Robot
 from iparam.simulation.shapes import SHORTEST, Solid, SolidKind, SolidMesh, TriangleMesh, load_solid_mesh
 from iparam.spatial.consistency import check_consistency
 from iparam.spatial.parameters import InertialParameters
@@ -169,6 +170,14 @@ class Payload:
             else:
                 distances.append(float(np.linalg.norm(np.abs(piece.pose[:3, 3]) + _half_extents(piece, piece.pose))))
         return max(distances)
+
+
+def payload_name(robot: Robot) -> str:
+    """What the payload's body is called: "payload", or longer if the robot has a frame of that name."""
+    name = "payload"
+    while name in robot.frames:
+        name += "_"
+    return name
 
 
 def _one_solid(

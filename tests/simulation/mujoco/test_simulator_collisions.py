@@ -8,7 +8,7 @@ import pytest
 import iparam
 from iparam.robot.cell import Box, Plane, WorkCell
 from iparam.simulation import CollisionError, ComputedTorque, MujocoSimulator, Payload
-from iparam.simulation.mujoco.simulator import TRACKING_SLACK
+from iparam.simulation.arm_scene import TRACKING_SLACK
 
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
 DOWN = HOME + np.array([0.0, 1.2, 0.0, 0.0, 0.0, 0.0])

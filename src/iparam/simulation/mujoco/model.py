@@ -17,7 +17,7 @@ from iparam.errors import InputError
 from iparam.robot.description.mujoco_backend import require_mujoco
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_payload_extent
-from iparam.simulation.payload import Payload
+from iparam.simulation.payload import Payload, payload_name
 from iparam.spatial.parameters import InertialParameters
 
 TOOL_SITE = "iparam_tool"
@@ -64,14 +64,6 @@ def build_model(
         raise InputError(f"MuJoCo cannot build {robot.name!r} with this payload: {error}") from error
     _state_exact_inertials(mujoco, model, [body.name for body in bodies[1:]], inertials)
     return model
-
-
-def payload_name(robot: Robot) -> str:
-    """What the payload's body is called: "payload", or longer if the robot has a frame of that name."""
-    name = "payload"
-    while name in robot.frames:
-        name += "_"
-    return name
 
 
 def _set_options(mujoco: Any, spec: Any, timestep: float, gravity: tuple[float, float, float]) -> None:
