@@ -7,11 +7,12 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 READY_RUN := $(VENV)/.installed-run
 READY_DEV := $(VENV)/.installed-dev
+READY_NEWTON := $(VENV)-newton/.installed
 INPUTS := $(VENV)/pyvenv.cfg pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test fuzz lint format bench lock clean clean-cache
+.PHONY: help demo test test-newton fuzz lint format bench lock clean clean-cache
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -27,6 +28,9 @@ test: lint  ## lint, types, import layers, then all tests
 	@# processes on two cores, because one of them has the simulated arms and nodes, and waits half of the time; which
 	@# tests go to which process is in tests/conftest.py.
 	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+
+test-newton: $(READY_NEWTON)  ## the tests of simulators, with Newton, in an environment of its own
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(VENV)-newton/bin/python -m pytest tests/simulation/newton
 
 fuzz: $(READY_DEV)  ## attack every command and file format with new seeds; what breaks is kept in fuzz-failures
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(BIN)/python -m attack.fuzz --minutes $(MINUTES) --jobs $(JOBS)
@@ -55,7 +59,7 @@ lock:  ## write requirements.lock anew from the newest versions that pyproject.t
 	@echo "requirements.lock: $$(wc -l < requirements.lock) packages."
 
 clean: clean-cache  ## remove the environment, caches and build output
-	rm -rf $(VENV) $(VENV)-lock build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lock $(VENV)-newton build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-cache:  ## remove compiled numba kernels (see CONTRIBUTING.md)
@@ -76,3 +80,10 @@ $(READY_DEV): $(INPUTS)
 	@echo "Installing iparam with its development tools into $(VENV); the first time takes some minutes ..."
 	@$(PIP_INSTALL) -c requirements.lock -e '.[dev]'
 	@touch $(READY_RUN) $@
+
+# Newton asks for a MuJoCo of another version than the rest is tested with.
+$(READY_NEWTON): pyproject.toml
+	@echo "Installing iparam with Newton into $(VENV)-newton; the first time takes some minutes ..."
+	@$(PYTHON) -m venv $(VENV)-newton
+	@$(VENV)-newton/bin/python -m pip install -qq --disable-pip-version-check -e '.[newton]' pytest hypothesis
+	@touch $@

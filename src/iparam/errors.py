@@ -49,5 +49,5 @@ class FileFormatError(IparamError, ValueError):
 class MissingExtraError(IparamError, ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 
-    def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"this needs {package}, which is not installed: pip install 'iparam[{extra}]'")
+    def __init__(self, package: str, extra: str, hint: str = "") -> None:
+        super().__init__(f"this needs {package}, which is not installed: pip install 'iparam[{extra}]'{hint}")

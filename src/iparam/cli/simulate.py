@@ -1,11 +1,11 @@
-"""`iparam simulate`: an arm follows a trajectory with a payload in MuJoCo, and its sensors are recorded."""
+"""`iparam simulate`: an arm follows a trajectory with a payload in a simulator, and its sensors are recorded."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from tyro.conf import arg
@@ -23,6 +23,7 @@ from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.catalog import robot_names
 from iparam.rounding import number, numbers
+from iparam.simulation.newton.backend import has_compiled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,13 +31,13 @@ if TYPE_CHECKING:
     from iparam.robot.cell import WorkCell
     from iparam.robot.collision.shapes import PayloadBox
     from iparam.robot.model import Robot
-    from iparam.simulation import SimulationResult
+    from iparam.simulation import MujocoSimulator, NewtonSimulator, SimulationResult
     from iparam.trajectory import PlannedPayload, TrajectoryFile
 
 
 @dataclass(frozen=True, kw_only=True)
 class Simulate(ArmOptions, MountingOptions, PayloadOptions):
-    r"""An arm follows a trajectory with a payload in MuJoCo; its sensors are recorded.
+    r"""An arm follows a trajectory with a payload in a simulator; its sensors are recorded.
 
     The payload's true inertia is written to --truth, never into the recording.
 
@@ -67,7 +68,11 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions):
     """Noise of the sensors: ideal, ur5e or harsh."""
     seed: Annotated[int, arg(metavar="N")] = 0
     """Of the noise."""
-    physics_rate: Annotated[float, arg(metavar="HZ")] = 2000.0
+    backend: Literal["mujoco", "newton"] = "mujoco"
+    """The simulator: MuJoCo, or Newton (extra newton), in single precision and slower for one arm."""
+    physics_rate: Annotated[float | None, arg(metavar="HZ", help_behavior_hint="(default: 2000, with newton 1000)")] = (
+        None
+    )
     """Steps of the physics a second."""
     sensor_rate: Annotated[float, arg(metavar="HZ")] = 500.0
     """Samples of all sensors a second."""
@@ -104,10 +109,11 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions):
                 note(f"--motors {drives.name} are those of another arm than {robot.name}")
             robot = robot.with_armature(drives.rotor_inertia)
         x, y, z = STANDARD_GRAVITY if gravity is None else gravity.tolist()
-        simulator = iparam.MujocoSimulator(
-            physics_rate=self.physics_rate,
+        kind = self._simulator_kind()
+        simulator = kind(
+            **({} if self.physics_rate is None else {"physics_rate": self.physics_rate}),
             rates=iparam.simulation.SensorRates.all_at(self.sensor_rate),
-            controller=iparam.simulation.ComputedTorque(payload_known=self.payload_known),
+            controller=replace(kind().controller, payload_known=self.payload_known),
             friction=None if drives is None else drives.friction,
             gravity=(x, y, z),
         )
@@ -147,6 +153,13 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions):
         if self.cell is not None:
             return iparam.robot.load_cell(self.cell)
         return None if planned.conditions is None else planned.conditions.cell
+
+    def _simulator_kind(self) -> type[MujocoSimulator] | type[NewtonSimulator]:
+        if self.backend == "mujoco":
+            return iparam.simulation.MujocoSimulator
+        if not has_compiled():
+            note("Newton compiles its kernels the first time, which takes some minutes")
+        return iparam.simulation.NewtonSimulator
 
     def _planned_payload(self, planned: TrajectoryFile, robot: Robot) -> iparam.Payload | None:
         """What the trajectory was planned with, as a solid box."""

@@ -5,6 +5,8 @@ from .motors import motors as motors
 from .motors import with_motor_currents as with_motor_currents
 from .mujoco.simulator import MujocoScene as MujocoScene
 from .mujoco.simulator import MujocoSimulator as MujocoSimulator
+from .newton.simulator import NewtonScene as NewtonScene
+from .newton.simulator import NewtonSimulator as NewtonSimulator
 from .payload import Payload as Payload
 from .shapes import Solid as Solid
 from .shapes import SolidKind as SolidKind

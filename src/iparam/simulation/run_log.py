@@ -24,6 +24,7 @@ class RunLog:
 
     Attributes:
         robot: the arm.
+        name: of it in messages.
         q, dq, ddq, tau: (T, n) logged joint positions, velocities, accelerations and motor torques.
         sensors: (T, 12) force, torque, accelerometer and gyro in tool axes.
         tool_poses: (T, 4, 4) pose of the tool frame in the base [m].
@@ -32,8 +33,8 @@ class RunLog:
         tracking_error: (n,) largest distance of each joint from its set point.
     """
 
-    def __init__(self, robot: Robot, num_logged: int) -> None:
-        self.robot, count = robot, robot.num_joints
+    def __init__(self, robot: Robot, num_logged: int, name: str = "the arm") -> None:
+        self.robot, self.name, count = robot, name, robot.num_joints
         self.q, self.dq, self.ddq, self.tau = (np.empty((num_logged, count)) for _ in range(4))
         self.sensors = np.empty((num_logged, 12))
         self.tool_poses = np.tile(np.eye(4), (num_logged, 1, 1))
@@ -50,7 +51,8 @@ class RunLog:
     def report_loss(self, time: float, error: FloatArray, weight: FloatArray) -> NoReturn:
         """Say which joint got lost at a time, and why, as far as the mass matrices (K, n, n) on the way there tell."""
         joint, names = int(np.argmax(np.abs(error))), self.robot.joint_names
-        lost = f"the arm lost its trajectory at {time:.3f} s: {names[joint]} is {abs(error[joint]):.2g} rad off its set"
+        off = f"{names[joint]} is {abs(error[joint]):.2g} rad off its set"
+        lost = f"{self.name} lost its trajectory at {time:.3f} s: {off}"
         values, vectors = np.linalg.eigh(weight)
         least = int(np.argmin(values[:, 0] / values[:, -1]))
         if values[least, 0] < WEIGHTLESS * values[least, -1]:

@@ -1,0 +1,12 @@
+"""MuJoCo is a simulator."""
+
+from __future__ import annotations
+
+from simulation.conformance import Conformance
+
+from iparam.simulation import MujocoSimulator
+
+
+class TestMujoco(Conformance):
+    simulator = MujocoSimulator()
+    exact = 1e-8
