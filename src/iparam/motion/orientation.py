@@ -63,6 +63,9 @@ INVERSE = (
 W_LAST = (
     "Is the scalar part the last of the four, x y z w? Name the columns as they are (--map 'qx=qw,qy=qx,qz=qy,qw=qz')"
 )
+W_FIRST = (
+    "Is the scalar part the first of the four, w x y z? Name the columns as they are (--map 'qw=qx,qx=qy,qy=qz,qz=qw')"
+)
 YAW_UNSEEN = "Gravity in the sensor's axes does not show turns about the vertical: they were taken to be none."
 
 
@@ -236,9 +239,10 @@ def other_readings(recording: Recording, gravity: FloatArray, times: FloatArray)
     nearest = np.clip(np.searchsorted(turns.time, times), 0, turns.time.size - 1)
     readings = [("its inverse", INVERSE, turns.orientation[nearest])]
     if recording.has("orientation"):
-        last = _from_quaternions(recording.signal("orientation").values[:, [3, 0, 1, 2]])[nearest]
-        readings.append(("x y z w", W_LAST, np.swapaxes(last, 1, 2)))
-        readings.append(("the inverse of x y z w", f"{W_LAST}. {INVERSE}", last))
+        for name, advice, order in (("x y z w", W_LAST, [3, 0, 1, 2]), ("w x y z", W_FIRST, [1, 2, 3, 0])):
+            other = _from_quaternions(recording.signal("orientation").values[:, order])[nearest]
+            readings.append((name, advice, np.swapaxes(other, 1, 2)))
+            readings.append((f"the inverse of {name}", f"{advice}. {INVERSE}", other))
     return [(name, advice, np.asarray(-(turned @ gravity))) for name, advice, turned in readings]
 
 

@@ -61,6 +61,9 @@ ANGLES = ("q", "dq", "ddq", "target_q", "target_dq", "target_ddq")
 EFFORTS = ("tau", "current")
 """What the drives do, of which some joints may have no sensor."""
 
+NANOSECONDS = "time_nanoseconds"
+"""The column beside a time in whole seconds that tells the rest of it."""
+
 IGNORED = "_"
 """In a list of columns: a column that is not wanted."""
 

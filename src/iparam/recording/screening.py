@@ -7,6 +7,7 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError
@@ -26,6 +27,13 @@ FROZEN_TIME = 0.5
 FEW_SAMPLES = 0.01
 """Share of the samples that may lie anywhere before the rest is judged by them."""
 
+LEAP, LASTING_LEAP = 5.0, 1.5
+"""Times the step that few samples exceed, by which a signal leaps to a number that was not measured; and where it stays
+there for more samples than `_LASTING`, which noise would not."""
+
+_TOGETHER = 3  # components that do not hold the same number by chance
+_LASTING = 3
+_LEAST_STEPS = 20  # that tell what is usual
 _BEYOND = 6.9  # rad; more than a joint usually turns to either side
 _NOISY = ("wrench", "accelerometer", "gyro", "current")
 _MOVED = 0.05  # rad; less is no motion that a sensor has to notice
@@ -40,6 +48,45 @@ def check_clocks(signals: Mapping[str, Signal], source: str) -> None:
                 f"{source}: the signals have no time in common: {', '.join(spans)}. Were they stamped by two clocks? "
                 "Bring them to one clock first"
             )
+
+
+def without_dropouts(signals: Mapping[str, Signal]) -> tuple[dict[str, Signal], list[str]]:
+    """The signals without samples in which nothing was measured, and a sentence on each: all components hold one
+    number, 0 or -999, and leap to it and from it, or do so while another signal drops out.
+    """
+    alike = {
+        name: (signal.values == signal.values[:, :1]).all(axis=1)
+        for name, signal in signals.items()
+        if signal.width >= _TOGETHER
+    }
+    alike = {name: same for name, same in alike.items() if same.any() and not same.all()}
+    lost = {name: _leaping(signals[name].values, same) for name, same in alike.items()}
+    silent = np.concatenate([np.empty(0), *(signals[name].time[rows] for name, rows in lost.items())])
+    found, notes = dict(signals), []
+    for name, same in alike.items():
+        signal = signals[name]
+        rows = lost[name] | (same & np.isin(signal.time, silent))
+        if rows.any():
+            place = int(np.argmax(rows))
+            notes.append(
+                f"{name} holds {signal.values[place, 0]:g} in all components in {np.count_nonzero(rows)} samples, the "
+                f"first at {signal.time[place]:.6g} s: nothing was measured there, and they were left out"
+            )
+            found[name] = Signal(signal.time[~rows], signal.values[~rows], signal.unit, signal.frame)
+    return found, notes
+
+
+def _leaping(values: FloatArray, alike: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which of the samples (T, k) that are ``alike`` (T,) in all components the others leap to, and from."""
+    steps = np.abs(np.diff(values, axis=0)).max(axis=1)
+    usual = steps[~(alike[1:] | alike[:-1])]
+    few = float(np.quantile(usual, 1.0 - FEW_SAMPLES)) if usual.size >= _LEAST_STEPS else np.inf
+    found = np.zeros(alike.size, dtype=bool)
+    for first, after in np.flatnonzero(np.diff(alike, prepend=False, append=False)).reshape(-1, 2).tolist():
+        leap = few * (LASTING_LEAP if after - first > _LASTING else LEAP)
+        if (first == 0 or steps[first - 1] > leap) and (after == alike.size or steps[after - 1] > leap):
+            found[first:after] = True
+    return found
 
 
 def angles_in_one_unit(signals: Mapping[str, Signal], robot: Robot | None) -> tuple[dict[str, Signal], list[str]]:

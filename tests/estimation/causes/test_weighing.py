@@ -153,6 +153,18 @@ def test_a_joint_that_is_counted_from_another_zero_is_named_at_rest(joint: int, 
         np.testing.assert_allclose(load[1:], CENTER, atol=1e-3)
 
 
+def test_a_weight_that_does_not_follow_the_orientation_is_refuted(tmp_path: Path) -> None:
+    """The rows of the orientation are those of other poses."""
+    turned = orientations(24)
+    table = np.hstack([turned[::-1].reshape(-1, 9), wrenches(turned)])
+    path = tmp_path / "poses.csv"
+    header = "r11,r12,r13,r21,r22,r23,r31,r32,r33,fx,fy,fz,tx,ty,tz"
+    np.savetxt(path, table, delimiter=",", header=header, comments="")
+    found = identify_payload(Recording.load(path))
+    assert found.refutation is not None
+    assert "of the changes of the force unexplained" in found.refutation.reason
+
+
 @pytest.mark.parametrize("digits", [2, 3])
 def test_the_rounding_of_an_orientation_is_in_the_intervals(digits: int, tmp_path: Path) -> None:
     """24 poses; a quaternion of two digits is off by 0.3 deg, which makes more of the force than its noise does."""

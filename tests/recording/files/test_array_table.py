@@ -127,6 +127,14 @@ def test_cells_and_arrays_of_structs_are_offered_by_their_paths(tmp_path: Path) 
         np.testing.assert_array_equal(second.values, 2 * Q)
 
 
+def test_structs_may_be_samples(tmp_path: Path) -> None:
+    samples = np.zeros(COUNT, dtype=[("t", float), ("q", float, (6,))])
+    samples["t"], samples["q"] = TIME, Q
+    found = Recording.load(write(tmp_path / "log.mat", samples=samples))
+    np.testing.assert_array_equal(found.signal("q").values, Q)
+    np.testing.assert_array_equal(found.signal("q").time, TIME)
+
+
 def test_numpys_own_files_and_structured_arrays(tmp_path: Path) -> None:
     table = np.zeros(COUNT, dtype=[("time", float), ("q", float, (6,)), ("tau", np.float32, (6,))])
     table["time"], table["q"], table["tau"] = TIME, Q, TAU

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iparam.errors import FileFormatError, InputError, UnknownNameError
+from iparam.errors import ContradictionError, FileFormatError, InputError, UnknownNameError
 from iparam.recording import CHANNELS, Recording, Signal
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False, width=64)
@@ -165,11 +165,16 @@ def test_what_is_no_number_is_left_out_with_its_type(column: pyarrow.Array, tmp_
     assert "columns that hold no numbers were left out: dq0 (" in found.warnings[0]
 
 
-def test_times_that_are_dates_are_told_so(tmp_path: Path) -> None:
-    times = pyarrow.array([0, 10**9], pyarrow.timestamp("ns"))
-    pyarrow.parquet.write_table(pyarrow.table({"time": times, "q0": [0.0, 0.0]}), tmp_path / "t.parquet")
-    with pytest.raises(FileFormatError, match=r"time holds timestamp\[ns\]; it must be numbers, in seconds"):
-        Recording.load(tmp_path / "t.parquet")
+@pytest.mark.parametrize(("unit", "second"), [("ms", 10**3), ("us", 10**6), ("ns", 10**9)])
+@pytest.mark.parametrize("zone", [None, "Europe/Oslo"])
+def test_times_may_be_dates(unit: str, second: int, zone: str | None, tmp_path: Path) -> None:
+    start = 1_700_000_000 * second
+    times = pyarrow.array([start, start + second // 100, start + second // 50], pyarrow.timestamp(unit, zone))
+    pyarrow.parquet.write_table(pyarrow.table({"time": times, "q0": [0.0] * 3}), tmp_path / "t.parquet")
+    found = Recording.load(tmp_path / "t.parquet").signal("q").time
+    np.testing.assert_allclose(found - 1.7e9, [0.0, 0.01, 0.02], atol=1e-6)
+    with pytest.raises(ContradictionError, match="in s by the file's header and in us by time_unit="):
+        Recording.load(tmp_path / "t.parquet", time_unit="us")
 
 
 def test_names_that_are_not_utf_8(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def rows(count: int) -> list[str]:
         (b"\xff\xfet\x00i\x00m\x00e\x00", "no samples"),
         (b"\xff\xfe\x00\xd8\x00\xd8", "begins as text in UTF-16"),
         (b"\xff\xfet", "begins as text in UTF-16"),
-        (b"\xfe\xfd\n1,2\n", "not a table"),
+        (b"\xfe\xfd\n1,2\n", "no column .time."),
         (b"\x1f\x8b\x08\x00", r"is packed: unpack it first, by: gunzip .*run\.csv"),
         (b"time,q0\n", "no samples"),
         (b"a,b\n1,2\n", "no column 'time'"),

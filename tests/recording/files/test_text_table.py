@@ -141,6 +141,26 @@ def test_headers_of_two_rows(header: str, tmp_path: Path) -> None:
     assert np.array_equal(found.signal("q").values, NUMBERS[:, 1:])
 
 
+def test_seconds_and_nanoseconds_are_one_time(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    whole = np.floor(NUMBERS[:, 0])
+    rest = np.round(1e9 * (NUMBERS[:, 0] - whole))
+    rows = [f"{a:.0f},{b:.0f},{q[0]},{q[1]}\n" for a, b, q in zip(whole, rest, NUMBERS[:, 1:], strict=True)]
+    path.write_text("sec,nanosec,q0,q1\n" + "".join(rows))
+    found = Recording.load(path)
+    np.testing.assert_allclose(found.signal("q").time, NUMBERS[:, 0], atol=1e-12)
+    assert np.array_equal(found.signal("q").values, NUMBERS[:, 1:])
+
+
+def test_other_texts(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes(("time,q0 [°],q1 [°]\n" + rows_of(",")).encode("latin-1"))
+    np.testing.assert_allclose(Recording.load(path).signal("q").values, np.radians(NUMBERS[:, 1:]))
+    path.write_text('{"time": 0.0, "q": [0.1, 0.2]}\n')
+    with pytest.raises(FileFormatError, match="is JSON"):
+        Recording.load(path)
+
+
 def test_columns_may_be_given_below_a_title(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text(f"arm 3, in May\nstamp,a,b\n{rows_of(',')}")

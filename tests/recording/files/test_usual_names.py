@@ -35,6 +35,11 @@ def numbered(form: str, count: int, first: int = 0) -> list[str]:
         (["orientation." + axis for axis in "xyzw"], ["qx", "qy", "qz", "qw"]),
         (["imu.angular_velocity.x", "imu.angular_velocity.y", "imu.angular_velocity.z"], ["wx", "wy", "wz"]),
         (["TimeStamp"], ["time"]),
+        (["header.stamp.sec", "header.stamp.nanosec"], ["time", "time_nanoseconds"]),
+        (numbered("pos_A{}", 7, 1), numbered("q{}", 7)),
+        (["pose.orientation." + axis for axis in "xyzw"], ["qx", "qy", "qz", "qw"]),
+        ([*numbered("q{}", 6), "tau2", "tau4"], [None] * 8),  # torques of some joints, numbered as the angles are
+        ([*numbered("q{}", 6, 1), "tau2", "tau4"], [*numbered("q{}", 6), "tau1", "tau3"]),
     ],
 )
 def test_usual_names_are_understood(headers: list[str], meant: list[str | None] | str) -> None:
@@ -55,6 +60,7 @@ def test_usual_names_are_understood(headers: list[str], meant: list[str | None] 
         numbered("q{}", 6) + numbered("joint_pos_{}", 6),  # stated already
         ["position.x", "position.y", "position.z"],
         ["force.x", "force.y", "force.z"],  # no torque: no wrench
+        ["a.sec", "a.nsec", "b.sec", "b.nsec"],  # which of them?
     ],
 )
 def test_what_is_not_sure_is_left_alone(headers: list[str]) -> None:

@@ -77,6 +77,9 @@ MATERIAL = 0.05
 SHORTEST = 0.02
 """Distance that the centre of mass is at least taken to have, where its moves are compared with it [m]."""
 
+UNEXPLAINED = 0.5
+"""Share of the changes of the force between poses from which on the weight does not follow the orientation at all."""
+
 LONGEST_LEVER = 3.0
 """Distance of a centre of mass from the sensor that is believed [m]."""
 
@@ -215,6 +218,13 @@ def weight_causes(data: Weighing) -> WeightCauses:
     told += [one.told(center, "N m") for one in readings]
     loads += [one.load for one in readings]
     reason = ""
+    changes = data.wrench[:, :3] - (data.wrench[:, :3].mean(axis=0) if data.bias else 0.0)
+    left = base.squares / max(float(np.sum(changes**2)), 1e-300)
+    if data.time is None and not told and left > UNEXPLAINED:
+        reason = (
+            f"The weight, turned as the orientation says, leaves {100 * left:.0f} % of the changes of the force "
+            f"unexplained ({100 * UNEXPLAINED:.0f} % is allowed): is it the orientation of this sensor, at these rows?"
+        )
     lever = float(np.linalg.norm(here[1:]))
     if lever > LONGEST_LEVER:
         reason = (

@@ -36,6 +36,8 @@ _DEEPEST = 8
 """Levels of MATLAB's structs that are looked into."""
 
 _MOST_ARRAYS = 10_000
+_LEAST_SAMPLES, _WIDEST = 10, 100
+"""Structs of an array from which on they may be samples, and numbers in a field of such a one."""
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -46,7 +48,7 @@ def read_array_table(stream: BinaryIO, source: str, reading: Reading, num_joints
     Arrays may lie on their side, (n, T). Those of another length than ``time``, and what holds no real numbers, are
     left out with a note. Without a time, rows of a wrench and of how the sensor stood are poses at rest. Fields of
     MATLAB's structs and of structured arrays have their own names, or, where two fields have the same, the path to
-    them, ``arm.q``. A single matrix is read with ``reading.columns``.
+    them, ``arm.q``. The structs of an array may be samples. A single matrix is read with ``reading.columns``.
 
     Args:
         stream: the file, at its beginning.
@@ -296,7 +298,9 @@ def _add_fields(arrays: Arrays, path: str, value: Any, depth: int) -> None:
     if len(arrays) > _MOST_ARRAYS:
         raise FileFormatError(f"it has more than {_MOST_ARRAYS} arrays")
     places = [""] if value.size == 1 else [str(place) for place in range(1, value.size + 1)]
-    if value.dtype.names is not None and value.size <= _MOST_ARRAYS and depth < _DEEPEST:
+    if value.dtype.names is not None and (rows := _rows_of_structs(value)):
+        arrays |= {f"{path}.{name}": row for name, row in rows.items()}
+    elif value.dtype.names is not None and value.size <= _MOST_ARRAYS and depth < _DEEPEST:
         for place, element in zip(places, value.reshape(-1, order="F"), strict=True):
             for name in value.dtype.names:
                 _add_fields(arrays, f"{path}{place and f'({place})'}.{name}", element[name], depth + 1)
@@ -305,6 +309,18 @@ def _add_fields(arrays: Arrays, path: str, value: Any, depth: int) -> None:
             _add_fields(arrays, f"{path}{place and f'{{{place}}}'}", element, depth + 1)
     else:
         arrays[path] = value
+
+
+def _rows_of_structs(structs: NDArray[Any]) -> Arrays:
+    """The fields of an array of structs, one a sample, as (T, k) each; none where they are runs, or not alike."""
+    rows: Arrays = {}
+    for name in (structs.dtype.names or ()) if structs.size >= _LEAST_SAMPLES else ():
+        each = [np.asarray(one) for one in structs.reshape(-1, order="F")[name]]
+        sizes = {one.size for one in each if one.dtype.kind in "fiub"}
+        if len(sizes) != 1 or not 0 < max(sizes) <= _WIDEST or any(one.dtype.kind not in "fiub" for one in each):
+            return {}
+        rows[name] = np.array([one.reshape(-1, order="F") for one in each])
+    return rows
 
 
 def _unpacked_size(contents: bytes) -> int:

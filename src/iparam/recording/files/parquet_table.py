@@ -25,6 +25,9 @@ from iparam.recording.units import QUANTITIES, RATE_KEYS, UNITS, plain_unit, uni
 if TYPE_CHECKING:
     from iparam.recording.recording import Recording
 
+PER_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+"""Units of the dates of Arrow in a second."""
+
 _UNIT_KEYS = ("unit", "units")
 _TABLE_KEYS = ("robot", "gravity", *_UNIT_KEYS, *FRAME_KEYS, *RATE_KEYS)
 
@@ -208,8 +211,10 @@ def _read(
         understood = reading.headers(headers, source)
         names = list(understood.names)
         document = _document(schema.metadata or {}, source) or foreign_document(schema, source, names)
-        numeric = [i for i, field in enumerate(schema) if _holds_numbers(field.type)]
-        others = [f"{field.name} ({field.type})" for field in schema if not _holds_numbers(field.type)]
+        numeric = [
+            i for i, field in enumerate(schema) if _holds_numbers(field.type) or _are_dates(names[i], field.type)
+        ]
+        others = [f"{field.name} ({field.type})" for i, field in enumerate(schema) if i not in numeric]
     check_names(names, source)
     if "time" in names and (time := names.index("time")) not in numeric:
         raise FileFormatError(
@@ -225,7 +230,9 @@ def _read(
         row += count
     notes = (f"columns that hold no numbers were left out: {', '.join(others)}",) if others else ()
     notes = (*understood.notes, *notes)
-    table = replace(builder.table(notes), units=understood.units)
+    dates = any(_are_dates(names[i], schema.field(i).type) for i in numeric)
+    units = {**understood.units, "time": "s"} if dates else understood.units  # an option that says otherwise is refused
+    table = replace(builder.table(notes), units=units)
     return table if "time" in names else numbered_poses(table), document
 
 
@@ -271,6 +278,9 @@ def number_batches(file: Any, names: Sequence[str], source: str) -> Iterator[tup
 
 def _numbers(array: Any, name: str, source: str) -> Numbers:
     pyarrow = load_pyarrow()
+    if pyarrow.types.is_timestamp(array.type):
+        numbers, empty = numbers_of_arrow(array.cast(pyarrow.int64()))
+        return numbers / PER_SECOND[array.type.unit], empty
     if not _holds_numbers(array.type):
         raise FileFormatError(f"{source}: column {name} holds {array.type}, not numbers")
     if pyarrow.types.is_dictionary(array.type):
@@ -278,6 +288,11 @@ def _numbers(array: Any, name: str, source: str) -> Numbers:
     if pyarrow.types.is_decimal(array.type):
         array = array.cast(pyarrow.float64())
     return numbers_of_arrow(array)
+
+
+def _are_dates(name: str, kind: Any) -> bool:
+    """Whether a column is the time, in dates."""
+    return name == "time" and bool(load_pyarrow().types.is_timestamp(kind))
 
 
 def _holds_numbers(kind: Any) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from iparam.errors import ContradictionError, FileFormatError, InputError, UnknownNameError
 from iparam.files.atomic import write_atomically
 from iparam.files.reading_limit import check_size, reading_limit
-from iparam.recording.channels import ANGLES, signal_of_column
+from iparam.recording.channels import ANGLES, NANOSECONDS, signal_of_column
 from iparam.recording.files.array_table import MAGICS as ARRAYS
 from iparam.recording.files.array_table import read_array_table
 from iparam.recording.files.data_frame import FRAME, arrow_of_frame
@@ -32,6 +32,7 @@ from iparam.recording.screening import (
     check_angles,
     check_clocks,
     find_faults,
+    without_dropouts,
 )
 from iparam.recording.signal import Signal
 from iparam.recording.statements import POSES, ROWS, UNMEASURED, stated_rate, unmeasured_columns
@@ -146,6 +147,9 @@ def _checked(
     if reading.time_unit is None:
         signals, dated = dates_in_seconds(signals)
         notes += dated
+    if not table.poses and "format" not in (document or {}):  # what iparam wrote comes back bit for bit
+        signals, dropouts = without_dropouts(signals)
+        notes += dropouts
     if reading.time_range is not None:
         signals, lost = _within(signals, reading.time_range, source)
         notes += lost
@@ -255,6 +259,8 @@ def _refuse_packed(head: bytes, source: str) -> None:
 
 def _to_seconds(table: Table, reading: Reading, stated: str, source: str) -> None:
     """Convert the time of a table, in place, by the unit that its reader, its header or its own metadata give."""
+    if NANOSECONDS in table.values:
+        table.values["time"] += 1e-9 * table.values.pop(NANOSECONDS)
     where = "header" if "time" in table.units else "metadata"
     if reading.time_unit not in (None, stated) and (stated != "s" or "time" in table.units):
         raise ContradictionError(

@@ -4,6 +4,7 @@ Rows without a usable time stamp go, as few as possible.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,15 @@ from numpy.typing import NDArray
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError
 from iparam.files.reading_limit import check_size
-from iparam.recording.channels import CHANNELS, EFFORTS, column_names, default_frame, default_unit, signal_of_column
+from iparam.recording.channels import (
+    CHANNELS,
+    EFFORTS,
+    NANOSECONDS,
+    column_names,
+    default_frame,
+    default_unit,
+    signal_of_column,
+)
 from iparam.recording.signal import Signal
 
 
@@ -31,6 +40,8 @@ def listed(numbers: NDArray[np.int64] | Sequence[int], most: int = 8) -> str:
     ]
     return ", ".join(parts) + (f" and {starts.size - most} more places" if starts.size > most else "")
 
+
+_DIGITS = re.compile(r"\d+")
 
 FEW = 0.05
 """Share of rows out of order up to which they are strays; beyond, the clock was set back, or, if as many steps run
@@ -240,7 +251,7 @@ def _row_text(rows: slice) -> str:
 def has_meaning(name: str) -> bool:
     """Whether a column of that name is read: the time, or a component of a signal."""
     found = signal_of_column(name)
-    return name == "time" or (found is not None and found[1] < MAX_WIDTH)
+    return name in ("time", NANOSECONDS) or (found is not None and found[1] < MAX_WIDTH)
 
 
 def check_names(names: Sequence[str], source: str) -> None:
@@ -253,9 +264,15 @@ def check_names(names: Sequence[str], source: str) -> None:
     if repeated:
         raise FileFormatError(f"{source} has the column {repeated[0]!r} more than once")
     if "time" not in names and not tells_poses(names):
+        poses = (
+            ". If its rows are poses at rest, it needs columns that say how the sensor stood: qw qx qy qz, r11 .. r33 "
+            "or gx gy gz (map= says which they are)"
+            if set(names).issuperset(CHANNELS["wrench"].columns)
+            else ""
+        )
         raise FileFormatError(
             f"{source} has no column 'time'; its columns: {_some(names)}. If one of them is the time, say so: "
-            f"map='time={_likely_time(names)}'"
+            f"map='time={_likely_time(names)}'{poses}"
         )
 
 
@@ -358,7 +375,11 @@ def signals_of_table(
             signals[name] = Signal(time[good], values[good], unit, frame)
     if not signals:
         reason = "; ".join(notes) or "it has no column but time"
-        raise FileFormatError(f"{source} holds no usable samples: {reason}")
+        example = next((pattern for name in table.names if (pattern := _DIGITS.sub("*", name)) != name), "NAME*")
+        raise FileFormatError(
+            f"{source} holds no usable samples: {reason}. Say which columns are which, e.g. map='q={example}' if these "
+            "are joint angles"
+        )
     return signals, notes, tuple(unmeasured)
 
 
@@ -370,7 +391,7 @@ def _groups(names: tuple[str, ...]) -> tuple[dict[str, dict[int, str]], list[str
         found = signal_of_column(name)
         if found is not None and has_meaning(name):
             groups.setdefault(found[0], {})[found[1]] = name
-        elif name not in ("time", "_"):
+        elif name not in ("time", NANOSECONDS, "_"):
             unknown.append(name)
     return groups, unknown
 

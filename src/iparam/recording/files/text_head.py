@@ -269,15 +269,19 @@ def header_names(text: bytes, comment: bytes, source: str, layout: Layout) -> tu
                 f"{source} has no header: its first line holds {len(names)} numbers. Say what its columns are, e.g. "
                 'columns="time,q,dq,current"; a group name takes one column a joint'
             )
-    except (UnicodeDecodeError, csv.Error) as error:
+    except csv.Error as error:
         raise FileFormatError(f"{source} is not a table of numbers: {error}") from None
     return names, end
 
 
 def _names(line: bytes, layout: Layout) -> list[str]:
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError:
+        text = line.decode("latin-1")  # a degree sign, as older spreadsheets write it
     if layout.delimiter == _BLANKS:
-        return line.decode("utf-8").split()
-    return [name.strip() for name in next(csv.reader([line.decode("utf-8")], delimiter=layout.delimiter), [])]
+        return text.split()
+    return [name.strip() for name in next(csv.reader([text], delimiter=layout.delimiter), [])]
 
 
 def _is_number(text: str) -> bool:

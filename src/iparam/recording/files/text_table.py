@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from iparam.recording.recording import Recording
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_JSON = (b"{", b"[{", b"[[")
 _WIDE_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _WIDE_NAMES = ("utf-32", "utf-32", "utf-16", "utf-16")
 
@@ -63,6 +64,8 @@ def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints:
         )
     if not text.strip() and not stream.read(1):
         raise FileFormatError(f"{source} is empty")
+    if text.lstrip().startswith(_JSON):
+        raise FileFormatError(f"{source} is JSON, and no table: write its numbers with a column a component, as CSV")
     skipped, comment, first = comments_before(text)
     begin, text = begin + skipped, text[skipped:]
     units: Mapping[str, str] = {}
@@ -97,6 +100,7 @@ def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints:
     )
     if layout.dates is not None:
         notes.append("the time is a date or a time of day, and was converted to seconds")
+        units = {**units, "time": "s"}
     stream.seek(begin)
     builder = TableBuilder(names, count_lines(stream), source, "line", reading.rows, first)
     stream.seek(begin)

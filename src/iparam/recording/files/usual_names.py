@@ -12,21 +12,21 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from iparam.recording.channels import CHANNELS, EFFORTS, column_names, signal_of_column
+from iparam.recording.channels import CHANNELS, EFFORTS, NANOSECONDS, column_names, signal_of_column
 
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 _FILLERS = frozenset(
-    ("actual", "act", "measured", "meas", "msr", "field", "state", "states", "joint", "joints", "axis", "j", "arm")
+    ("actual", "act", "measured", "meas", "msr", "field", "state", "states", "joint", "joints", "axis", "j", "a", "arm")
 )
 """Words that say nothing more than that a joint was measured."""
 
 _TARGETS = frozenset(["target", "desired", "des", "d", "cmd", "command", "commanded", "ref", "reference", "setpoint"])
 
 _OF_JOINTS = {
-    "q": "q pos position positions angle angles theta jpos",
-    "dq": "dq qd qdot vel velocity velocities speed speeds",
-    "ddq": "ddq qdd qddot acc acceleration accelerations",
+    "q": "q qpos pos position positions angle angles theta jpos",
+    "dq": "dq qd qvel qdot vel velocity velocities speed speeds",
+    "ddq": "ddq qdd qacc qddot acc acceleration accelerations",
     "tau": "tau torque torques trq effort efforts moment moments",
     "current": "current currents cur",
 }
@@ -40,7 +40,7 @@ _TARGET_OF = {
 _JOINT_SIGNALS = frozenset(name for name, channel in CHANNELS.items() if not channel.columns)
 _JOINT_WORDS = {word: signal for signal, words in _OF_JOINTS.items() for word in words.split()}
 
-_SENSOR_FILLERS = frozenset(["ft", "wrench", "sensor", "raw", "imu", "field"])
+_SENSOR_FILLERS = frozenset(["ft", "wrench", "sensor", "raw", "imu", "field", "pose"])
 _ALONG_AXES = {
     ("force",): "f",
     ("f",): "f",
@@ -66,6 +66,9 @@ _WRENCHES = (("wrench",), ("ft",), ("ft", "wrench"), ("raw", "wrench"), ("ft", "
 """Of six numbered columns."""
 
 _FIXED = frozenset(column for channel in CHANNELS.values() for column in channel.columns)
+
+_SECONDS = {"sec": ("nanosec", "nsec"), "secs": ("nsecs", "nanosecs"), "seconds": ("nanoseconds",)}
+"""What columns of whole seconds end in, and those of the rest of them."""
 
 _TIMES = (("timestamp",), ("time", "stamp"), ("stamp",), ("times",), ("t",), ("time",))
 
@@ -94,7 +97,21 @@ def usual_columns(names: Sequence[str]) -> dict[int, str]:
         times = [place for place, name in enumerate(names) if _words(name) in _TIMES]
         if len(times) == 1:
             taken[times[0]] = "time"
+        elif not times and len(pairs := _split_times(names)) == 1:
+            taken |= pairs[0]
     return taken
+
+
+def _split_times(names: Sequence[str]) -> list[dict[int, str]]:
+    """Pairs of columns that are a time in whole seconds and the nanoseconds beyond, as ROS stamps messages."""
+    places = {_words(name): place for place, name in enumerate(names)}
+    return [
+        {place: "time", places[(*words[:-1], rest)]: NANOSECONDS}
+        for words, place in places.items()
+        if words and words[-1] in _SECONDS
+        for rest in _SECONDS[words[-1]]
+        if (*words[:-1], rest) in places
+    ]
 
 
 def _num_joints(names: Sequence[str], complete: Mapping[str, Mapping[int, str]]) -> int:
