@@ -21,6 +21,17 @@ RESULT: dict[str, Any] = {
     "physically_consistent": True,
     "warnings": ["The bias was not estimated."],
 }
+STAGE = """#usda 1.0
+(
+    metersPerUnit = 1
+)
+def Xform "tool0" (
+    prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]
+)
+{
+    float physics:mass = 1
+}
+"""
 KNOWN = RESULT | {"warnings": [], "covariance_phi": (1e-8 * np.eye(10)).tolist()}
 ARM = (
     '<robot name="a"><link name="base"/><link name="tool0"/><joint name="j" type="continuous">'
@@ -35,6 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     flat = RESULT | {"inertia_about_com": [[0.1, 0, 0], [0, 0.01, 0], [0, 0, 0.01]], "physically_consistent": False}
     (tmp_path / "flat.json").write_text(json.dumps(flat), encoding="utf-8")
     (tmp_path / "arm.urdf").write_text(ARM, encoding="utf-8")
+    (tmp_path / "arm.usda").write_text(STAGE, encoding="utf-8")
     (tmp_path / "known.json").write_text(json.dumps(KNOWN), encoding="utf-8")
     (tmp_path / "in_2.json").write_text("{}", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -43,6 +55,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_is_printed_or_written(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if name == "usd":
+        pytest.importorskip("pxr")
     before = {path.name for path in folder.iterdir()}
     assert main(["export", "result.json", "--format", name]) == 0
     printed, err = capsys.readouterr()
@@ -68,6 +82,22 @@ def test_merging(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "result.json", "--urdf", "arm.urdf", "--format", "urdf"]) == 0
     assert '<mass value="2.0"/>' in capsys.readouterr().out
     assert (folder / "arm.urdf").read_text(encoding="utf-8") == ARM
+
+
+def test_a_stage(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pxr")
+    options = ["--stage", "arm.usda", "--own-mass", "replace", "--pose", "0", "0", "0.1", "0", "0", "90"]
+    assert main(["export", "known.json", *options, "--output", "loaded.usda"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "usd for frame tool0 written to loaded.usda\n"
+    assert err == "iparam: note: The load takes the place of what /tool0 weighed, 1 kg.\n"
+    text = (folder / "loaded.usda").read_text(encoding="utf-8")
+    assert "@./arm.usda@" in text
+    assert "physics:centerOfMass = (-0.06, 0.07, 0.19)" in text
+    assert main(["export", "known.json", *options, "--samples", "3", "--output", "loaded.usda"]) == 0
+    assert capsys.readouterr().err.count("note") == 1
+    assert len(list(folder.glob("loaded_?.usda"))) == 3
+    assert (folder / "arm.usda").read_text(encoding="utf-8") == STAGE
 
 
 def test_draws_as_files_and_as_a_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,7 +153,7 @@ def test_inconsistent_results_need_force(folder: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["result.json"], 2, "choose a --format: urdf, mjcf, sdf, urscript, franka, kuka, ros2, json, csv"),
+        (["result.json"], 2, "choose a --format: urdf, mjcf, sdf, urscript, franka, kuka, ros2, json, usd, csv"),
         (["result.json", "--format", "urfd"], 2, "did you mean 'urdf'? Known: urdf, mjcf, sdf, urscript"),
         (["--format", "urdf"], 2, "give the result to export"),
         (["nothing.json", "--format", "urdf"], 1, "nothing.json does not exist"),
@@ -137,6 +167,25 @@ def test_inconsistent_results_need_force(folder: Path, capsys: pytest.CaptureFix
         (["result.json", "--urdf", "arm.urdf", "--output", "./arm.urdf"], 2, "is read, too (urdf: arm.urdf)"),
         (["result.json", "--format", "json", "--output", "no/where.json"], 2, "does not exist; create it first"),
         (["result.json", "--format", "csv", "--samples", "3"], 2, "states no covariance"),
+        (
+            ["result.json", "--format", "usd", "--prim", "/a"],
+            2,
+            "--prim says where in a robot the load goes: add --stage",
+        ),
+        (["result.json", "--urdf", "arm.urdf", "--copy"], 2, "--copy says where in a robot the load goes: add --stage"),
+        (["result.json", "--urdf", "arm.urdf", "--stage", "arm.usda"], 2, "are two robots' files: give one of them"),
+        (["result.json", "--format", "mjcf", "--stage", "arm.usda"], 2, "--stage writes a USD, not mjcf"),
+        (["result.json", "--stage", "arm.usda", "--output", "a.usdz"], 2, "are written as text: choose .usda or .usd"),
+        (["result.json", "--stage", "arm.usda", "--output", "arm.usda"], 2, "is read, too (stage: arm.usda)"),
+        (["result.json", "--stage", "arm.usda", "--prim", "/tol0"], 2, "did you mean '/tool0'?"),
+        (["result.json", "--stage", "arm.usda", "--pose", "1", "2"], 2, "--pose"),
+        (
+            ["result.json", "--stage", "arm.usda"],
+            2,
+            "weighs 1 kg already: --own-mass add if it carries the load, --own-",
+        ),
+        (["result.json", "--stage", "arm.urdf"], 2, "is no USD file"),
+        (["result.json", "--stage", "nothing.usd"], 1, "nothing.usd does not exist"),
         (["known.json", "--format", "mjcf", "--samples", "3"], 2, "give --output, or --format csv for one table"),
         (["known.json", "--format", "csv", "--samples", "0"], 2, "--samples must be from 1 to 100000, got 0"),
         (["known.json", "--format", "mjcf", "--samples", "2000", "--output", "p.xml"], 2, "from 1 to 1000 files"),
@@ -148,6 +197,8 @@ def test_inconsistent_results_need_force(folder: Path, capsys: pytest.CaptureFix
 def test_refusals(
     arguments: list[str], code: int, message: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    if "--stage" in arguments:
+        pytest.importorskip("pxr")
     assert main(["export", *arguments]) == code
     out, err = capsys.readouterr()
     assert out == ""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
+import numpy as np
 from tyro.conf import Positional, arg
 
 from iparam.cli.console.printing import note, print_document, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
-from iparam.cli.options.joint_state import note_other_arm
+from iparam.cli.options.joint_state import exact_count, note_other_arm
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.estimation.errors import RefutedResultError
 from iparam.export import (
@@ -19,11 +20,13 @@ from iparam.export import (
     IdentifiedLoad,
     InconsistentLoadError,
     LoadDraws,
+    StageText,
     StaticLoad,
     draw_loads,
     export_load,
     is_static_result,
     merge_into_urdf,
+    write_into_stage,
 )
 from iparam.export.draws import numbered
 from iparam.export.remarks import one_line
@@ -31,6 +34,7 @@ from iparam.files.atomic import write_atomically
 from iparam.files.kind import FileKind
 from iparam.robot.catalog import robot_names
 from iparam.robot.loading import load_robot
+from iparam.spatial.transforms import rotation_from_rpy, transform_from
 
 MOST_FILES = 1000
 
@@ -47,6 +51,8 @@ class Export:
       iparam export result.json --format mjcf --output payload.xml
       iparam export result.json --urdf robot.urdf --link tool0 --as-link payload \
           --output robot_with_payload.urdf
+      iparam export result.json --stage robot.usd --prim wrist_3_link --own-mass add \
+          --output robot_with_payload.usda
       iparam export result.json --format mjcf --samples 20 --output payload.xml
       iparam export result.json --format csv --samples 1000 --output draws.csv
     """
@@ -68,6 +74,21 @@ class Export:
     """With --urdf: the link that carries the load."""
     as_link: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="(default: add to LINK)")] = None
     """With --urdf: hang the load on LINK as a new link of this name."""
+    stage: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """Put the load into a rigid body of this USD stage: a layer over it, which leaves its files as they are."""
+    prim: Annotated[
+        str | None, arg(metavar="PATH", help_behavior_hint="(default: the one with the result's frame)")
+    ] = None
+    """With --stage: the rigid body that weighs it."""
+    pose: Annotated[
+        tuple[float, ...],
+        arg(metavar="X Y Z R P Y", help_behavior_hint="(default: that of the prim of the frame's name, else the same)"),
+    ] = ()
+    """With --stage: of the result's frame in the prim's [m, deg: roll, pitch, yaw]."""
+    own_mass: Annotated[Literal["add", "replace"] | None, arg(help_behavior_hint="")] = None
+    """With --stage: add the load to what PATH weighs (it carries the load), or replace that (it is the load)."""
+    copy: Annotated[bool, arg(help_behavior_hint="")] = False
+    """With --stage: write the stage's root layer anew instead of a layer over it."""
     samples: Annotated[int | None, arg(metavar="N", help_behavior_hint="")] = None
     """Write N draws from the posterior instead of the estimate, each a body that can exist: FILE_1, FILE_2, ..., or one
     table with --format csv."""
@@ -89,6 +110,8 @@ class Export:
         """The paths that --output stands for: one, or with --samples one a draw."""
         if self.output is None:
             return ()
+        if self._format() == "usd" and self.output.suffix.lower() in {".usdc", ".usdz"}:
+            raise InputError(f"--output {self.output}: USD layers are written as text: choose .usda or .usd")
         if self.samples is None or FORMATS[self._format()].write_many is not None:
             return (self.output,)
         if not 1 <= self.samples <= MOST_FILES:
@@ -104,6 +127,8 @@ class Export:
                 print_line(f"{entry.name:<10}{entry.suffix:<9}{entry.consumer}")
             return
         name = self._format()
+        if self.urdf is not None and self.stage is not None:
+            raise InputError("--urdf and --stage are two robots' files: give one of them")
         if self.result is None:
             raise InputError("give the result to export: iparam export result.json --format ...")
         load: IdentifiedLoad | StaticLoad
@@ -112,13 +137,13 @@ class Export:
             if is_static_result(self.result)
             else IdentifiedLoad.from_json(self.result)
         )
-        cautions: tuple[str, ...] = ()
         try:
             if self.samples is None:
-                texts: tuple[str, ...] = (self._text(load, name),)
+                text, cautions = self._text(load, name)
+                texts: tuple[str, ...] = (text,)
             else:
                 draws = self._draws(load, self.samples)
-                texts, cautions = self._texts_of_draws(draws, name), (draws.caution,) if draws.caution else ()
+                texts, cautions = self._texts_of_draws(draws, name)
         except (InconsistentLoadError, RefutedResultError) as error:
             way_out = "" if self.samples and load.violations else " --force exports it nevertheless."
             raise type(error)(f"{self.result}: {error}{way_out}") from None
@@ -136,10 +161,31 @@ class Export:
         where = str(files[0]) if len(files) == 1 else f"{files[0]} to {files[-1].name}"
         print_line(f"{what} for frame {load.frame} written to {where}")
 
-    def _text(self, load: IdentifiedLoad | StaticLoad, name: str) -> str:
+    def _text(self, load: IdentifiedLoad | StaticLoad, name: str) -> tuple[str, tuple[str, ...]]:
+        """The text of one file, and what to say about it."""
         if self.urdf is not None and isinstance(load, IdentifiedLoad):
-            return merge_into_urdf(load, self.urdf, self.link, self.as_link, self.force)
-        return export_load(load, name, self.force)
+            return merge_into_urdf(load, self.urdf, self.link, self.as_link, self.force), ()
+        if self.stage is not None and isinstance(load, IdentifiedLoad):
+            written = self._into_stage(load, self.stage)
+            return written.text, written.notes
+        return export_load(load, name, self.force), ()
+
+    def _into_stage(self, load: IdentifiedLoad, stage: Path) -> StageText:
+        pose = None
+        if self.pose:
+            numbers = exact_count(self.pose, "--pose", "x y z [m] and roll, pitch, yaw [deg]", 6)
+            pose = transform_from(rotation_from_rpy(np.radians(numbers[3:])), numbers[:3])
+        folder = Path() if self.output is None else self.output.parent
+        return write_into_stage(
+            load,
+            stage,
+            self.prim,
+            pose=pose,
+            own_mass=self.own_mass,
+            copy=self.copy,
+            folder=folder,
+            force=self.force,
+        )
 
     def _draws(self, load: IdentifiedLoad | StaticLoad, count: int) -> LoadDraws:
         if isinstance(load, StaticLoad):
@@ -148,12 +194,15 @@ class Export:
             load.require_credit()
         return draw_loads(load, count, self.seed)
 
-    def _texts_of_draws(self, draws: LoadDraws, name: str) -> tuple[str, ...]:
+    def _texts_of_draws(self, draws: LoadDraws, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The texts of all files, and what to say about them."""
+        caution = (draws.caution,) if draws.caution else ()
         if (write_many := FORMATS[name].write_many) is not None:
-            return (write_many(draws.loads),)
+            return (write_many(draws.loads),), caution
         if self.output is None:
             raise InputError(f"--samples writes a file a draw as {name}: give --output, or --format csv for one table")
-        return tuple(self._text(load, name) for load in draws.loads)
+        written = [self._text(load, name) for load in draws.loads]
+        return tuple(text for text, _ in written), (*written[0][1], *caution)
 
     def _note_arm(self, load: IdentifiedLoad, urdf: Path) -> None:
         """A note if the URDF is of another arm than the one that carried the load; it may hang on any."""
@@ -166,13 +215,23 @@ class Export:
         note_other_arm(load.robot, robot, str(urdf), str(self.result))
 
     def _format(self) -> str:
-        if self.urdf is not None:
-            if self.format not in (None, "urdf"):
-                raise InputError(f"--urdf writes a URDF, not {self.format}: leave one of --urdf and --format out")
-            return "urdf"
-        for option, value in (("--link", self.link), ("--as-link", self.as_link)):
-            if value is not None:
-                raise InputError(f"{option} says where in a robot the load goes: add --urdf FILE")
+        into = {"urdf": self.urdf, "stage": self.stage}
+        places: dict[str, tuple[object, str]]
+        places = {"--link": (self.link, "urdf"), "--as-link": (self.as_link, "urdf"), "--prim": (self.prim, "stage")}
+        places |= {"--pose": (self.pose or None, "stage"), "--own-mass": (self.own_mass, "stage")}
+        places |= {"--copy": (self.copy or None, "stage")}
+        for option, (value, file) in places.items():
+            if value is not None and into[file] is None:
+                raise InputError(f"{option} says where in a robot the load goes: add --{file} FILE")
+        given = [name for name, path in into.items() if path is not None]
+        if given:
+            writes = "urdf" if self.urdf is not None else "usd"
+            if self.format not in (None, writes):
+                option = f"--{given[0]}"
+                raise InputError(
+                    f"{option} writes a {writes.upper()}, not {self.format}: leave one of {option} and --format out"
+                )
+            return writes
         if self.format is None:
             raise InputError(f"choose a --format: {', '.join(FORMATS)}; iparam export --list tells what they are for")
         if self.format not in FORMATS:

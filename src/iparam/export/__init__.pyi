@@ -18,3 +18,6 @@ from .sdf import to_sdf_inertial as to_sdf_inertial
 from .urdf.inertial import to_urdf_inertial as to_urdf_inertial
 from .urdf.merge import merge_into_urdf as merge_into_urdf
 from .urscript import to_urscript as to_urscript
+from .usd.layers import StageText as StageText
+from .usd.layers import to_usd as to_usd
+from .usd.layers import write_into_stage as write_into_stage

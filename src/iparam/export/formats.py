@@ -16,6 +16,7 @@ from iparam.export.ros2 import to_ros2_yaml, to_ros2_yaml_static
 from iparam.export.sdf import to_sdf_inertial
 from iparam.export.urdf.inertial import to_urdf_inertial
 from iparam.export.urscript import to_urscript, to_urscript_static
+from iparam.export.usd.layers import to_usd
 from iparam.files.kind import FileKind
 
 
@@ -81,6 +82,9 @@ FORMATS = {
             FileKind.EXPORTED_LOAD,
             to_json,
             to_json_static,
+        ),
+        ExportFormat(
+            "usd", ".usda", "rigid body for Isaac Sim; with --stage, into a stage", FileKind.EXPORTED_USD, to_usd
         ),
         ExportFormat(
             "csv",

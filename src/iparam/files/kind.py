@@ -36,6 +36,7 @@ class FileKind(StrEnum):
     EXPORTED_FRANKA = "a load exported for Franka"
     EXPORTED_KUKA = "a load exported for KUKA"
     EXPORTED_ROS2 = "a load exported for ROS 2"
+    EXPORTED_USD = "a load exported for USD"
     EXPORTED_TABLE = "loads exported as a table"
     BAG = "a bag"
     FLEET = "a table of a fleet"
@@ -167,6 +168,8 @@ def _kind_of_text(head: bytes, rest: bytes) -> FileKind | None:
         return FileKind.RECORDING
     if b"<robot" in head:
         return FileKind.URDF if _URDF_MARK in head or _EXPORT_MARK in head + rest else None
+    if head.startswith(b"#usda"):
+        return FileKind.EXPORTED_USD if _EXPORT_MARK in head + rest else None
     if _VIEW_MARK in head:
         return FileKind.VIEW
     if _REPORT_MARK in head:

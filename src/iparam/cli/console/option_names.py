@@ -31,6 +31,7 @@ ARGUMENTS = {
     **{name: name for name in (*_OF_RECORDINGS, *_OF_PLANS)},
     **{name: name for name in ("robot", "tip", "base", "lock", "gravity", "link", "drive_gains", "cell")},
     **{name: name for name in ("friction", "mounting", "clearance")},
+    **{name: name for name in ("stage", "prim", "pose", "own_mass", "copy")},
     **{name: name for name in ("layout", "scheduler", "resume", "overwrite", "workers")},
     **{name: name for name in ("precision", "masses", "seed")},
     "most_runs": "runs",
