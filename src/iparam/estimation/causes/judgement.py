@@ -5,6 +5,7 @@ count the errors of the model that these show.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,8 +58,23 @@ HARDLY_TESTED = (
     "degrees, may be in them unseen."
 )
 
+UNSHOWN = (
+    "These data would not show {}, and the standard deviations count by how much that would move the load. If it is "
+    "known to be right, say so: {}."
+)
+
+MOUNTED = {
+    "place": ("a sensor that is 8 mm away from its place", "--sensor-offset 0 0 0"),
+    "turn": ("one that is turned by 2 deg", "--sensor-rotation 0 0 0"),
+    "gravity": ("a base that is tilted by 2 deg", "--gravity {:.5g} {:.5g} {:.5g}"),
+}
+"""What is mounted, and how somebody says that it is right, by kind of `SIZES`; the gravity is that of the run."""
+
 FAR = 4.0
 """Standard deviations that a mistake which the data hardly show must move the load by to count."""
+
+HIDDEN = 0.5
+"""Standard deviations that an unseen mistake must move the load by to count."""
 
 NOISE = 2.5
 """Standard deviations by which noise alone moves the load where a channel is left out."""
@@ -89,7 +105,9 @@ class Judgement:
     best: Explanation | None = None
 
 
-def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None) -> Judgement:
+def judged(
+    run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None, known: Collection[str] = ()
+) -> Judgement:
     """The estimate with what its data say against it, or for a closer look.
 
     A few milliseconds tell whether the residuals hold anything but noise. Only then all hypotheses are fitted. What the
@@ -99,6 +117,7 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
         run: that was identified.
         estimate: of its load.
         drift: of the sensor's bias, if one was estimated along.
+        known: kinds of `SIZES` of which somebody said how it is.
     """
     reason = _plain_reason(run, estimate)
     told = (*_compensated(run, estimate, drift), *_too_heavy(run, estimate))
@@ -113,10 +132,13 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
     nothing = not estimate.determined
     if not shown.alarms and (nothing or not reason):
         told = (*told, *_too_little(estimate))
-        return Judgement(_with(_allowing(estimate, shown.moves), reason, told))
+        estimate = _allowing(estimate, shown.moves)
+        estimate = estimate if reason else _counting_unseen(run, estimate, shown.unseen, known)
+        return Judgement(_with(estimate, reason, told))
     causes = find_causes(examined)
     if shown.alarms == (FEW,) and not reason and not causes.found:
         estimate = _remarking(estimate, HARDLY_TESTED.format(run.problem.num_samples))
+        estimate = _counting_unseen(run, estimate, shown.unseen, known)
         return Judgement(_with(estimate, "", (*told, *_too_little(estimate))))
     told = (*causes.told(), *told)
     if nothing and not hidden_by_motion_errors(run.problem):  # then no mistake is to blame for that
@@ -127,9 +149,10 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
         told = tuple(sorted(told, key=lambda one: {"units": 0, "over-rated-load": 1}.get(one.cause, 2)))
     if estimate.complete and not reason:
         moves = _moves(examined, causes)
-        share, second = _largest_share(estimate, moves), ""
+        share, second, unseen = _largest_share(estimate, moves), "", shown.unseen
         if causes.found:
             again = screened_again(examined, causes.best)
+            unseen = again.unseen
             further = _far(estimate, again.moves)
             more = _largest_share(estimate, further)
             moves = np.concatenate([moves, further])
@@ -142,6 +165,7 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
             reason = _second_reason(causes, share, second) if second else _reason(causes, share)
         elif left.share(estimate.mass) > MOST_LEFT:
             reason = _left_reason(left, estimate)
+        estimate = estimate if reason else _counting_unseen(run, estimate, unseen, known)
         first = 0 if causes.best.force_rms > LITTLE * causes.base.force_rms else 1
         told = (*told[:first], *_swinging(left, estimate, causes), *told[first:])
     elif causes.found and not reason:
@@ -252,6 +276,30 @@ def _allowing(estimate: Estimate, moves: FloatArray) -> Estimate:
         return estimate
     far = _far(estimate, moves)
     return _counting(widened(estimate, far.T @ far)) if far.size else estimate
+
+
+def _counting_unseen(
+    run: PreparedRun, estimate: Estimate, unseen: dict[str, FloatArray], known: Collection[str]
+) -> Estimate:
+    """The estimate, unless it is good, with wider intervals for what mistakes of the usual size, that such data cannot
+    show, would move it by; but not for kinds that are known to be right.
+
+    A result that is good otherwise rests on data that show more than these mistakes.
+    """
+    if not estimate.complete or estimate.assessment["verdict"] == "good":
+        return estimate
+    deviations = estimate.standard_deviation.phi
+    counted = {
+        kind: rows
+        for kind, rows in unseen.items()
+        if kind not in known and (np.sqrt(np.sum(rows**2, axis=0)) > HIDDEN * deviations).any()
+    }
+    if not counted:
+        return estimate
+    moves, texts = np.concatenate(list(counted.values())), [MOUNTED[kind] for kind in counted]
+    options = " ".join(option.format(*run.gravity) for _, option in texts)
+    remark = UNSHOWN.format(" or ".join(text for text, _ in texts), options)
+    return _remarking(widened(estimate, moves.T @ moves), remark)
 
 
 def _far(estimate: Estimate, moves: FloatArray) -> FloatArray:

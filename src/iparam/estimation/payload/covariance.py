@@ -100,8 +100,11 @@ def score_covariance(scores: Scores) -> ScoreCovariance:
     if average < 1.0 + EVIDENCE * deviation / np.sqrt(p) and scatter.max() < 1.0 + EVIDENCE_OF_ONE * deviation:
         return ScoreCovariance(independent, 1.0)
     length = size * max(lags + 1, blocks // MOST_GROUPS)
-    raised = _larger(independent, root @ _jackknife(scores, root, max(blocks * size // length, LEAST_GROUPS)) @ root.T)
-    return ScoreCovariance(raised, max(average, 1.0))
+    left_out = root @ _jackknife(scores, root, max(blocks * size // length, LEAST_GROUPS)) @ root.T
+    average = max(average, 1.0)
+    # A few dozen groups do not tell that errors which last in most directions do not in some: differences of large
+    # parameters (the inertia about the centre of mass) would seem to be known far better than they are.
+    return ScoreCovariance(_larger(average * independent, left_out), average)
 
 
 def _of_few(independent: FloatArray, scores: Scores) -> FloatArray:

@@ -277,7 +277,9 @@ class _Job:
                 structure = _structure(problem, estimate)
                 if structure.lasts and not structure.linear_in_motion:
                     estimate, drift = _fit_drifting(self.estimator, problem, unless=estimate)
-        judgement = judged(run, estimate, drift)
+        said = {"place": given.sensor_offset, "turn": given.sensor_rotation, "gravity": given.gravity}
+        known = [kind for kind, value in said.items() if value is not None]
+        judgement = judged(run, estimate, drift, known)
         estimate = self._counting_rivals(judgement.estimate, given, delay, settings)
         return _Done(estimate, judgement.best, given, {} if fit is None else dict(fit.deviations))
 
