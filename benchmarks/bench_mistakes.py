@@ -1,11 +1,12 @@
 """Recordings with a mistake in them: is a wrong result ever trusted, is the cause named, and does its correction help?
 
 The corpus is that of tests/mistakes: every cause at three sizes, on two arms with three loads each, sensors with the
-noise of the preset ur5e. Then mistakes that no hypothesis was written for, and two at once; sound recordings, which
-must be accused of nothing; the price in time; and spikes.
+noise of the preset ur5e. Then mistakes that no hypothesis was written for, and two at once; pairs of mistakes that are
+drawn at random; a wrench that is held; sound recordings of loads that are drawn, which must be accused of nothing; the
+price in time; and spikes.
 
-    PYTHONPATH=tests python benchmarks/bench_mistakes.py [--part mistakes|unlisted|clean|time|spikes] [--jobs 2]
-        [--seeds 100] [--arms ur5e] [--payloads compact] [--slugs sensor-offset ...] [--once] [--details]
+    PYTHONPATH=tests python benchmarks/bench_mistakes.py [--part mistakes|unlisted|pairs|held|clean|time|spikes]
+        [--jobs 2] [--seeds 100] [--arms ur5e] [--payloads compact] [--slugs sensor-offset ...] [--once] [--details]
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from typing import Any
 
 import numpy as np
 from mistakes import log_edits as edit
-from mistakes.corpus import MISTAKES, case, cases
+from mistakes.corpus import MISTAKES, Case, Log, Mistake, case, cases
 from mistakes.judgement import FAR, NUM_SHOWN, TOGETHER, Outcome, judge, largest_error
+from mistakes.pairs import pair_cases
 from mistakes.unlisted import UNLISTED, unlisted_cases
-from mistakes.workbench import ARMS, PAYLOADS, Workbench
+from mistakes.workbench import ARMS, DRAWN, PAYLOADS, Workbench
 from side_by_side import best_times, in_workers, print_table
 
 from iparam.estimation import identify_payload
@@ -31,14 +33,19 @@ from iparam.fleet import LocalPool
 OF_HARSH = {"drift", "delay", "low-pass", "re-zeroed", "outliers", "held-samples"}
 """What the preset harsh has of its own, drift, delay, rounding and lost samples, by the names that they may get."""
 
+ASIDE = np.block([[np.eye(3), np.array([[0.005], [0.004], [0.005]])], [np.zeros((1, 3)), np.ones((1, 1))]])
+"""(4, 4) a sensor that is 8 mm away from the tool's origin."""
+
+PARTS = ["mistakes", "unlisted", "pairs", "held", "clean", "time", "spikes"]
+
 SLOWEST = "sensor-rotation/middling@ur5e-compact"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--part", nargs="*", default=["mistakes", "unlisted", "clean", "time", "spikes"])
+    parser.add_argument("--part", nargs="*", default=PARTS)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--seeds", type=int, default=100, help="of sound logs, for each arm and preset")
+    parser.add_argument("--seeds", type=int, default=100, help="of sound logs, for each arm and preset; pairs")
     parser.add_argument("--arms", nargs="*", default=list(ARMS))
     parser.add_argument("--payloads", nargs="*", default=list(PAYLOADS))
     parser.add_argument("--slugs", nargs="*", default=[])
@@ -49,6 +56,10 @@ def main() -> None:
         mistakes(given.arms, given.payloads, given.slugs, given.jobs, given.details, given.once)
     if "unlisted" in given.part:
         unlisted(given.arms, given.payloads, given.slugs, given.jobs, given.details)
+    if "pairs" in given.part:
+        pairs(given.arms, given.payloads, given.seeds, given.jobs, given.details)
+    if "held" in given.part:
+        held(given.arms, given.payloads, given.jobs, given.details)
     if "clean" in given.part:
         clean(given.arms, given.seeds, given.jobs)
     if "time" in given.part:
@@ -91,6 +102,54 @@ def unlisted(arms: Sequence[str], payloads: Sequence[str], slugs: Sequence[str],
     header = ["what", "error [sd]", "verdicts", "right", "named first"]
     print_table(f"{len(outcomes)} logs with a mistake that is on no list", header, rows)
     tell_wrong_and_trusted(outcomes)
+
+
+def pairs(arms: Sequence[str], payloads: Sequence[str], count: int, jobs: int, details: bool) -> None:
+    """Two mistakes at once, drawn at random: is any wrong result trusted?"""
+    numbers = [(number, tuple(arms), tuple(payloads)) for number in range(count)]
+    outcomes = printed(spread(judged_pair, numbers, jobs), details)
+    rows = [[verdict, str(number)] for verdict, number in Counter(one.verdict for one in outcomes).most_common()]
+    print_table(f"{len(outcomes)} logs with two mistakes", ["verdict", "logs"], rows)
+    tell_wrong_and_trusted(outcomes)
+
+
+def judged_pair(job: tuple[int, tuple[str, ...], tuple[str, ...]]) -> Outcome:
+    number, arms, payloads = job
+    return judge(pair_cases(1, arms, payloads, first=number)[0])
+
+
+def held(arms: Sequence[str], payloads: Sequence[str], jobs: int, details: bool) -> None:
+    """A wrench that is held, sound or with a sensor 8 mm aside, in whole logs and in short ones."""
+    jobs_of = [
+        (arm, payload, every, seconds, aside)
+        for arm in arms
+        for payload in payloads
+        for every in (10, 25, 50, 100)
+        for seconds in (1.5, 3.0, 10.0)
+        for aside in (False, True)
+    ]
+    outcomes = printed(spread(judged_held, jobs_of, jobs), details)
+    for text, own in (("sound", outcomes[::2]), ("8 mm aside", outcomes[1::2])):
+        print(f"\nheld, {text}: {dict(Counter(one.verdict for one in own))}")
+        tell_wrong_and_trusted(own)
+
+
+def judged_held(job: tuple[str, str, int, float, bool]) -> Outcome:
+    arm, payload, every, seconds, aside = job
+    random = np.random.default_rng([every, round(10 * seconds)])
+    start = random.uniform(0.0, 10.0 - seconds)
+
+    def make(bench: Workbench) -> Log:
+        recording = edit.held(bench.measured(**({"sensor_pose": ASIDE} if aside else {})), every)
+        for name in ("q", "wrench"):
+            signal = recording.signal(name)
+            kept = (signal.time >= start) & (signal.time <= start + seconds)
+            recording = recording.with_signal(name, time=signal.time[kept], values=signal.values[kept])
+        return Log(recording, bench.robot, (bench.load,), bench.arm_options)
+
+    what = f"new every {every} samples, {seconds:g} s{', 8 mm aside' if aside else ''}"
+    slug = f"held-{every}-{seconds:g}{'-aside' if aside else ''}"
+    return judge(Case(Mistake(slug, "middling", what, make), Workbench(arm, payload, seed=50_000 + every)))
 
 
 def printed(outcomes: Iterable[Outcome], details: bool) -> list[Outcome]:
@@ -182,7 +241,7 @@ def clean(arms: Sequence[str], seeds: int, jobs: int) -> None:
 def accused(job: tuple[str, str, int]) -> tuple[tuple[str, ...], bool]:
     """What a sound log is accused of, causes or a refuted result; and whether its intervals hold the load."""
     arm, noise, seed = job
-    bench = Workbench(arm, PAYLOADS[seed % len(PAYLOADS)], seed=10_000 + seed, noise=noise)
+    bench = Workbench(arm, DRAWN, seed=10_000 + seed, noise=noise)  # without noise, seeds would all be one log
     found = identify_payload(bench.sound, bench.robot)
     assessment, within = found.assessment, largest_error(found, (bench.load,), NUM_SHOWN) <= TOGETHER
     named = tuple(cause["cause"] for cause in assessment["causes"])

@@ -21,6 +21,8 @@ from mistakes.rig import Scene
 DATA = Path(__file__).resolve().parents[1] / "data"
 ARMS = ("ur5e", "panda")
 PAYLOADS = ("compact", "slender", "extreme")
+DRAWN = "drawn"
+"""A payload that is another one for each seed."""
 
 _MOTIONS = {"ur5e": "optimized_ur5e.json", "panda": "optimized_panda.json"}
 _EXTREME = {
@@ -28,6 +30,8 @@ _EXTREME = {
     "ur5e": Payload.box(size=(0.10, 0.12, 0.15), mass=4.6, offset=(0.01, -0.02, 0.08), rotation_rpy=(0.1, 0.2, 0.3)),
     "panda": Payload.box(size=(0.04, 0.05, 0.06), mass=0.3, offset=(0.005, 0.01, 0.04)),
 }
+_HEAVIEST = {"ur5e": 4.5, "panda": 2.8}
+"""Of the loads that are drawn [kg]."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +40,8 @@ class Workbench:
 
     Attributes:
         arm: its name, one of ARMS.
-        payload: one of PAYLOADS: compact; slender, far off the axis; extreme, heavy or light.
-        seed: of the sensors' noise.
+        payload: one of PAYLOADS: compact; slender, far off the axis; extreme, heavy or light; or DRAWN.
+        seed: of the sensors' noise, and of a load that is drawn.
         noise: preset of the noise.
     """
 
@@ -69,6 +73,8 @@ class Workbench:
         if self.payload == "slender":
             lying = {"offset": (0.06, 0.09, 0.05), "rotation_rpy": (1.45, 0.0, 0.3)}
             return Payload.cylinder(radius=0.015, length=0.40, mass=0.9, **lying).parameters
+        if self.payload == DRAWN:
+            return _drawn(self.seed, _HEAVIEST[self.arm]).parameters
         return _EXTREME[self.arm].parameters
 
     def scene(self, **changes: Any) -> Scene:
@@ -83,12 +89,12 @@ class Workbench:
     @property
     def sound(self) -> Recording:
         """The recording without a mistake."""
-        return self.with_noise(_undisturbed(self.arm, self.payload))
+        return self.with_noise(self.exact)
 
     @property
     def exact(self) -> Recording:
         """The same without noise."""
-        return _undisturbed(self.arm, self.payload)
+        return self.scene().run() if self.payload == DRAWN else _undisturbed(self.arm, self.payload)
 
     def with_noise(self, exact: Recording) -> Recording:
         """What the sensors make of it; the file does not say which."""
@@ -105,6 +111,16 @@ class Workbench:
         angles, wrench = recording.signal("q"), recording.signal("wrench")
         q = np.column_stack([np.interp(wrench.time, angles.time, column) for column in angles.values.T])
         return iparam.forward_kinematics(self.robot, q)[..., :3, :3]
+
+
+def _drawn(seed: int, heaviest: float) -> Payload:
+    """A box of 0.3 kg to the heaviest, with edges of 3 to 25 cm, anywhere in front of the flange."""
+    random = np.random.default_rng([seed, 29])
+    mass, *size = np.exp(random.uniform(np.log([0.3, 0.03, 0.03, 0.03]), np.log([heaviest, 0.25, 0.25, 0.25]))).tolist()
+    place = random.uniform([-0.06, -0.06, 0.02], [0.06, 0.06, 0.12])
+    return Payload.box(
+        size=tuple(size), mass=mass, offset=tuple(place), rotation_rpy=tuple(random.uniform(-1.0, 1.0, 3))
+    )
 
 
 @cache

@@ -269,3 +269,20 @@ def test_tool_axes_that_were_taken_for_those_of_the_base(sound_run: Run, robot: 
     found = iparam.identify_payload(sound_run(), robot, correction=Correction(wrench_frame="base"))
     assert found.refutation is not None
     assert (found.causes[0].cause, found.causes[0].correction) == ("base-axes", "--wrench-frame tool")
+
+
+def test_what_few_readings_cannot_show_is_in_the_intervals(
+    sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    whole = sound_run(edit=_a_little_further_out)
+    wrench = whole.signal("wrench")
+    held = np.repeat(wrench.values[::5], 5, axis=0)[: len(wrench.values)]
+    recording = whole.with_signal("wrench", time=wrench.time, values=held)
+    found = iparam.identify_payload(recording, robot)
+    if found.refutation is None:
+        assert "--sensor-offset 0 0 0" in found.warnings[-1]
+        assert (np.abs(found.phi - load.phi) < 4.0 * found.standard_deviation.phi).all()
+    # Somebody who says where the sensor is gets the intervals of somebody who knows it.
+    mounted = Correction(sensor_offset=(0.0,) * 3, sensor_rotation=(0.0,) * 3, gravity=(0.0, 0.0, -9.81))
+    known = iparam.identify_payload(recording, robot, correction=mounted)
+    assert known.standard_deviation.center_of_mass[2] < 0.5 * found.standard_deviation.center_of_mass[2]

@@ -7,6 +7,7 @@ import pytest
 from scipy.signal import lfilter
 
 import iparam
+from iparam.estimation.payload.covariance import Scores, score_covariance
 from iparam.estimation.payload.problem import PayloadProblem
 from iparam.estimation.payload.weighted_fit import WeightedFit, weighted_fit
 from iparam.trajectory import WindowedFourierTrajectory
@@ -47,6 +48,17 @@ def test_noise_that_lasts_is_in_the_intervals(clean: PayloadProblem, memory: flo
     assert np.mean(np.abs(scores(found)) < 1.96) > 0.88
     # The intervals are not merely wide: errors fill them.
     assert np.sqrt(np.mean(scores(found) ** 2)) > 0.8
+
+
+def test_errors_that_last_spare_no_direction(clean: PayloadProblem) -> None:
+    # A few dozen stretches of time would otherwise seem to tell some differences of parameters as if by white noise.
+    for one in fits(clean, 0.5)[:5]:
+        weighted = one.weights.weighted(one.residual)
+        each = np.einsum("nci,nc->ni", clean.design, weighted)
+        found = score_covariance(Scores(clean.design, weighted, np.zeros(clean.num_unknowns)))
+        root = np.linalg.cholesky(each.T @ each)
+        inner = np.linalg.solve(root, np.linalg.solve(root, found.matrix).T)
+        assert np.linalg.eigvalsh(inner)[0] > 0.99 * found.inflation > 3.0
 
 
 def test_white_noise_has_the_intervals_of_independent_samples(clean: PayloadProblem) -> None:
