@@ -30,7 +30,7 @@ def loads(tmp_path_factory: pytest.TempPathFactory) -> list[Payload]:
     return [
         Payload.box(size=(0.1, 0.15, 0.2), density=2700.0),
         Payload.two_stage_cylinder(radius1=0.05, length1=0.08, radius2=0.03, length2=0.1, density=2700.0),
-        Payload.mesh(part, density=7850.0, offset=(0.01, 0.02, 0.0)),
+        Payload.mesh(part, density=7850.0, scale=0.75, offset=(-0.045, 0.0, 0.0)),
     ]
 
 
