@@ -1,0 +1,88 @@
+"""Newton beside MuJoCo: the loads that are found from its wrench, the wrenches of one plan, and many worlds at once.
+
+    make test-newton  # makes the environment that has Newton
+    .venv-newton/bin/python benchmarks/bench_newton.py [--worlds 1 8 64]
+
+Both simulators have the same physics rate and controller. The wrench of Newton is in single precision.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import iparam
+from iparam.simulation import MujocoSimulator, NewtonSimulator, Payload, SensorRates
+
+DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
+PART = "v 0 0 0\nv 0.09 0 0\nv 0 0.075 0\nv 0.015 0.0075 0.1125\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def loads(folder: Path) -> dict[str, Payload]:
+    """The loads of the reference document, and a part beside the axis."""
+    (folder / "part.obj").write_text(PART, encoding="utf-8")
+    return {
+        "aluminium box, 8.1 kg": Payload.box(size=(0.1, 0.15, 0.2), density=2700.0),
+        "two-stage cylinder": Payload.two_stage_cylinder(
+            radius1=0.05, length1=0.08, radius2=0.03, length2=0.1, density=2700.0
+        ),
+        "part from an OBJ file": Payload.mesh(folder / "part.obj", density=7850.0, offset=(-0.045, 0.0, 0.0)),
+    }
+
+
+def found(robot: iparam.Robot, given: dict[str, Payload]) -> None:
+    """Print what is found, and how far the wrenches of the two simulators are apart."""
+    plan = iparam.load_trajectory(DATA / "optimized_ur5e.json").trajectory
+    newton = NewtonSimulator()
+    mujoco = MujocoSimulator(physics_rate=newton.physics_rate, controller=newton.controller)
+    results = newton.run_many(robot, list(given.values()), plan)
+    print(f"{'':24} {'mass %':>9} {'centre mm':>10} {'inertia %':>10}   wrench apart, rms: N, N m")
+    for (name, load), result in zip(given.items(), results, strict=True):
+        estimate, truth = iparam.identify_payload(result.recording, robot).parameters, load.parameters
+        other = mujoco.load(robot, load).run(plan).recording.signals["wrench"].values
+        apart = (result.recording.signals["wrench"].values - other).reshape(-1, 2, 3)
+        force, torque = np.sqrt((apart**2).sum(axis=2).mean(axis=0))
+        mass = 100.0 * abs(estimate.mass / truth.mass - 1.0)
+        center = 1e3 * np.abs(estimate.center_of_mass - truth.center_of_mass).max()
+        inertia = np.linalg.norm(estimate.inertia_about_com - truth.inertia_about_com)
+        inertia *= 100.0 / np.linalg.norm(truth.inertia_about_com)
+        print(f"{name:24} {mass:9.4f} {center:10.4f} {inertia:10.4f}   {force:.4f}, {torque:.5f}")
+
+
+def many(robot: iparam.Robot, load: Payload, worlds: list[int]) -> None:
+    """Print the processor time of a step, in all worlds and in one."""
+    still = np.zeros((6, 1))
+    q0 = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
+    motion = iparam.WindowedFourierTrajectory(q0, still, still, base_freq=1.0, duration=0.2)
+    mujoco = MujocoSimulator(physics_rate=1000.0, rates=SensorRates.all_at(500.0), settle_time=0.0).load(robot, load)
+    simulator = NewtonSimulator(settle_time=0.0)
+    mujoco.run(motion), simulator.load(robot, load).run(motion)  # compiles
+    began = time.process_time()
+    mujoco.run(motion)
+    base = (time.process_time() - began) / 201
+    print(f"MuJoCo, one world       {1e3 * base:9.3f} ms a step")
+    for count in worlds:
+        began = time.process_time()
+        simulator.run_many(robot, [load] * count, motion)
+        step = (time.process_time() - began) / 201
+        beside = step / count / base
+        print(f"Newton, {count:3d} worlds      {1e3 * step:9.3f} ms a step, {beside:6.1f} of MuJoCo's a world")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--worlds", type=int, nargs="+", default=[1, 8, 64])
+    options = parser.parse_args()
+    robot = iparam.load_robot("ur5e")
+    with tempfile.TemporaryDirectory() as folder:
+        given = loads(Path(folder))
+        many(robot, given["aluminium box, 8.1 kg"], options.worlds)
+        found(robot, given)
+
+
+if __name__ == "__main__":
+    main()
