@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iparam.printable import printable
+from iparam.printable import plain_markdown, printable
 
 
 def test_what_is_visible_stays() -> None:
@@ -28,3 +28,8 @@ def test_nothing_else_is_left(text: str) -> None:
     shown = printable(text)
     assert not {unicodedata.category(mark) for mark in shown} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
     assert shown.encode("utf-8").decode("utf-8") == shown
+
+
+def test_names_make_no_markup() -> None:
+    assert plain_markdown("tool0 at 1.5, -2.0 mm") == "tool0 at 1.5, -2.0 mm"
+    assert plain_markdown("a<b>_c_|![x](http://y){z}\n") == r"a\<b\>\_c\_\|\!\[x\](http\://y)\{z\}\\n"

@@ -1,6 +1,8 @@
-"""Text from files, messages and arguments, as a terminal may show it."""
+"""Text from files, messages and arguments, as a terminal or a page in Markdown may show it."""
 
 from __future__ import annotations
+
+_MARKUP = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_{}[]<>#|&~!$:@"})
 
 
 def printable(text: str) -> str:
@@ -13,3 +15,8 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(mark if mark.isprintable() else mark.encode("unicode_escape").decode("ascii") for mark in text)
+
+
+def plain_markdown(text: str) -> str:
+    """``text`` so that Markdown shows it as it is: a name from a file makes nothing bold, no link and no picture."""
+    return printable(text).translate(_MARKUP)

@@ -7,7 +7,14 @@ import pytest
 
 import iparam
 from iparam.spatial.equivalent_body import equivalent_body
-from iparam.viewer.load_shapes import axis_ends, center_derivative, estimated_load, known_load, limited_region
+from iparam.viewer.load_shapes import (
+    axis_ends,
+    center_derivative,
+    estimated_load,
+    known_load,
+    limited_region,
+    principal_moments,
+)
 
 
 @pytest.fixture
@@ -54,6 +61,17 @@ def test_regions_hold_their_share_of_the_estimates(estimate: iparam.Estimate, lo
         away = np.array(ends)[:, axis] - shapes.axis_ends[axis]
         inside = np.einsum("ti,ij,tj->t", away, np.linalg.inv(shapes.axis_regions[axis]), away) <= 1.0
         assert abs(inside.mean() - 0.95) < 4.0 * np.sqrt(0.95 * 0.05 / 4000)
+
+
+def test_deviations_of_principal_moments_are_those_of_many_estimates(
+    estimate: iparam.Estimate, load: iparam.InertialParameters
+) -> None:
+    chosen = dataclasses.replace(estimate, phi=load.phi, covariance_phi=1e-2 * estimate.covariance_phi)
+    moments, deviations = principal_moments(chosen)
+    draws = np.random.default_rng(6).multivariate_normal(load.phi, chosen.covariance_phi, 4000)
+    found = [np.linalg.eigvalsh(iparam.InertialParameters.from_phi(draw).inertia_about_com) for draw in draws]
+    np.testing.assert_allclose(moments, np.linalg.eigvalsh(load.inertia_about_com), rtol=1e-9)
+    np.testing.assert_allclose(np.std(found, axis=0), deviations, rtol=0.05)  # 4 sigma of 4000 draws
 
 
 def test_the_ellipsoid_s_half_axes_end_on_it(load: iparam.InertialParameters) -> None:

@@ -21,7 +21,10 @@ INNER = "document.getElementById('scene').contentDocument"
 @pytest.fixture(scope="module")
 def view(ur5e: iparam.Robot, recording: iparam.Recording, estimate: iparam.Estimate) -> View:
     given = ViewInput(
-        robot=ur5e, recordings=[("run.parquet", recording)], results=[("<b>result</b>.json", estimate)], title="<i>&"
+        robot=ur5e,
+        recordings=[("run.parquet", recording)],
+        results=[("<b>result</b>.json", estimate)],
+        title="<i>& @SCRIPT@",
     )
     return view_of(given).complete()
 
@@ -37,7 +40,7 @@ def test_the_file_is_small_and_names_are_no_markup(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert page.stat().st_size < MOST_BYTES
     head = text[: text.index("<iframe")]
-    assert "<title>&lt;i&gt;&amp;</title>" in head
+    assert "<title>&lt;i&gt;&amp; @SCRIPT@</title>" in head
     assert "<b>result" not in text
     assert "default-src 'none'" in head
     assert not re.findall(r'(?:src|href)="(?!data:)[^"]*//', text)

@@ -110,6 +110,7 @@ class View(RecordedRunOptions, PageOptions):
                     feed.state,
                     title,
                     cell=cell,
+                    gravity=source.gravity,
                     capsules=self.capsules,
                     host=self.host,
                     port=self.port,
@@ -205,6 +206,7 @@ class View(RecordedRunOptions, PageOptions):
                 results=results,
                 truth=truths[0].payload if truths else None,
                 cell=cells[0] if cells else None,
+                gravity=self.given_gravity(),
                 capsules=self.capsules,
                 title=shown,
             )

@@ -27,10 +27,10 @@ def joint_charts(track: Track) -> tuple[Chart, ...]:
     q, dq = track.motion(track.samples)
     turning = np.array([joint.kind is JointKind.REVOLUTE for joint in track.robot.moving_joints])
     scale = np.where(turning, np.degrees(1.0), 1e3)
-    unit = "°" if turning.all() else "° or mm"
-    names = [f"q{joint}" for joint in range(track.robot.num_joints)]
+    unit, speed = ("°", "°/s") if turning.all() else ("° or mm", "°/s or mm/s")
+    names = [f"q{joint}" if turns else f"q{joint} (mm)" for joint, turns in enumerate(turning)]
     charts = []
-    for slug, title, values in (("q", f"joint positions [{unit}]", q), ("dq", f"joint velocities [{unit}/s]", dq)):
+    for slug, title, values in (("q", f"joint positions [{unit}]", q), ("dq", f"joint velocities [{speed}]", dq)):
         time, rows = thinned(track.samples, scale * values)
         charts.append(Chart(slug, title, time, lines_of(names, MANY, rows)))
     return tuple(charts)

@@ -32,6 +32,10 @@ WRENCH: dict[str, Color] = {
     "predicted force": (230, 159, 0),
     "predicted torque": (240, 190, 90),
 }
+SHAFTS = {"measured": (0.006, 0.026), "predicted": (0.011, 0.015)}
+"""Radii of the shaft and the head of an arrow, in half sizes of what is seen. Where the prediction is good, the two lie
+in each other: the shaft of the one and the head of the other remain to be seen."""
+
 LOADS: tuple[Color, ...] = ((230, 159, 0), (0, 158, 115))
 TRUTH: Color = (60, 60, 60)
 REGION: Color = (213, 94, 0)
@@ -46,6 +50,23 @@ IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 def quaternion(pose: FloatArray) -> FloatArray:
     """(4,) w first, of the rotation of a pose (4, 4)."""
     return np.asarray(Rotation.from_matrix(pose[:3, :3]).as_quat(scalar_first=True))
+
+
+def linear(color: Color) -> Color:
+    """A colour as the page takes that of an arrow: by the light that it gives and not, as all others, by sRGB."""
+    share = np.array(color) / 255.0
+    light = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    red, green, blue = np.round(255.0 * light).astype(int).tolist()
+    return red, green, blue
+
+
+def upright(gravity: FloatArray) -> FloatArray:
+    """(3, 3) in base axes: a row that is level and nearly along x, one to its left, one up, against gravity (3,)."""
+    up = -gravity / np.linalg.norm(gravity)
+    ahead = np.eye(3)[0] if abs(up[0]) < 0.9 else np.eye(3)[2]
+    level = ahead - (ahead @ up) * up
+    level /= np.linalg.norm(level)
+    return np.stack([level, np.cross(up, level), up])
 
 
 class ArmDrawing:
@@ -199,12 +220,13 @@ class Drawing:
             self._arrows[name].points = points
             return
         reach = self.extent[1]
+        shaft, head = SHAFTS[name.split()[0]]
         node = self._scene.add_arrows(
             f"{self.arms[0].tool}/{name.replace(' ', '_')}",
             points,
-            WRENCH[name],
-            shaft_radius=0.010 * reach,
-            head_radius=0.024 * reach,
+            linear(WRENCH[name]),
+            shaft_radius=shaft * reach,
+            head_radius=head * reach,
             head_length=0.06 * reach,
         )
         self._arrows[name] = node

@@ -83,6 +83,29 @@ def center_derivative(phi: FloatArray) -> FloatArray:
     return derivative
 
 
+def second_moment_derivative(phi: FloatArray) -> FloatArray:
+    """(10, 3, 3) of the second moments about the centre of mass by phi."""
+    changes = np.stack([pseudo_inertia_from_phi(row) for row in np.eye(10)])  # linear in phi
+    center = phi[1:4] / phi[0]
+    outer = changes[:, :3, 3, None] * center
+    return np.asarray(
+        changes[:, :3, :3] - outer - outer.transpose(0, 2, 1) + changes[:, 3, 3, None, None] * np.outer(center, center)
+    )
+
+
+def principal_moments(estimate: Estimate) -> tuple[FloatArray, FloatArray]:
+    """The principal moments of inertia (3,) about the centre of mass, the least first, and their standard deviations
+    (3,) [kg m^2].
+
+    To first order a moment changes by e' dI e, with e its axis.
+    """
+    moments, axes = np.linalg.eigh(estimate.parameters.inertia_about_com)
+    second = second_moment_derivative(estimate.phi)
+    along = np.trace(second, axis1=1, axis2=2)[:, None] - np.einsum("ai,kab,bi->ki", axes, second, axes)
+    variance = np.einsum("ki,kl,li->i", along, estimate.covariance_phi, along)
+    return moments, np.sqrt(np.clip(variance, 0.0, None))
+
+
 def axis_ends(phi: FloatArray, body: EquivalentBody) -> tuple[FloatArray, FloatArray]:
     """The half axes (3, 3) of the inertia ellipsoid, one a row, and their derivatives (3, 3, 10) by phi.
 
@@ -90,14 +113,7 @@ def axis_ends(phi: FloatArray, body: EquivalentBody) -> tuple[FloatArray, FloatA
     change dS turns e_i by the sum over j of (e_j' dS e_i) / (s_i - s_j) e_j. Where two s are equal the direction is not
     determined, and its derivative is large without bound.
     """
-    mass, first = float(phi[0]), phi[1:4]
-    changes = np.stack([pseudo_inertia_from_phi(row) for row in np.eye(10)])  # linear in phi
-    center = first / mass
-    second = np.empty((10, 3, 3))
-    for k in range(10):
-        outer = np.outer(changes[k, :3, 3], center)
-        second[k] = changes[k, :3, :3] - outer - outer.T + np.outer(center, center) * changes[k, 3, 3]
-    axes = body.rotation
+    mass, second, axes = float(phi[0]), second_moment_derivative(phi), body.rotation
     values = mass * np.diag(axes.T @ body.ellipsoid @ axes) / 5.0
     lengths = np.sqrt(5.0 * values / mass)
     ends = lengths[:, None] * axes.T

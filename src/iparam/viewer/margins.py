@@ -21,6 +21,10 @@ Shape = PlacedCapsule | PlacedBox | PlacedPoint
 BUILT_NEAR = 0.06
 """Distance, in reaches of the arm, that two shapes keep below in almost all poses to count as built near each other."""
 
+HARDLY_CHANGES = 0.02
+"""By so much of the arm's reach at most the distance of two shapes differs between any two poses if no motion is to be
+told from it."""
+
 _FAR = 1e3  # m: beyond all distances of a cell
 
 
@@ -76,11 +80,12 @@ def motion_margins(scene: CollisionScene, time: FloatArray, q: FloatArray, clear
 def _gaps(scene: CollisionScene, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(T, P) the distances of all pairs, and what they are ranked by.
 
-    Shapes that are built near each other, as two links of a wrist or a shoulder and the ground, would always be the
-    nearest and tell nothing: they are looked at only where they touch, or where there is nothing else.
+    Shapes that are built near each other, as two links of a wrist, or at the same distance in every pose, as a shoulder
+    and the ground, would always be the nearest and tell nothing: they are looked at only where they touch, or where
+    there is nothing else.
     """
     gaps = _distances(scene, q)
-    return gaps, np.where(_built_near(scene) & (gaps >= 0.0), gaps + _FAR, gaps)
+    return gaps, np.where(_says_nothing(scene) & (gaps >= 0.0), gaps + _FAR, gaps)
 
 
 def _distances(scene: CollisionScene, q: FloatArray) -> FloatArray:
@@ -88,10 +93,13 @@ def _distances(scene: CollisionScene, q: FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=8)
-def _built_near(scene: CollisionScene) -> NDArray[np.bool_]:
-    """(P,) whether two shapes are near each other in almost all poses of the arm, see `BUILT_NEAR`."""
-    gaps = _distances(scene, sampled_poses(scene.robot))
-    return np.asarray(np.quantile(gaps, ALMOST_ALL, axis=0) < BUILT_NEAR * scene.robot.reach)
+def _says_nothing(scene: CollisionScene) -> NDArray[np.bool_]:
+    """(P,) whether two shapes are near each other in almost all poses of the arm, or always as far from each other: see
+    `BUILT_NEAR` and `HARDLY_CHANGES`.
+    """
+    gaps, reach = _distances(scene, sampled_poses(scene.robot)), scene.robot.reach
+    near = np.quantile(gaps, ALMOST_ALL, axis=0) < BUILT_NEAR * reach
+    return np.asarray(near | (np.ptp(gaps, axis=0) < HARDLY_CHANGES * reach))
 
 
 def nearest_pair(scene: CollisionScene, q: FloatArray) -> Nearest | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import re
 from importlib.resources import files
 
 import numpy as np
@@ -52,9 +53,7 @@ def view_page(view: View) -> str:
         "SCRIPT": chart_script(),
     }
     page = files("iparam.viewer").joinpath("page.html").read_text(encoding="utf-8")
-    for name, text in parts.items():
-        page = page.replace(f"@{name}@", text)
-    return page
+    return re.sub("@([A-Z]+)@", lambda place: parts[place[1]], page)  # at once: a title may hold such a name, too
 
 
 def embedded_scene(view: View) -> str:

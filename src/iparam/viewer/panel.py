@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from iparam.charts.chart import Chart
+from iparam.printable import plain_markdown
 from iparam.rounding import NORMAL_95, with_interval
 from iparam.viewer.drawing import Drawing
+from iparam.viewer.load_shapes import principal_moments
 from iparam.viewer.playback import Playback
 from iparam.viewer.view import View, pose_text
 
@@ -59,7 +61,7 @@ class Panel:
             self.time = moment
             self.drawing.show(moment)
             self._reading.content = self._text(moment)
-            self._notes.content = "\n\n".join(f"*{note}.*" for note in self.drawing.notes)
+            self._notes.content = "\n\n".join(f"*{plain_markdown(note)}.*" for note in self.drawing.notes)
             if charts:
                 for chart, handle in self._charts.values():
                     handle.data = curves_with_marker(chart, moment)
@@ -73,17 +75,17 @@ class Panel:
         view, lines = self.drawing.view, []
         for index, arm in enumerate(self.drawing.arms):
             tool = arm.track.robot.tool_frame
-            words = pose_text(arm.track.poses(moment)[tool], tool)
-            lines.append(words if index == 0 else f"ghost ({arm.track.name}): {words}")
+            words = plain_markdown(pose_text(arm.track.poses(moment)[tool], tool))
+            lines.append(words if index == 0 else f"ghost ({plain_markdown(arm.track.name)}): {words}")
         nearest = self.drawing.nearest
         if nearest is not None:
-            one, other = nearest.bodies
+            one, other = map(plain_markdown, nearest.bodies)
             lines.append(f"nearest: **{one} - {other}, {1e3 * nearest.distance:.0f} mm**")
         if self.drawing.arms:
             track = self.drawing.arms[0].track
             states = track.joint_states(np.array([moment]))[0]
             near = [name for name, state in zip(track.robot.joint_names, states, strict=True) if state > 0.0]
-            lines.append(f"near a limit: **{', '.join(near)}**" if near else "no joint near a limit")
+            lines.append(f"near a limit: **{plain_markdown(', '.join(near))}**" if near else "no joint near a limit")
         if view.wrench is not None:
             row = [np.interp(moment, view.wrench.time, column) for column in view.wrench.measured.T]
             lines.append(
@@ -119,14 +121,16 @@ class Panel:
             if line.dashed:
                 series[-1]["dash"] = [6, 4]
         series.append({"label": "now", "stroke": "#888888", "width": 1})
+        x_axis = {"label": "time [s]", "labelSize": 18, "size": 34, "labelFont": "12px sans-serif"}
         low, high = chart.bounds
         return self._gui.add_uplot(
             curves_with_marker(chart, self.time),
             tuple(series),
             title=chart.title,
             scales={"x": {"time": False}, "y": {"range": (low, high)}},
+            axes=(x_axis, {}),
             legend={"show": len(chart.lines) > 1},
-            height=190,
+            height=210,
             order=order,
         )
 
@@ -160,7 +164,11 @@ def load_rows(view: View) -> list[list[str]]:
         for axis in range(3):
             width = None if half is None else 1e3 * NORMAL_95 * half.center_of_mass[axis]
             rows.append(_known(1e3 * body.center_of_mass[axis], width))
-        rows += [f"{1e3 * moment:.4g}" for moment in np.linalg.eigvalsh(body.inertia_about_com)]
+        if estimate is None:
+            rows += [f"{1e3 * moment:.4g}" for moment in np.linalg.eigvalsh(body.inertia_about_com)]
+        else:
+            moments, widths = principal_moments(estimate)
+            rows += [_known(1e3 * moments[i], 1e3 * NORMAL_95 * widths[i]) for i in range(3)]
         columns.append(rows)
     names = ["load", "mass [kg]", *(f"CoM {axis} [mm]" for axis in "xyz"), *(f"I{i} [g m²]" for i in (1, 2, 3))]
     return [[name, *(column[i] for column in columns)] for i, name in enumerate(names)]
@@ -169,10 +177,11 @@ def load_rows(view: View) -> list[list[str]]:
 def load_text(view: View) -> str:
     """`load_rows` as a table in Markdown, and how to read it."""
     head, *rows = load_rows(view)
-    lines = [" | ".join(cells) for cells in (head, ["---"] * len(head), *rows)]
+    lines = [" | ".join(map(plain_markdown, cells)) for cells in (head, ["---"] * len(head), *rows)]
     table = "\n".join(f"| {line} |" for line in lines)
     return (
-        f"{table}\n\n± are 95 % intervals, in the axes of the tool. The box and the ellipsoid have the load's mass and "
+        f"{table}\n\n± are 95 % intervals, the centre of mass is in the axes of the tool, I1 to I3 are the "
+        "principal moments of inertia about it. The box and the ellipsoid have the load's mass and "
         "inertia; the red ellipsoids hold the centre of mass and the ends of the principal axes with 95 %."
     )
 

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from iparam.arrays import FloatArray
 from iparam.charts.chart import Chart
 from iparam.errors import ContradictionError, InputError
 from iparam.estimation.assessment.applicability import check_frame, compare_arm
 from iparam.estimation.assessment.run_analysis import analyze_run
 from iparam.estimation.estimate import Estimate
 from iparam.recording.recording import Recording
+from iparam.recording.statements import recorded_gravity
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.cell import WorkCell
 from iparam.robot.collision.scene import collision_scene
 from iparam.robot.collision.shapes import PayloadBox
@@ -38,6 +41,7 @@ class ViewInput:
         plans, recordings, results: at most two motions and two results.
         truth: what the arm really carried, in the tool frame, where that is known.
         cell: the surroundings, in place of those of the plan.
+        gravity: (3,) in base axes, against which the picture is upright [m/s^2]; None for what the first motion says.
         capsules: draw the arm as the capsules of its collision tests, whatever meshes there are.
         title: of the page.
     """
@@ -48,6 +52,7 @@ class ViewInput:
     results: Sequence[tuple[str, Estimate]] = ()
     truth: InertialParameters | None = None
     cell: WorkCell | None = None
+    gravity: FloatArray | None = None
     capsules: bool = False
     title: str = "iparam view"
 
@@ -81,6 +86,7 @@ class View:
         notes: what a viewer should know, one sentence each.
         margins: along the first track; None before `complete`.
         given: what it was made from.
+        gravity: (3,) in base axes [m/s^2]: the picture is upright, however the arm is mounted.
     """
 
     title: str
@@ -96,6 +102,7 @@ class View:
     given: ViewInput
     margins: Margins | None = None
     charts: tuple[Chart, ...] = field(default=())
+    gravity: FloatArray = field(default_factory=lambda: np.array(STANDARD_GRAVITY))
 
     @property
     def duration(self) -> float:
@@ -162,7 +169,18 @@ def view_of(given: ViewInput) -> View:
         notes=_notes(given, loads),
         given=given,
         charts=charts,
+        gravity=_gravity(given),
     )
+
+
+def _gravity(given: ViewInput) -> FloatArray:
+    """(3,) that is given, else what the first motion says."""
+    if given.gravity is not None:
+        return given.gravity
+    if given.recordings:
+        return recorded_gravity(given.recordings[0][1])
+    planned = next((plan.gravity for _, plan in given.plans if plan.gravity is not None), None)
+    return np.array(STANDARD_GRAVITY) if planned is None else planned
 
 
 def _corrected(recording: Recording, robot: Robot, given: ViewInput) -> Recording:

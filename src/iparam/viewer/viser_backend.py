@@ -19,7 +19,7 @@ from iparam.viewer.access import LOOPBACK, Access, free_port
 from iparam.viewer.design.page import DesignPanel, design_view
 from iparam.viewer.design.sketch import Sketch
 from iparam.viewer.design.work import DesignWork
-from iparam.viewer.drawing import Drawing
+from iparam.viewer.drawing import Drawing, upright
 from iparam.viewer.link_meshes import MOST_TRIANGLES
 from iparam.viewer.live.page import LivePanel
 from iparam.viewer.live.state import LiveReading
@@ -31,6 +31,9 @@ try:
     from websockets.asyncio import server as sockets
 except ImportError:  # the extra is not installed; `require_viser` says so
     viser = None  # type: ignore[assignment,unused-ignore]
+
+VIEWPOINT = np.array([1.45, 0.95, 0.65])
+"""Where the camera is, forwards, to the left and up, in half sizes of what is to be seen."""
 
 _STARTING = threading.Lock()
 _Controls = TypeVar("_Controls")
@@ -107,11 +110,12 @@ class DesignServer:
         payload: tuple[PayloadBox, ...] = (),
         clearance: float = 0.0,
         title: str = "iparam excite design",
+        gravity: FloatArray | None = None,
         capsules: bool = False,
         host: str = LOOPBACK,
         port: int | None = None,
     ) -> None:
-        view, shown = design_view(sketch, payload, clearance, title=title, capsules=capsules)
+        view, shown = design_view(sketch, payload, clearance, title=title, gravity=gravity, capsules=capsules)
         self._server, self.link, self.drawing, self.panel = _opened(
             view, host, port, lambda server, drawing: DesignPanel(server, drawing, sketch, shown, work)
         )
@@ -223,6 +227,8 @@ def _aim(server: Any, drawing: Drawing, least: float = 0.0) -> None:
     middle, reach = drawing.extent
     reach = max(reach, least)
     server.initial_camera.look_at = tuple(float(x) for x in middle)
-    server.initial_camera.position = tuple(float(x) for x in middle + reach * np.array([2.0, 1.3, 0.9]))
-    server.initial_camera.up = (0.0, 0.0, 1.0)
+    axes = upright(drawing.view.gravity)
+    server.scene.set_up_direction(axes[2])
+    server.initial_camera.position = tuple(float(x) for x in middle + reach * VIEWPOINT @ axes)
+    server.initial_camera.up = tuple(float(x) for x in axes[2])
     server.initial_camera.near = 0.01 * reach

@@ -77,6 +77,7 @@ class Design(PlanningOptions, PageOptions):
                 payload=work.payload,
                 clearance=conditions.limits.clearance,
                 title=f"{robot.name}: planning by eye",
+                gravity=self.given_gravity(),
                 capsules=self.capsules,
                 host=self.host,
                 port=self.port,

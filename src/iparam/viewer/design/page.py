@@ -11,6 +11,8 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import IparamError
+from iparam.printable import plain_markdown
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.cell import Box, Plane, WorkCell
 from iparam.robot.collision.shapes import PayloadBox
 from iparam.robot.kinematics import forward_kinematics
@@ -36,7 +38,13 @@ class ShownPose:
 
 
 def design_view(
-    sketch: Sketch, payload: tuple[PayloadBox, ...], clearance: float, *, title: str, capsules: bool = False
+    sketch: Sketch,
+    payload: tuple[PayloadBox, ...],
+    clearance: float,
+    *,
+    title: str,
+    gravity: FloatArray | None = None,
+    capsules: bool = False,
 ) -> tuple[View, ShownPose]:
     """A view of the arm alone, whose boxes and walls the panel draws, and the pose that it stands in."""
     robot = sketch.robot
@@ -57,6 +65,7 @@ def design_view(
         capsules=capsules,
         notes=(),
         given=ViewInput(robot=robot, title=title),
+        gravity=np.array(STANDARD_GRAVITY) if gravity is None else gravity,
     )
     return view, shown
 
@@ -284,9 +293,9 @@ class DesignPanel:
         try:
             planned = self._work.plan(sketch, tell)
         except IparamError as error:
-            self._planned(sketch, None, f"**No motion**: {error}")
+            self._planned(sketch, None, f"**No motion**: {plain_markdown(str(error))}")
         except Exception as error:  # the page is all that a user sees
-            self._planned(sketch, None, f"**No motion**: {type(error).__name__}: {error}")
+            self._planned(sketch, None, f"**No motion**: {type(error).__name__}: {plain_markdown(str(error))}")
         else:
             self._planned(sketch, planned, planned_text(planned))
 
@@ -336,9 +345,9 @@ class DesignPanel:
             try:
                 written = self._work.save(self.sketch, self.planned)
             except (IparamError, OSError) as error:
-                self._say(f"**Not written**: {error}")
+                self._say(f"**Not written**: {plain_markdown(str(error))}")
                 return
-            self._say("Written: " + ", ".join(written))
+            self._say("Written: " + plain_markdown(", ".join(written)))
 
     def _say(self, text: str) -> None:
         self.message = text
@@ -371,26 +380,28 @@ class DesignPanel:
     def _text(self) -> str:
         robot = self.sketch.robot
         track = self.drawing.arms[0].track
-        lines = [pose_text(track.poses(0.0)[robot.tool_frame], robot.tool_frame)]
+        lines = [plain_markdown(pose_text(track.poses(0.0)[robot.tool_frame], robot.tool_frame))]
         nearest = self.drawing.nearest
         if nearest is not None:
             one, other = nearest.bodies
-            lines.append(f"nearest: **{one} - {other}, {1e3 * nearest.distance:.0f} mm**")
+            lines.append(
+                f"nearest: **{plain_markdown(one)} - {plain_markdown(other)}, {1e3 * nearest.distance:.0f} mm**"
+            )
         if self._objection:
-            lines.append(f"**This start will not do**: {self._objection}")
-        lines += [f"*{note}.*" for note in self.drawing.notes]
+            lines.append(f"**This start will not do**: {plain_markdown(self._objection)}")
+        lines += [f"*{plain_markdown(note)}.*" for note in self.drawing.notes]
         return "\n\n".join(lines)
 
 
 def planned_text(planned: PlannedMotion) -> str:
     """What was found, for people: in Markdown."""
     rows = [
-        f"| {margin.constraint} | {number(margin.margin, 4)} {margin.unit} | {margin.label} |"
+        f"| {margin.constraint} | {number(margin.margin, 4)} {margin.unit} | {plain_markdown(margin.label)} |"
         for margin in planned.margins
     ]
     lines = [
         f"Condition number **{planned.condition_number:.3f}**, {planned.motion.duration:g} s. Not written yet: Save.",
         "\n".join(["| least margin | | where |", "|---|---|---|", *rows]),
-        *(f"*{note}.*" for note in planned.notes),
+        *(f"*{plain_markdown(note)}.*" for note in planned.notes),
     ]
     return "\n\n".join(lines)

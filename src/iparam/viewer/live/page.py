@@ -15,6 +15,8 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.plotting.matplotlib_backend import AXES, BLUE, PALE_AXES, SKY, VERMILLION
 from iparam.plotting.time_plots import thinned
+from iparam.printable import plain_markdown
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.cell import WorkCell
 from iparam.robot.model import Robot
 from iparam.rounding import NORMAL_95, with_interval
@@ -37,7 +39,13 @@ CENTER = tuple((name, color) for name, color in zip("xyz", AXES, strict=True)) +
 
 
 def live_view(
-    robot: Robot, state: LiveReading, title: str, *, cell: WorkCell | None = None, capsules: bool = False
+    robot: Robot,
+    state: LiveReading,
+    title: str,
+    *,
+    cell: WorkCell | None = None,
+    gravity: Sequence[float] = STANDARD_GRAVITY,
+    capsules: bool = False,
 ) -> View:
     """A view whose arm stands where the newest sample says, whatever time it is asked for."""
 
@@ -57,6 +65,7 @@ def live_view(
         capsules=capsules,
         notes=(),
         given=ViewInput(robot=robot, title=title),
+        gravity=np.array(gravity),
     )
 
 
@@ -174,9 +183,9 @@ class LivePanel:
         return "\n\n".join(
             [
                 f"**{now.time:.1f} s**, {now.rate:.0f} samples a second, counted within {1e3 * now.delay:.0f} ms",
-                pose_text(track.poses(0.0)[tool], tool),
-                f"near a limit: **{', '.join(near)}**" if near else "no joint near a limit",
-                *(f"*{note}.*" for note in self.drawing.notes),
+                plain_markdown(pose_text(track.poses(0.0)[tool], tool)),
+                f"near a limit: **{plain_markdown(', '.join(near))}**" if near else "no joint near a limit",
+                *(f"*{plain_markdown(note)}.*" for note in self.drawing.notes),
             ]
         )
 
@@ -205,7 +214,7 @@ def load_line(now: LiveSnapshot) -> str:
         with_interval(1e3 * value, 1e3 * NORMAL_95 * width)
         for value, width in zip(estimate.center_of_mass, half.center_of_mass, strict=True)
     )
-    refuted = "" if estimate.refutation is None else f"**REFUTED**: {estimate.refutation.reason}\n\n"
+    refuted = "" if estimate.refutation is None else f"**REFUTED**: {plain_markdown(estimate.refutation.reason)}\n\n"
     return (
         f"{refuted}mass **{with_interval(estimate.mass, NORMAL_95 * half.mass, 'kg')}**\n\ncentre of mass {center} mm"
     )
@@ -213,4 +222,4 @@ def load_line(now: LiveSnapshot) -> str:
 
 def event_lines(events: Sequence[LiveEvent]) -> str:
     """The last events, the newest first, for people."""
-    return "\n\n".join(f"{event.time:.1f} s: {event.text}" for event in reversed(events[-LISTED:]))
+    return "\n\n".join(f"{event.time:.1f} s: {plain_markdown(event.text)}" for event in reversed(events[-LISTED:]))

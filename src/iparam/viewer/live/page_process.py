@@ -16,6 +16,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.child_process import end_child, run_child, start_child
 from iparam.errors import IparamError
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.cell import WorkCell
 from iparam.robot.model import Robot
 from iparam.viewer.access import LOOPBACK, free_port
@@ -33,6 +34,7 @@ class _Setup:
     robot: Robot
     title: str
     cell: WorkCell | None
+    gravity: tuple[float, float, float]
     capsules: bool
     host: str
     port: int
@@ -102,6 +104,7 @@ class LivePage:
         title: str,
         *,
         cell: WorkCell | None = None,
+        gravity: tuple[float, float, float] = STANDARD_GRAVITY,
         capsules: bool = False,
         host: str = LOOPBACK,
         port: int | None = None,
@@ -112,7 +115,7 @@ class LivePage:
             IparamError: it cannot be served, or its process does not start.
         """
         require_viser()
-        setup = _Setup(robot, title, cell, capsules, host, free_port(host, port), state.snapshot())
+        setup = _Setup(robot, title, cell, gravity, capsules, host, free_port(host, port), state.snapshot())
         self._state, self.frames = state, 0
         self._process, self._channel = start_child("iparam.viewer.live.page_process")
         self.process_id = self._process.pid
@@ -174,7 +177,9 @@ def main(channel: Connection) -> None:
     if setup.first is not None:
         state.take(_Update(setup.first, history=True, estimate=True))
     try:
-        view = live_view(setup.robot, state, setup.title, cell=setup.cell, capsules=setup.capsules)
+        view = live_view(
+            setup.robot, state, setup.title, cell=setup.cell, gravity=setup.gravity, capsules=setup.capsules
+        )
         server = LiveServer(view, state, setup.host, setup.port)
     except IparamError as error:
         channel.send(str(error))
