@@ -1,10 +1,12 @@
-"""Every serial arm of at least four moving joints in example-robot-data, from its file to its load, by commands alone.
+"""Every serial arm of at least four moving joints in a folder of descriptions, from its file to its load, by commands.
+
+The folder is that of example-robot-data, or the one that `--from` names.
 
 For each: load, plan with a short budget, check, simulate, identify, verify with another motion, report, export to the
-formats that take any arm, and into the URDF. The load is a box of a tenth of the arm's moving mass and about a tenth of
-its reach. Each arm has noise of its own, so that one unlucky draw does not count for all. Prints for each arm how far
-it got and, if not to the end, what the command said; and over all arms, how often the truth is within the 95 %
-intervals.
+formats that take any arm, and into the file if that is a URDF. The load is a box of a tenth of the arm's moving mass
+and about a tenth of its reach. Each arm has noise of its own, so that one unlucky draw does not count for all. Prints
+for each arm how far it got and, if not to the end, what the command said; and over all arms, how often the truth is
+within the 95 % intervals.
 
 Of the two sides of a robot one is walked, and of files with the same chain one.
 
@@ -12,6 +14,7 @@ Each arm's row is written to the file `--rows` when the arm is done; a run that 
 takes only rows of the same number of seeds.
 
 Run: python benchmarks/bench_any_arm.py [seeds of noise] [words of paths and tips ...] [--rows FILE] [--jobs N]
+                                            [--from FOLDER]
      python benchmarks/bench_any_arm.py 5 --rows arms.jsonl
      python benchmarks/bench_any_arm.py 1 talos panda
 """
@@ -88,9 +91,9 @@ class Walk:
     seconds: float = 0.0
 
 
-def arms(words: list[str]) -> Iterator[tuple[Path, Robot]]:
-    """Each arm of the package that is not the mirror image or the copy of one before it."""
-    folder = installed_description(next(iter(INSTALLED_ARMS))).parents[2]
+def arms(words: list[str], folder: Path | None = None) -> Iterator[tuple[Path, Robot]]:
+    """Each arm of the folder, or of the package, that is not the mirror image or the copy of one before it."""
+    folder = installed_description(next(iter(INSTALLED_ARMS))).parents[2] if folder is None else folder
     seen = set()
     for entry in arms_in_folder(folder, read_description):
         robot = entry.robot
@@ -188,11 +191,12 @@ def walk_in(folder: Path, path: Path, robot: Robot, seeds: int) -> Walk:
         done.step = "export"
         for kind in FORMATS:
             command("export", file["result.json"], "--format", kind)
-        command("export", file["result.json"], "--urdf", str(path), "--output", file["merged.urdf"])
-        heavier = iparam.load_robot(file["merged.urdf"], tip=robot.tool_frame, base=robot.base_frame)
-        gained = heavier.body_parameters[-1, 0] - robot.body_parameters[-1, 0]
-        if not math.isclose(gained, result["mass"], rel_tol=1e-6):
-            raise StepFailedError(f"the merged URDF gained {gained} kg, not {result['mass']}")
+        if path.suffix == ".urdf":
+            command("export", file["result.json"], "--urdf", str(path), "--output", file["merged.urdf"])
+            heavier = iparam.load_robot(file["merged.urdf"], tip=robot.tool_frame, base=robot.base_frame)
+            gained = heavier.body_parameters[-1, 0] - robot.body_parameters[-1, 0]
+            if not math.isclose(gained, result["mass"], rel_tol=1e-6):
+                raise StepFailedError(f"the merged URDF gained {gained} kg, not {result['mass']}")
         done.step = ""
     except StepFailedError as error:
         done.reason = str(error)
@@ -208,7 +212,7 @@ def walked(arguments: argparse.Namespace) -> Iterator[Walk]:
             row = json.loads(line)
             if row.pop("seeds") == arguments.seeds:
                 kept[row["name"]] = Walk(**row)
-    found = list(arms(arguments.words))
+    found = list(arms(arguments.words, arguments.folder))
     yield from (kept[name] for path, robot in found if (name := name_of(path, robot)) in kept)
     missing = [(path, robot) for path, robot in found if name_of(path, robot) not in kept]
     with LocalPool(arguments.jobs) as pool:
@@ -224,6 +228,7 @@ def main() -> None:
     parser.add_argument("seeds", type=int, nargs="?", default=3)
     parser.add_argument("words", nargs="*")
     parser.add_argument("--rows", type=Path, metavar="FILE")
+    parser.add_argument("--from", type=Path, metavar="FOLDER", dest="folder")
     parser.add_argument("--jobs", type=int, help="arms at a time; one a core")
     arguments = parser.parse_args()
     rows, inside, squares, reasons = [], [], [], []
@@ -248,8 +253,11 @@ def main() -> None:
         if done.reason:
             reasons.append(f"- {done.name}, {done.step}: {done.reason}")
     rows.sort()
+    folder = arguments.folder or "example-robot-data"
     print_table(
-        f"{len(rows)} arms of example-robot-data, noise of a {NOISE}, {arguments.seeds} seeds each", header, rows
+        f"{len(rows)} arms of {folder}, noise of a {NOISE}, {arguments.seeds} seeds each",
+        header,
+        rows,
     )
     print(f"\nAll steps: {sum(row[5] == 'all steps done' for row in rows)} of {len(rows)}.")
     if inside:
