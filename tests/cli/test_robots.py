@@ -91,3 +91,20 @@ def test_arms_of_the_installed_package_are_listed(
     assert "panda" in json.loads(capsys.readouterr().out)["from_example_robot_data"]
     assert main(["robots", "Panda", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["tool_frame"] == "panda_link8"
+
+
+def test_arguments_of_a_xacro_file_belong_to_its_path(two_arms: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("xacro")
+    text = (
+        two_arms.read_text(encoding="utf-8")
+        .replace('<robot name="two">', "")
+        .replace('lower="-2"', 'lower="$(arg low)"')
+    )
+    head = '<robot name="two" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="low" default="-1"/>'
+    Path("two.xacro").write_text(head + text, encoding="utf-8")
+    arm = ["--base", "chest", "--tip", "r4", "--json"]
+    for robot, low in (("two.xacro", -1.0), ("two.xacro low:=-0.25", -0.25)):
+        assert main(["robots", robot, *arm]) == 0
+        assert json.loads(capsys.readouterr().out)["limits"]["lower"] == [low] * 4
+    assert main(["robots", "two.xacro", "low:=-0.25", *arm]) == 2
+    assert "the whole in quotes: 'two.xacro low:=-0.25 ...'" in capsys.readouterr().err

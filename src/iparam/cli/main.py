@@ -13,6 +13,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 from iparam.cli.command_table import Command, choose, overview
 from iparam.cli.console.option_names import in_options, speak_for
@@ -93,6 +94,7 @@ def _run(arguments: list[str]) -> None:
         sys.stdout.write(listing)
         return
     entry, rest = choose(arguments)
+    _check_xacro(rest)
     command_type = entry.load()
     speak_for(command_type)
     import tyro  # here, because neither the list of commands nor the version needs it
@@ -114,6 +116,13 @@ def _run(arguments: list[str]) -> None:
 
     check_outputs(command)
     command.run()
+
+
+def _check_xacro(arguments: list[str]) -> None:
+    """Refuse arguments of a xacro file that stand beside its path: a robot is one word."""
+    for path, word in pairwise(arguments):
+        if path.lower().endswith(".xacro") and ":=" in word:
+            raise InputError(f"arguments of a xacro file belong to its path, the whole in quotes: '{path} {word} ...'")
 
 
 def _parsed(parse: Callable[..., Command], arguments: list[str]) -> Command:
