@@ -1,0 +1,141 @@
+"""`record`: a plan played on an articulation in Isaac, with the wrench at its wrist, as a `Recording`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray
+from iparam.bridges.isaac.articulation import ArticulationPort
+from iparam.bridges.isaac.frames import SI, StageUnits, rigid
+from iparam.bridges.isaac.wrenches import WrenchReading
+from iparam.errors import InputError
+from iparam.recording.recording import Recording
+from iparam.recording.signal import Signal
+from iparam.robot.kinematics import forward_kinematics
+from iparam.robot.loading import StatedArm
+from iparam.robot.model import JointKind, Robot
+from iparam.trajectory.trajectory import Trajectory
+
+FAR = 0.05
+"""Distance of a joint from its set point beyond which a run is said not to have followed its plan [rad or m]."""
+_STILL = 1e-4
+
+
+def record(
+    articulation: Any,
+    trajectory: Trajectory,
+    step: Callable[[], object],
+    *,
+    wrench: WrenchReading,
+    robot: Robot,
+    dt: float,
+    joints: Sequence[str] | None = None,
+    environment: int = 0,
+    settle: float = 1.0,
+    base_pose: ArrayLike | None = None,
+    units: StageUnits = SI,
+) -> Recording:
+    """Play a plan on an articulation, one physics step at a time, and record angles and wrench at every step.
+
+    What a physics engine reports after a step, it computed from the state before that step: the angles are read
+    before each step, the wrench after it, and both get the time before it.
+
+    Args:
+        articulation: in the simulation, see `ArticulationPort`; every environment gets the same motion.
+        trajectory: the plan.
+        step: makes one physics step, and has the articulation and the sensors updated after it; in Isaac Lab
+            ``sim.step(render=False)``, ``scene.update(dt)``.
+        wrench: `JointWrench` or `ContactWrench`.
+        robot: the arm as iparam knows it, whose tool frame the wrench is given in.
+        dt: the physics step [s].
+        joints: names in the articulation of the robot's joints, in its order; by their own names if not given.
+        environment: that is recorded.
+        settle: how long the first pose is held before the plan begins [s].
+        base_pose: (4, 4) of the robot's base in the world of that environment [m], for contact forces; the identity if
+            not given.
+        units: of the stage.
+    """
+    if not (np.isfinite(dt) and 0.0 < dt <= 0.1):
+        raise InputError(f"dt= is one physics step, above 0 and at most 0.1 s, got {dt!r}")
+    if not (np.isfinite(settle) and settle >= 0.0):
+        raise InputError(f"settle= must be at least 0 s, got {settle!r}")
+    if trajectory.num_joints != robot.num_joints:
+        raise InputError(f"the plan moves {trajectory.num_joints} joints, and {robot.name} has {robot.num_joints}")
+    names = list(joints) if joints is not None else list(robot.joint_names)
+    if len(names) != robot.num_joints:
+        raise InputError(f"joints= must name the {robot.num_joints} joints of {robot.name}, got {len(names)}")
+    port = ArticulationPort(articulation, names)
+    count = round(trajectory.duration / dt) + 1
+    time = np.minimum(np.arange(count + 1) * dt, trajectory.duration)  # the last one is held
+    plan = trajectory.evaluate(time)
+    scale = np.where([joint.kind is JointKind.PRISMATIC for joint in robot.moving_joints], units.meters, 1.0)
+    for _ in range(round(settle / dt)):
+        port.command(plan.q[0] / scale, np.zeros(robot.num_joints))
+        step()
+    q, readings = np.empty((count, robot.num_joints)), []
+    for instant in range(count):
+        q[instant] = _of(port.positions(), environment) * scale
+        port.command(plan.q[instant + 1] / scale, plan.dq[instant + 1] / scale)
+        step()
+        readings.append(wrench.read(environment))
+    times: FloatArray = np.arange(count, dtype=np.float64) * float(dt)
+    base = np.eye(4) if base_pose is None else rigid(base_pose, "base_pose")
+    measured = wrench.in_tool(readings, base @ forward_kinematics(robot, q), units)
+    _require_signs_of_life(q, plan.q[:count], measured)
+    full = measured.shape[1] == 6
+    signals = {
+        "q": Signal(times, q, "rad", "joint"),
+        "wrench" if full else "contact_force": Signal(times, measured, "N, N m" if full else "N", robot.tool_frame),
+    }
+    metadata = {
+        "source": "simulation",
+        "simulator": port.kind,
+        **StatedArm.of(robot).to_document(),
+        "physics_rate_hz": 1.0 / dt,
+        "wrench_from": type(wrench).__name__,
+    }
+    return Recording(robot.name, signals, metadata, tuple(_warnings(robot, q, plan.q[:count], full)))
+
+
+def _of(rows: FloatArray, environment: int) -> FloatArray:
+    if not 0 <= environment < len(rows):
+        raise InputError(f"environment= must be from 0 to {len(rows) - 1}, got {environment}")
+    row: FloatArray = rows[environment]
+    return row
+
+
+def _require_signs_of_life(q: FloatArray, planned: FloatArray, measured: FloatArray) -> None:
+    """Refuse a run in which nothing moved, or nothing was measured: its numbers would look like numbers."""
+    if np.ptp(planned, axis=0).max() > 10.0 * _STILL and np.ptp(q, axis=0).max() < _STILL:
+        raise InputError(
+            "the articulation did not move: its joint drives need a stiffness, and step= has to update the "
+            "articulation after the physics step (Isaac Lab: scene.update(dt))"
+        )
+    if not np.isfinite(measured).all():
+        raise InputError("the wrench holds values that are not finite: the simulation has diverged")
+    if not measured.any():
+        raise InputError(
+            "the wrench is zero throughout: step= has to update the sensor after the physics step, and the link must "
+            "carry something (Isaac Lab on Newton: the sensor has to exist before sim.reset())"
+        )
+
+
+def _warnings(robot: Robot, q: FloatArray, planned: FloatArray, full: bool) -> list[str]:
+    found = []
+    error = np.abs(q - planned).max(axis=0)
+    worst = int(np.argmax(error))
+    if error[worst] > FAR:
+        found.append(
+            f"{robot.joint_names[worst]} was up to {error[worst]:.3g} rad away from its set point: the drives are too "
+            "soft for this plan, and limits and clearances that were checked for it do not hold"
+        )
+    if not full:
+        found.append(
+            "the contact sensor gave a net force and no torque, so there is no wrench to identify a load from: track "
+            "the contact points (track_contact_points, filter_prim_paths_expr), or read a joint's wrench"
+        )
+    return found
