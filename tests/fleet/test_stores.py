@@ -43,6 +43,12 @@ def test_folders_globs_and_files(tree: Path) -> None:
     assert names(tree / "a" / "1.parquet") == ["1.parquet"]
     assert names(tree / "*.log") == ["c.log"]  # asked for by its suffix
     assert [source.is_bag for source in find_sources(str(tree))] == [False, False, True, True]
+    (tree / "a").rename(tree / "day [1]")
+    assert names(tree / "day [1]") == ["1.parquet", "2.csv"]
+    assert names(tree / "day [1]" / "2.csv") == ["2.csv"]
+    assert names(tree / "day [[]1]" / "*.csv") == ["day [1]/2.csv"]
+    with pytest.raises(StoreError, match=r"has no recordings: .* part of a name is written \[\[\]"):
+        names(tree / "day [1]" / "*.csv")
     for nothing in (tree / "none*.csv", tree / "b" / "*.txt*"):
         with pytest.raises(StoreError, match="has no recordings"):
             names(nothing)

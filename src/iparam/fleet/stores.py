@@ -118,7 +118,8 @@ def find_sources(pattern: str, options: Mapping[str, Any] | None = None) -> list
     if not sources:
         files = "file" if len(found) == 1 else "files"
         seen = f", only {len(found)} {files} of other kinds" if found else ""
-        raise StoreError(f"{pattern} has no recordings{seen}: they end in {', '.join(SUFFIXES)}")
+        marks = ". In a pattern, a [ that is part of a name is written [[]" if "[" in path and not found else ""
+        raise StoreError(f"{pattern} has no recordings{seen}: they end in {', '.join(SUFFIXES)}{marks}")
     return sorted(sources, key=lambda source: source.name)
 
 
@@ -196,7 +197,7 @@ def _reason(error: Exception) -> str:
 def _listed(system: Any, path: str) -> tuple[dict[str, dict[str, Any]], str]:
     """The files that a path names with what the store says of each, and the part of the path without wildcards."""
     system.invalidate_cache()
-    if not any(mark in path for mark in _MAGIC):
+    if not any(mark in path for mark in _MAGIC) or system.exists(path):  # a name may have brackets in it
         if system.isdir(path):
             return system.find(path, detail=True), path.rstrip("/")
         return {path: system.info(path)}, posixpath.dirname(path)

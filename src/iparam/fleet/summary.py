@@ -77,20 +77,20 @@ def summarize(rows: Iterable[Mapping[str, Any]]) -> FleetSummary:
     errors: Counter[str] = Counter()
     examples: dict[str, str] = {}
     contents: dict[str, list[str]] = {}
+    counted: set[tuple[tuple[str, str, str], str]] = set()
     for row in rows:
         causes.update(set(row["causes"] or ()))
-        is_copy = False
+        key = (row["robot"] or "", row["arm"] or "", row["tool"] or "")
+        counts = row["verdict"] in USABLE and row["mass"] is not None
         if row["error"] is not None:
             kind = _kind_of(row["error"], row["source"])
             errors[kind] += 1
             examples.setdefault(kind, _with_name(row["error"], row["source"]))
         elif row["checksum"] is not None:
-            same = contents.setdefault(row["checksum"], [])
-            same.append(row["source"])
-            is_copy = len(same) > 1
-        sound = row["verdict"] in USABLE and row["mass"] is not None and not is_copy
-        mass = (row["mass"], row["mass_deviation"]) if sound else None
-        key = (row["robot"] or "", row["arm"] or "", row["tool"] or "")
+            contents.setdefault(row["checksum"], []).append(row["source"])
+            counts = counts and (key, row["checksum"]) not in counted
+            counted.add((key, row["checksum"]))
+        mass = (row["mass"], row["mass_deviation"]) if counts else None
         groups.setdefault(key, []).append((row["verdict"], row["error"] is not None, mass))
     made = tuple(_group(key, members) for key, members in sorted(groups.items()))
     told = tuple((examples[kind], count) for kind, count in errors.most_common())
