@@ -164,8 +164,13 @@ def test_a_recording_of_another_robot_is_said_to_be_that_robots(tmp_path: Path, 
     other = dataclasses.replace(recorded(2.0, 1), robot="ur10e").with_metadata(arm="7", tool="drill")
     other.save(tmp_path / "runs" / "other.parquet")
     other.save(tmp_path / "runs" / "without.csv")  # has no room for it
+    q = np.zeros((50, 7))
+    seven = Recording("panda", metadata={"arm": "8"}).with_signal("q", time=np.arange(50) / 100, values=q)
+    seven.save(tmp_path / "runs" / "seven.parquet")
     identify_fleet(str(tmp_path / "runs"), tmp_path / "fleet", PLAIN, executor=ThreadPoolExecutor(1))
-    found, told = rows_of(tmp_path / "fleet")
+    found, seventh, told = rows_of(tmp_path / "fleet")
+    assert "q has 7 columns, but ur5e has 6 joints" in seventh["error"]
+    assert (seventh["robot"], seventh["arm"]) == ("panda", "8")
     assert "belongs to a ur10e" in found["error"]
     assert (found["robot"], found["arm"], found["tool"]) == ("ur10e", "7", "drill")
     assert (told["robot"], told["error"]) == ("ur5e", None)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import iparam
-from iparam.errors import ContradictionError, IparamError
+from iparam.errors import IparamError
 from iparam.estimation.estimate import DERIVED_NAMES, Estimate
 from iparam.estimation.payload.identify import identify_payload
 from iparam.fleet.layout import Labels, Layout, label_columns
@@ -114,8 +114,9 @@ def identify_source(settings: FleetSettings, task: Task) -> dict[str, Any]:
             hidden = {os.path.realpath(local.path): source.name, str(local.path): source.name, **hidden}
             try:
                 recording = _read(settings, source, local.path)
-            except ContradictionError:  # it may be another arm's, and says so
-                row |= _facts(settings, source, _read_as_stated(settings, source, local.path))
+            except IparamError:  # it may be another arm's, and says so
+                if settings.robot is not None:
+                    row |= _facts(settings, source, _read_as_stated(settings, source, local.path))
                 raise
             row |= _facts(settings, source, recording)
             told, robot = _with_arm(settings, recording)

@@ -75,8 +75,9 @@ def joint_signal(recording: Recording, robot: Robot, name: str) -> Signal:
     """
     signal = recording.signal(name)
     if signal.width != robot.num_joints:
+        columns = "1 column" if signal.width == 1 else f"{signal.width} columns"
         raise InputError(
-            f"{name} has {signal.width} columns, but {joint_count(robot)} between {robot.base_frame!r} and "
+            f"{name} has {columns}, but {joint_count(robot)} between {robot.base_frame!r} and "
             f"{robot.tool_frame!r}; choose base= and tip= of the arm that was recorded"
         )
     return signal
@@ -94,7 +95,8 @@ def check_widths(signals: Mapping[str, Signal], robot: Robot | None, source: str
         if width != expected and not driven:
             whose = joint_count(robot) if robot is not None else f"other signals have {expected} joints"
             advice = ". Where only some joints have a sensor, give the others empty columns" if name in EFFORTS else ""
-            raise FileFormatError(f"{source}: {name} has {width} columns, but {whose}{advice}")
+            columns = "1 column" if width == 1 else f"{width} columns"
+            raise FileFormatError(f"{source}: {name} has {columns}, but {whose}{advice}")
 
 
 def joint_count(robot: Robot) -> str:
