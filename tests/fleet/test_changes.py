@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from iparam.fleet.changes import changes_of
-from iparam.fleet.history import series_of
+from iparam.fleet.changes import changes_of, fleet_changes
+from iparam.fleet.history import Series, series_of
 
 Rows = Callable[..., list[dict[str, Any]]]
 
@@ -81,3 +81,44 @@ def test_a_sensor_that_drifts_and_one_that_is_zeroed(rows: Rows) -> None:
     (change,) = changes_of(series)
     assert change.kind == "bias drift"
     assert "bias fz drifts by +" in change.sentence
+
+
+def fleet(rows: Rows, seed: int, scatters: list[float], step: float = 0.0, count: int = 5) -> list[Series]:
+    """Arms with one tool, each with few recordings and a scatter of its own; the step is arm 00's."""
+    rng = np.random.default_rng(seed)
+    table = []
+    for arm, scatter in enumerate(scatters):
+        masses = 2.0 + scatter * rng.normal(size=count)
+        masses[count // 2 :] += step * scatter * (arm == 0)
+        table += rows(masses, f"{arm:02d}", seed=seed + arm)
+    return series_of(table)
+
+
+def test_other_arms_with_the_tool_tell_what_few_recordings_cannot(rows: Rows) -> None:
+    """A step of 16 scatters in five recordings, which an arm alone can hardly show."""
+    alone = among = 0
+    for seed in range(20):
+        arms = fleet(rows, 100 * seed, [0.001] * 10, 16.0)
+        alone += bool(changes_of(arms[0]))
+        seen = fleet_changes(arms)
+        assert {change.series.arm for change in seen} <= {"00"}
+        among += any(change.kind == "step" for change in seen)
+    assert alone <= 4
+    assert among >= 16
+
+
+def test_arms_that_are_not_alike_tell_little_of_each_other(rows: Rows) -> None:
+    """One that scatters more than the others has not changed for that."""
+    false = 0
+    for seed in range(40):
+        scatters = 0.002 * np.exp(0.7 * np.random.default_rng(seed).normal(size=8))
+        false += len({change.series.arm for change in fleet_changes(fleet(rows, 100 * seed, list(scatters)))})
+    assert false <= 3  # of 320
+
+
+def test_two_arms_are_judged_each_by_itself(rows: Rows) -> None:
+    arms = fleet(rows, 1, [0.001, 0.001], 60.0)
+    assert [(change.series.arm, change.sentence) for change in fleet_changes(arms)] == [
+        (arm.arm, change.sentence) for arm in arms for change in changes_of(arm)
+    ]
+    assert fleet_changes(arms)

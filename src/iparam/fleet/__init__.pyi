@@ -1,5 +1,5 @@
 from .changes import Change as Change
-from .changes import changes_of as changes_of
+from .changes import fleet_changes as fleet_changes
 from .cluster import Cluster as Cluster
 from .cluster import ClusterError as ClusterError
 from .cluster import TlsFiles as TlsFiles

@@ -2,19 +2,22 @@
 
 A load is compared by its mass and centre of mass, in units of their scatter from recording to recording: that of
 successive differences, which a step or a drift hardly touches, or, of few recordings, what a change leaves; and never
-less than the standard deviations. How well the scatter itself is known counts, as in Student's test.
+less than the standard deviations. How well the scatter itself is known counts, as in Student's test: few recordings
+tell little of it, and other arms with the same tool tell more, as far as they are alike (moderated variances, after
+Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004).
 """
 
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtrc, chdtri, fdtrc
+from scipy.special import chdtrc, chdtri, digamma, fdtrc, polygamma
 
 from iparam.arrays import FloatArray
-from iparam.fleet.history import BIAS, FEWEST, Series, name_of, shown
+from iparam.fleet.history import BIAS, COMPARED, FEWEST, Series, fleets_of, name_of, shown
 
 SURE = 1e-4
 """Probability that noise alone shows a change, over all places where it could be."""
@@ -32,6 +35,7 @@ says."""
 
 _MAD = 1.4826
 _RAREST = 1e-300
+_NO_REST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -52,13 +56,38 @@ class Change:
     sentence: str
 
 
-def changes_of(series: Series) -> list[Change]:
+@dataclass(frozen=True, eq=False)
+class OthersScatter:
+    """What other arms with the same tool tell about the scatter of an arm.
+
+    Attributes:
+        variance: (4,) of `COMPARED`, in units of the deviations' squares.
+        freedom: (4,) degrees of freedom: few where the arms are not alike, none where there are no others.
+    """
+
+    variance: FloatArray
+    freedom: FloatArray
+
+
+ALONE = OthersScatter(np.ones(len(COMPARED)), np.zeros(len(COMPARED)))
+
+
+def fleet_changes(series: Sequence[Series]) -> list[Change]:
+    """The changes of all histories, each judged with what the others of its robot and tool show."""
+    found = []
+    for members in fleets_of(series).values():
+        for one, others in zip(members, _scatter_of_others(members), strict=True):
+            found += changes_of(one, others)
+    return found
+
+
+def changes_of(series: Series, others: OthersScatter = ALONE) -> list[Change]:
     """Steps and drifts, by time: each part between two steps is searched for further ones."""
     found: list[Change] = []
     parts = [(0, len(series.times))]
     while parts:
         first, end = parts.pop()
-        change = _change(series, first, end)
+        change = _change(series, first, end, others)
         if change is None:
             continue
         found.append(change)
@@ -68,7 +97,54 @@ def changes_of(series: Series) -> list[Change]:
     return sorted(found, key=lambda change: (change.first, change.kind))
 
 
-def _change(series: Series, first: int, end: int) -> Change | None:
+def _scatter_of_others(fleet: Sequence[Series]) -> list[OthersScatter]:
+    """For each arm what the others show, by what their best change leaves of each history."""
+    told = [place for place, one in enumerate(fleet) if len(one.times) >= FEWEST]
+    found = [ALONE] * len(fleet)
+    if len(told) < 3:  # two others at least, to see whether they are alike
+        return found
+    rests = np.array([_rest_of(fleet[place]) for place in told])
+    half = np.array([len(fleet[place].times) / 2.0 - 1.0 for place in told])[:, None]
+    logs = np.log(np.maximum(rests, _NO_REST)) - digamma(half) + np.log(half)
+    noise = np.broadcast_to(polygamma(1, half), logs.shape)
+    for place in range(len(fleet)):
+        others = np.array([other != place for other in told])
+        if others.sum() < 2:
+            continue
+        largest = 1.0 + np.sqrt(2.0 / (others.sum() - 1))  # times the variance found: as unlike as they may be
+        unlike = largest * np.var(logs[others], axis=0, ddof=1) - noise[others].mean(axis=0)
+        freedom = 2.0 * _inverse_trigamma(unlike)
+        variance = np.exp(logs[others].mean(axis=0) + digamma(freedom / 2.0) - np.log(freedom / 2.0))
+        found[place] = OthersScatter(variance, np.minimum(freedom, float(others.sum())))
+    return found
+
+
+def _rest_of(series: Series) -> FloatArray:
+    """(4,) variance that the best change leaves of a history, in units of the deviations' squares."""
+    weights = series.deviations**-2.0
+    steps = _gains_of_steps(series.values, weights)
+    slopes = _gains_of_slope(series.values, weights, series.times)
+    best = steps[int(np.argmax(steps.sum(axis=1)))]
+    gains = slopes if float(slopes.sum()) >= float(best.sum()) else best
+    return np.maximum(_squares(series.values, weights) - gains, 0.0) / (len(series.times) - 2)
+
+
+def _squares(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """(k,) weighted, around the mean."""
+    return np.asarray(np.sum(weights * (values - np.average(values, axis=0, weights=weights)) ** 2, axis=0))
+
+
+def _inverse_trigamma(value: FloatArray) -> FloatArray:
+    """The argument at which the trigamma function has a value: large where that is small, or below 0."""
+    low, high = np.full(value.shape, 1e-3), np.full(value.shape, 1e6)
+    for _ in range(60):
+        middle = np.sqrt(low * high)
+        above = polygamma(1, middle) > value
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return np.asarray(low)
+
+
+def _change(series: Series, first: int, end: int, others: OthersScatter) -> Change | None:
     """The change that explains recordings first..end best, if noise alone would not show it."""
     count = end - first
     if count < FEWEST:
@@ -81,8 +157,7 @@ def _change(series: Series, first: int, end: int) -> Change | None:
     is_drift = float(slopes.sum()) >= float(steps[split - 1].sum())
     gains = slopes if is_drift else steps[split - 1]
     if short:
-        squares = np.sum(weights * (values - np.average(values, axis=0, weights=weights)) ** 2, axis=0)
-        sure = _judged_by_the_rest(gains, squares, count)
+        sure = _judged_by_the_rest(gains, _squares(values, weights), count, others)
     else:
         sure = _as_if_known(gains, _freedom_of(series))
     if chdtrc(values.shape[1], float(sure.sum())) * count > SURE:
@@ -177,13 +252,14 @@ def _as_if_known(gains: FloatArray, freedom: FloatArray) -> FloatArray:
     return np.where(rare > _RAREST, chdtri(1.0, np.maximum(rare, _RAREST)), gains)  # which are larger still
 
 
-def _judged_by_the_rest(gains: FloatArray, squares: FloatArray, count: int) -> FloatArray:
-    """(..., k) what changes take off the squares (k,) of so many recordings, in units of what they leave besides the
-    deviations, as `_as_if_known`.
+def _judged_by_the_rest(gains: FloatArray, squares: FloatArray, count: int, others: OthersScatter) -> FloatArray:
+    """(k,) what changes take off the squares (k,) of so many recordings, in units of what they and other arms leave
+    besides the deviations, as `_as_if_known`.
     """
-    rest = np.maximum(squares - gains, 0.0) / (count - 2)
+    freedom = count - 2 + others.freedom
+    rest = (np.maximum(squares - gains, 0.0) + others.freedom * others.variance) / freedom
     found = np.maximum(rest, LEAST_REST)
-    return _as_if_known(gains / (1.0 + rest), (count - 2) * ((1.0 + found) / found) ** 2)
+    return _as_if_known(gains / (1.0 + rest), freedom * ((1.0 + found) / found) ** 2)
 
 
 def _scatter(values: FloatArray) -> FloatArray:

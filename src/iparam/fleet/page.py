@@ -15,7 +15,7 @@ import numpy as np
 
 from iparam.errors import InputError
 from iparam.files.atomic import write_atomically
-from iparam.fleet.changes import Change, changes_of
+from iparam.fleet.changes import Change, fleet_changes
 from iparam.fleet.history import (
     FEWEST,
     HISTORY_COLUMNS,
@@ -99,7 +99,9 @@ def report_name(source: str) -> str:
 
 def _sections(rows: Rows, folder: Path, page: Path) -> list[Section]:
     series, histories = series_of(rows), dated_series_of(rows)
-    changes = {id(one): changes_of(one) for one in histories}
+    changes: dict[int, list[Change]] = {id(one): [] for one in histories}
+    for change in fleet_changes(histories):
+        changes[id(change.series)].append(change)
     summary, outliers = summarize(rows), outliers_of(series)
     return [
         _short(rows, summary, sum(map(len, changes.values())), len(outliers)),

@@ -128,7 +128,7 @@ class FleetIdentify(FleetSettingsOptions, SchedulerOptions):
         rows = iparam.fleet.FleetTable(self.output).rows([*columns])
         summary, rate = iparam.fleet.summarize(rows), done.done / max(done.seconds, 1e-9)
         outliers = iparam.fleet.outliers_of(iparam.fleet.series_of(rows))
-        changes = [one for series in iparam.fleet.dated_series_of(rows) for one in iparam.fleet.changes_of(series)]
+        changes = iparam.fleet.fleet_changes(iparam.fleet.dated_series_of(rows))
         if self.json:
             _event(
                 "finish",
