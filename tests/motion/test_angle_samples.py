@@ -131,6 +131,26 @@ def test_rows_that_are_missing_stay_missing_on_the_even_clock(moving: WindowedFo
     assert np.std(found.signal("q").time - TIME[kept]) < 0.2 * np.std(stamps - TIME)
 
 
+@pytest.mark.parametrize("jump", [0.2, 5.0])
+def test_a_clock_that_jumps_while_the_arm_goes_on_is_put_back(moving: WindowedFourierTrajectory, jump: float) -> None:
+    stamps, made = late(moving, 3e-4)
+    jumped = stamps + jump * (np.arange(2000) >= 800)
+    run = Recording("ur5e").with_signal("q", time=jumped, values=made.signal("q").values)
+    found, said = evenly_stamped(run)
+    assert f"The clock jumps, by {jump:.3g} s in all" in said[0]
+    assert np.std(found.signal("q").time - TIME) < 0.2 * np.std(stamps - TIME)
+    beside = run.with_signal("gyro", time=TIME, values=np.ones((2000, 3)))  # which would be left behind
+    assert evenly_stamped(beside)[0].duration == pytest.approx(run.duration, abs=1e-3)
+
+
+def test_a_gap_in_a_motion_is_no_jump_of_the_clock(moving: WindowedFourierTrajectory) -> None:
+    stamps, made = late(moving, 3e-4)
+    kept = np.r_[0:800, 1000:2000]
+    run = Recording("ur5e").with_signal("q", time=stamps[kept], values=made.signal("q").values[kept])
+    found, _ = evenly_stamped(run)
+    assert np.std(found.signal("q").time - TIME[kept]) < 0.3 * np.std(stamps - TIME)
+
+
 def test_a_clock_whose_rate_changes_is_followed(moving: WindowedFourierTrajectory) -> None:
     taken = 0.05 + 0.98 * TIME + 0.02 * np.sin(2.0 * np.pi * TIME / 20.0)
     stamps = np.sort(taken + 1e-3 * np.random.default_rng(5).standard_normal(TIME.size))

@@ -38,6 +38,9 @@ CLOCK = 0.2
 STEADY = 1.02
 """Scatter of the stamps about a steady clock, in that about one whose rate varies, up to which it counts as steady."""
 
+JUMP = 5.0
+"""Periods from which on a step of the clock is a jump of it, or a gap."""
+
 BETTER = 0.8
 """Share of the variance about a smooth curve that must be left for an even clock to be believed."""
 
@@ -46,6 +49,7 @@ _BANDWIDTHS = (3.0, 6.0, 12.0)  # Hz
 _ORDER = 4
 _JOINTS = 3  # those that move most
 _FOLLOW = 0.05  # share of a stamp's error that a clock takes over
+_AROUND = 20  # samples before and after a jump of the clock that tell it from a late one
 _LEAST = 16  # samples that a joint must have of its own
 _WHOLE = 0.01  # of a step by which values may be off whole steps
 _ENOUGH = 20_000  # samples that show a resolution
@@ -165,7 +169,8 @@ def evenly_stamped(recording: Recording) -> tuple[Recording, tuple[str, ...]]:
     """The recording with stamps on an even clock where the joint angles show that rows were taken evenly.
 
     All signals with the stamps of the angles get the same new ones. Where the angles lie on a smoother curve over the
-    stamps as they are, or as smooth a one, these stay.
+    stamps as they are, or as smooth a one, these stay. A clock that was set forward while the arm moved on is put back,
+    unless other signals have stamps of their own.
     """
     if not recording.has("q") or recording.signal("q").num_samples < 100:
         return recording, ()
@@ -178,18 +183,23 @@ def evenly_stamped(recording: Recording) -> tuple[Recording, tuple[str, ...]]:
     kept = np.isin(stamps, fresh_samples(angles)[0].time, assume_unique=True)
     judged = _most_moving(angles.values, kept)
     best, least = stamps, _roughness(stamps[judged], angles.values[judged]) + math.log(BETTER)
-    for index in _numberings(stamps):
-        even = _clock(index, stamps)
+    together = all(np.array_equal(signal.time, stamps) for signal in recording.signals.values())
+    for index, clock in _numberings(angles, together):
+        even = _clock(index, clock)
         if (np.diff(even) <= 0.0).any():
             continue
         score = _roughness(even[judged], angles.values[judged])
         if score < least:  # what comes next is less simple, and must be clearly better in turn
             best, least = even, score + math.log(BETTER)
+    ahead = float(stamps[-1] - stamps[0] - best[-1] + best[0])
     scatter = float(np.std(stamps - best))
     if scatter < UNEVEN * period:
         return recording, ()
     said = (
-        f"The time stamps scatter by {1e3 * scatter:.2g} ms about an even clock, on which the joint angles are "
+        f"The clock jumps, by {ahead:.3g} s in all, where the joint angles go on: the rows were taken evenly, so an "
+        "even clock was used"
+        if ahead > JUMP * period
+        else f"The time stamps scatter by {1e3 * scatter:.2g} ms about an even clock, on which the joint angles are "
         "smoother: the rows were taken evenly and stamped late, so the even clock was used"
     )
     signals = {
@@ -199,13 +209,46 @@ def evenly_stamped(recording: Recording) -> tuple[Recording, tuple[str, ...]]:
     return dataclasses.replace(recording, signals=signals), (said,)
 
 
-def _numberings(stamps: FloatArray) -> list[FloatArray]:
-    """The numbers (T,) that rows may have: none missing; or some missing, where stamps are far from the next row's."""
+def _numberings(angles: Signal, together: bool) -> list[tuple[FloatArray, FloatArray]]:
+    """The numbers (T,) that rows may have, and their stamps then: none missing; or some missing, where stamps are far
+    from the next row's.
+
+    Args:
+        angles: of the joints.
+        together: whether nothing else would be left behind, were the clock put back.
+    """
+    stamps = angles.time
     plain = np.arange(float(stamps.size))
     steps = np.diff(stamps)
-    if (steps < 1.5 * np.median(steps)).all():
-        return [plain]
-    return [plain, _tracked(stamps)]
+    period = float(np.median(steps))
+    if (steps < 1.5 * period).all():
+        return [(plain, stamps)]
+    missing = (_tracked(stamps), stamps)
+    long = np.flatnonzero(steps > JUMP * period)
+    jumps = np.array([k for k in long.tolist() if _stays_ahead(stamps, k)], dtype=np.int64)
+    if not jumps.size:
+        return [(plain, stamps), missing]
+    if not together or not _go_on(angles.values, jumps):
+        return [missing]
+    # Where none is missing, so long a step is the clock's: an even one through it would be too slow everywhere.
+    steps[jumps] = period
+    return [(plain, stamps[0] + np.concatenate([[0.0], np.cumsum(steps)])), missing]
+
+
+def _stays_ahead(stamps: FloatArray, last: int) -> bool:
+    """Whether a clock stays ahead after the sample ``last`` and a long step; a late stamp is followed by short ones."""
+    before, after = stamps[max(last + 1 - _AROUND, 0) : last + 1], stamps[last + 1 : last + 1 + _AROUND]
+    rate = (np.ptp(before) + np.ptp(after)) / max(before.size + after.size - 2, 1)
+    left = np.concatenate([before, after]) - rate * np.arange(before.size + after.size)
+    return bool(np.median(left[before.size :]) - np.median(left[: before.size]) > JUMP * rate)
+
+
+def _go_on(q: FloatArray, jumps: NDArray[np.int64]) -> bool:
+    """Whether angles (T, n) change after the samples ``jumps`` (k,) by no more than before and after that."""
+    changes = np.abs(np.diff(q, axis=0))
+    usual = np.median(np.abs(np.diff(q, n=2, axis=0)), axis=0)
+    before, after = changes[np.maximum(jumps - 1, 0)], changes[np.minimum(jumps + 1, len(changes) - 1)]
+    return bool((changes[jumps] <= 2.0 * np.maximum(before, after) + 5.0 * usual).all())
 
 
 def _tracked(stamps: FloatArray) -> FloatArray:

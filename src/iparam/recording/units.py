@@ -147,6 +147,7 @@ _DEGREES = {"higher": 1.0 / _DEGREE, "lower": _DEGREE}
 """How many times too large a derivative is if it, or what it is the derivative of, is in degrees alone."""
 
 _WINDOWS = 200
+_GAP = 10.0  # periods
 _LEAST_WINDOWS = 20
 _WINDOW = 10  # samples at least over which a speed is taken: single stamps jitter
 _MOVED = 0.05  # rad; less is no motion that tells a speed
@@ -320,6 +321,10 @@ def scale_of_derivative(position: Signal, velocity: Signal) -> float | None:
     if rows.size <= _LEAST_WINDOWS:
         return None
     chosen = rows[np.unique(np.linspace(0, rows.size - 1, _WINDOWS + 1).astype(np.int64))]
+    # Over a gap nobody knows the velocity.
+    gaps = np.flatnonzero(np.diff(velocity.time) > _GAP * np.median(np.diff(velocity.time)))
+    whole = np.ones(chosen.size - 1, dtype=bool)
+    whole[np.clip(np.searchsorted(position.time[chosen], velocity.time[gaps], "right") - 1, 0, whole.size - 1)] = False
     votes, asked = [], 0
     for places, speeds in zip(position.values[chosen].T, velocity.values.T, strict=True):
         if np.ptp(places) <= _MOVED:
@@ -327,6 +332,7 @@ def scale_of_derivative(position: Signal, velocity: Signal) -> float | None:
         # A joint at a time: an hour of all of them would fill memory.
         integral = np.append(0.0, np.cumsum(0.5 * np.diff(velocity.time) * (speeds[1:] + speeds[:-1])))
         changes, sums = np.diff(places), np.diff(np.interp(position.time[chosen], velocity.time, integral))
+        changes, sums = changes[whole], sums[whole]
         product, size, other = changes @ sums, changes @ changes, sums @ sums
         if size == 0.0 or other == 0.0:
             continue
