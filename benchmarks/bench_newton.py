@@ -37,7 +37,7 @@ def loads(folder: Path) -> dict[str, Payload]:
 def found(robot: iparam.Robot, given: dict[str, Payload]) -> None:
     """Print what is found, and how far the wrenches of the two simulators are apart."""
     plan = iparam.load_trajectory(DATA / "optimized_ur5e.json").trajectory
-    newton = NewtonSimulator()
+    newton = NewtonSimulator(physics_rate=1000.0)
     mujoco = MujocoSimulator(physics_rate=newton.physics_rate, controller=newton.controller)
     results = newton.run_many(robot, list(given.values()), plan)
     print(f"{'':24} {'mass %':>9} {'centre mm':>10} {'inertia %':>10}   wrench apart, rms: N, N m")
@@ -59,7 +59,7 @@ def many(robot: iparam.Robot, load: Payload, worlds: list[int]) -> None:
     q0 = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
     motion = iparam.WindowedFourierTrajectory(q0, still, still, base_freq=1.0, duration=0.2)
     mujoco = MujocoSimulator(physics_rate=1000.0, rates=SensorRates.all_at(500.0), settle_time=0.0).load(robot, load)
-    simulator = NewtonSimulator(settle_time=0.0)
+    simulator = NewtonSimulator(physics_rate=1000.0, settle_time=0.0)
     mujoco.run(motion), simulator.load(robot, load).run(motion)  # compiles
     began = time.process_time()
     mujoco.run(motion)

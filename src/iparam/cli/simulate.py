@@ -70,9 +70,7 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions):
     """Of the noise."""
     backend: Literal["mujoco", "newton"] = "mujoco"
     """The simulator: MuJoCo, or Newton (extra newton), in single precision and slower for one arm."""
-    physics_rate: Annotated[float | None, arg(metavar="HZ", help_behavior_hint="(default: 2000, with newton 1000)")] = (
-        None
-    )
+    physics_rate: Annotated[float, arg(metavar="HZ")] = 2000.0
     """Steps of the physics a second."""
     sensor_rate: Annotated[float, arg(metavar="HZ")] = 500.0
     """Samples of all sensors a second."""
@@ -111,7 +109,7 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions):
         x, y, z = STANDARD_GRAVITY if gravity is None else gravity.tolist()
         kind = self._simulator_kind()
         simulator = kind(
-            **({} if self.physics_rate is None else {"physics_rate": self.physics_rate}),
+            physics_rate=self.physics_rate,
             rates=iparam.simulation.SensorRates.all_at(self.sensor_rate),
             controller=replace(kind().controller, payload_known=self.payload_known),
             friction=None if drives is None else drives.friction,
@@ -213,7 +211,7 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions):
             return
         forces = signals["wrench"].values
         print_line(
-            f"simulated     {number(duration, 2)} s of {result.recording.robot}, {duration / elapsed:.0f} x real time"
+            f"simulated     {number(duration, 2)} s of {result.recording.robot}, {duration / elapsed:.3g} x real time"
         )
         print_line(f"samples       {samples['q']} of the joints, {samples['wrench']} of the wrench")
         print_line(f"tracking      {error:.1e} rad off the set points at most")

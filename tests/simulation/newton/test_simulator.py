@@ -14,11 +14,12 @@ from iparam.simulation.newton.simulator import NewtonSimulator
 
 pytest.importorskip("newton", reason="Newton has an environment of its own: make test-newton")
 
+QUICK = NewtonSimulator(physics_rate=1000.0)
 PLAN = Path(__file__).resolve().parents[2] / "data" / "optimized_ur5e.json"
 
 
 class TestNewton(Conformance):
-    simulator = NewtonSimulator()
+    simulator = QUICK
     exact = 3e-4  # single precision
 
 
@@ -37,7 +38,7 @@ def loads(tmp_path_factory: pytest.TempPathFactory) -> list[Payload]:
 @pytest.fixture(scope="module")
 def results(loads: list[Payload]) -> list[SimulationResult]:
     plan = iparam.load_trajectory(PLAN).trajectory
-    return NewtonSimulator().run_many(iparam.load_robot("ur5e"), loads, plan)
+    return QUICK.run_many(iparam.load_robot("ur5e"), loads, plan)
 
 
 @pytest.mark.parametrize("k", range(3), ids=["box", "two stages", "mesh"])
@@ -51,7 +52,7 @@ def test_the_load_is_found(ur5e, loads, results, k: int) -> None:
 
 def test_together_is_one_by_one_and_mujoco_agrees(ur5e, loads, excitation) -> None:
     motion = excitation(0.2, scale=0.01)
-    simulator = NewtonSimulator()
+    simulator = QUICK
     together = simulator.run_many(ur5e, loads, motion)
     settings = MujocoSimulator(physics_rate=simulator.physics_rate, controller=simulator.controller)
     for load, found in zip(loads, together, strict=True):

@@ -25,11 +25,11 @@ class NewtonSimulator(ArmSimulator):
     """The settings of a simulation with Newton; a `Simulator`. See `ArmSimulator` for them.
 
     Its solver is MuJoCo's for many worlds (mujoco-warp), in single precision. A step costs milliseconds on a processor,
-    so there are fewer by default than in MuJoCo; and the controller is softer, because what it makes of the last digit
-    of an angle, 1e-7 rad times its bandwidth squared, is an acceleration that the load feels.
+    so that a lower ``physics_rate`` is worth a thought where noise covers the error of a step. The controller is softer
+    than MuJoCo's, because what it makes of the last digit of an angle, 1e-7 rad times its bandwidth squared, is an
+    acceleration that the load feels.
     """
 
-    physics_rate: float = 1000.0
     controller: ComputedTorque = field(default_factory=lambda: ComputedTorque(bandwidth=15.0))
 
     def load(
