@@ -12,7 +12,7 @@ INPUTS := $(VENV)/pyvenv.cfg pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-newton fuzz lint format bench lock clean clean-cache
+.PHONY: help demo test test-newton release fuzz lint format bench lock clean clean-cache
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -49,6 +49,15 @@ bench: $(READY_DEV)  ## run every benchmark; each prints ratios
 	@set -e; for script in $(sort $(wildcard benchmarks/bench_*.py)); do \
 		echo "== $$script"; $(BIN)/python $$script; done
 
+release:  ## wheel and sdist in dist/, and a demo from the wheel in a fresh environment; uploads nothing
+	@rm -rf $(VENV)-release dist && $(PYTHON) -m venv $(VENV)-release
+	@$(VENV)-release/bin/python -m pip install -qq --disable-pip-version-check build
+	@$(VENV)-release/bin/python -m build -o dist .
+	@$(VENV)-release/bin/python -m pip install -qq --disable-pip-version-check "$$(ls dist/*.whl)[mujoco,plot]"
+	@folder=$$(mktemp -d) && program=$$PWD/$(VENV)-release/bin/iparam && cd $$folder && $$program --version \
+		&& $$program demo --seconds-budget 3 && rm -rf $$folder
+	@echo "dist/ is ready. Before uploading: the version in src/iparam/__init__.py, CHANGELOG.md, a tag."
+
 lock:  ## write requirements.lock anew from the newest versions that pyproject.toml allows
 	@echo "Resolving dependencies in a fresh environment ..."
 	@rm -rf $(VENV)-lock && $(PYTHON) -m venv $(VENV)-lock
@@ -59,7 +68,7 @@ lock:  ## write requirements.lock anew from the newest versions that pyproject.t
 	@echo "requirements.lock: $$(wc -l < requirements.lock) packages."
 
 clean: clean-cache  ## remove the environment, caches and build output
-	rm -rf $(VENV) $(VENV)-lock $(VENV)-newton build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lock $(VENV)-newton $(VENV)-release build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-cache:  ## remove compiled numba kernels (see CONTRIBUTING.md)
