@@ -83,6 +83,8 @@ class LiveServer:
         self._server, self.link, self.drawing, self.panel = _opened(
             view, host, port, lambda server, drawing: LivePanel(server, drawing, state)
         )
+        if view.robot is not None:
+            _aim(self._server, self.drawing, 0.8 * view.robot.reach)  # it will move from where it is now
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self.panel.run, args=(self._stopped,), daemon=True)
         self._thread.start()

@@ -21,7 +21,9 @@ def test_uprights_stand_where_something_happened_and_change_no_curve() -> None:
     assert (np.diff(times) >= 0.0).all()
     assert times[~np.isnan(shown)].tolist() == time.tolist()
     assert shown[~np.isnan(shown)].tolist() == curve.tolist()
-    assert events.tolist() == [5.0, 5.0, 5.0, 8.0, 5.0, 5.0, 5.0]
+    low, high = bounds_of([curve])
+    assert events.max() == high
+    assert (np.delete(events, np.argmax(events)) < low).all()  # out of sight
     assert times[np.argmax(events)] == 1.5
 
 
@@ -39,10 +41,9 @@ def test_curves_before_anything_is_known() -> None:
     state.put(0.0, np.zeros(6), np.zeros(6), None)
     now = state.snapshot()
     assert now is not None
-    mass, center = chart_rows(now)
-    assert len(mass) == 5
-    assert len(center) == 11
-    assert len({len(row) for row in (*mass, *center)}) == 1
+    charts = chart_rows(now)
+    assert [len(rows) for rows in charts] == [5, 5, 5, 5]  # mass, x, y, z
+    assert len({len(row) for rows in charts for row in rows}) == 1
     assert "not known yet" in load_line(now)
 
 
@@ -93,7 +94,7 @@ def test_the_page_follows_the_arm(chromium: Any) -> None:
         state.put_event(LiveEvent(1.0, "grasp", "grasped: 0.500 -> 2.500 kg"))
         chromium.until(lambda: shown("grasped: 0.500 -> 2.500 kg"))
         chromium.until(lambda: np.abs(chromium.picture()[100:-50, 50:400] - before[100:-50, 50:400]).mean() > 2.0)
-        assert chromium.run("document.querySelectorAll('.uplot').length") >= 2
+        assert chromium.run("document.querySelectorAll('.uplot').length") >= 4
         assert not chromium.complaints
         assert not chromium.foreign_requests(server.link)
     finally:

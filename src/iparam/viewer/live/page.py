@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.plotting.matplotlib_backend import AXES, BLUE, PALE_AXES, SKY, VERMILLION
+from iparam.plotting.matplotlib_backend import BLUE, SKY, VERMILLION
 from iparam.plotting.time_plots import thinned
 from iparam.printable import plain_markdown
 from iparam.robot.batching import STANDARD_GRAVITY
@@ -32,10 +32,9 @@ LOADS_PER_SECOND = 2.0
 LISTED = 8
 """Events that are listed, the newest first."""
 
-MASS = (("mass", BLUE), ("95 % from", SKY), ("to", SKY))
-CENTER = tuple((name, color) for name, color in zip("xyz", AXES, strict=True)) + tuple(
-    (f"{name} {end}", color) for name, color in zip("xyz", PALE_AXES, strict=True) for end in ("from", "to")
-)
+BAND = ("value", BLUE), ("95 % from", SKY), ("to", SKY)
+CHARTS = (("mass [kg]", 190), *((f"centre of mass, {axis} [mm]", 130) for axis in "xyz"))
+"""Title and height [pixels] of each: beside a centre at z = 100 mm, what x and y do could not be seen in one chart."""
 
 
 def live_view(
@@ -69,36 +68,30 @@ def live_view(
     )
 
 
-def chart_rows(now: LiveSnapshot) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
-    """The curves of the mass [kg] and of the centre of mass [mm], each with the time first and upright lines where
-    something happened last.
+def chart_rows(now: LiveSnapshot) -> tuple[tuple[FloatArray, ...], ...]:
+    """The curves of each of `CHARTS`: the time, the value, the ends of its interval, and upright lines where something
+    happened.
     """
     history = now.history
     time, rows = thinned(history[:, 0], history[:, 1:]) if len(history) else (np.zeros(1), np.full((1, 8), np.nan))
-    mass, half = rows[:, 0], rows[:, 1]
-    center, width = 1e3 * rows[:, 2:5], 1e3 * rows[:, 5:8]
-    around = [column for i in range(3) for column in (center[:, i] - width[:, i], center[:, i] + width[:, i])]
+    known = [(rows[:, 0], rows[:, 1]), *((1e3 * rows[:, 2 + axis], 1e3 * rows[:, 5 + axis]) for axis in range(3))]
     events = [event.time for event in now.events if event.kind != "end"]
-    return (
-        with_uprights(time, (mass, mass - half, mass + half), events),
-        with_uprights(time, (*center.T, *around), events),
-    )
+    return tuple(with_uprights(time, (value, value - half, value + half), events) for value, half in known)
 
 
 def with_uprights(time: FloatArray, curves: Sequence[FloatArray], moments: Sequence[float]) -> tuple[FloatArray, ...]:
-    """Times, curves, and one more at the least of their values, which goes up to the largest at each moment.
+    """Times, curves, and one more that is below the chart, out of sight, and goes up to its upper edge at each moment.
 
     Each moment is put among the times three times, where the curves have no value. The last curve has one everywhere,
     because the chart connects what is to either side of a NaN.
     """
-    values = np.concatenate(curves)
-    known = values[np.isfinite(values)]
-    low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
+    low, high = bounds_of(curves)
+    below = 2.0 * low - high
     inside = [moment for moment in moments if time[0] <= moment <= time[-1]]
     places = np.repeat(np.searchsorted(time, inside), 3)
     rows = [np.insert(time, places, np.repeat(inside, 3))]
     rows += [np.insert(curve, places, np.nan) for curve in curves]
-    return (*rows, np.insert(np.full(len(time), low), places, np.tile([low, high, low], len(inside))))
+    return (*rows, np.insert(np.full(len(time), below), places, np.tile([below, high, below], len(inside))))
 
 
 def bounds_of(curves: Sequence[FloatArray]) -> tuple[float, float]:
@@ -122,8 +115,7 @@ class LivePanel:
         self._server, self._gui, self.drawing, self._state = server, server.gui, drawing, state
         self._reading = self._gui.add_markdown("waiting for the first sample")
         self._load = self._gui.add_markdown("")
-        self._mass = self._chart("mass [kg]", MASS)
-        self._center = self._chart("centre of mass [mm]", CENTER)
+        self._charts = [self._chart(title, height) for title, height in CHARTS]
         self._events = self._gui.add_markdown("")
         self._largest = np.array([1.0, 0.1])
         self._charted = self._drawn = -np.inf
@@ -154,8 +146,8 @@ class LivePanel:
             self._reading.content = self._text(now)
             if moment - self._charted >= 1.0 / CHARTS_PER_SECOND:
                 self._charted = moment
-                for chart, rows in zip((self._mass, self._center), chart_rows(now), strict=True):
-                    scales = {"x": {"time": False}, "y": {"range": bounds_of(rows[1:])}}
+                for chart, rows in zip(self._charts, chart_rows(now), strict=True):
+                    scales = {"x": {"time": False}, "y": {"range": bounds_of(rows[1:-1])}}
                     if chart.scales != scales:
                         chart.scales = scales
                     chart.data = rows
@@ -189,9 +181,9 @@ class LivePanel:
             ]
         )
 
-    def _chart(self, title: str, lines: Sequence[tuple[str, str]]) -> Any:
+    def _chart(self, title: str, height: int) -> Any:
         series: list[dict[str, Any]] = [{"label": "time [s]"}]
-        series += [{"label": label, "stroke": color, "width": 1.5} for label, color in lines]
+        series += [{"label": label, "stroke": color, "width": 1.5} for label, color in BAND]
         series.append({"label": "event", "stroke": VERMILLION, "width": 1})
         empty = np.array([0.0, 1.0])
         return self._gui.add_uplot(
@@ -200,7 +192,7 @@ class LivePanel:
             title=title,
             scales={"x": {"time": False}, "y": {"range": (0.0, 1.0)}},
             legend={"show": False},
-            height=220,
+            height=height,
         )
 
 
