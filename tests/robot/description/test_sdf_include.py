@@ -129,6 +129,22 @@ def test_a_robot_that_stands_free_in_a_world_begins_with_its_own_root(tmp_path: 
     assert load_robot(path, base="b::l0", tip="b::flange").joint_names[0] == "b::j1"
 
 
+def test_a_world_may_weld_the_robot_itself(tmp_path: Path) -> None:
+    stand = '<model name="stand"><static>true</static><pose>0 0 2 0 0 0</pose><link name="top"/></model>'
+    weld = JOINT.format("weld", "fixed", "stand::top", "a::l0", "0 0 1")
+    path = tmp_path / "cell.sdf"
+    path.write_text(sdf(f'<world name="w">{stand}{free_robot("a")}{weld}</world>'), encoding="utf-8")
+    robot = load_robot(path)
+    assert (robot.base_frame, robot.num_joints) == ("world", 4)
+
+
+def test_a_world_of_which_nothing_is_found_says_what(tmp_path: Path) -> None:
+    path = tmp_path / "cell.sdf"
+    path.write_text(sdf(f'<world name="w">{include("model://ur5", "ur5")}</world>'), encoding="utf-8")
+    with pytest.raises(FileFormatError, match=r"no <model> that can be read: .*'model://ur5' is found neither"):
+        load_robot(path)
+
+
 @pytest.mark.parametrize(
     ("inner", "message"),
     [

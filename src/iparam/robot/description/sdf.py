@@ -59,7 +59,7 @@ def read_sdf(source: str | os.PathLike[str], root: Element) -> DescriptionTree:
         scene.gather(models[0][0], "", models[0][1].elsewhere(f"model {name!r}"), 0)
         return scene.tree(name)
     if not models:
-        raise FileFormatError(f"{path} holds no <model> that could be read")
+        raise FileFormatError(f"{path} holds no <model> that can be read: {'; '.join(whole.deviations.sentences)}")
     scene.gather_world(worlds[0], models)
     return scene.tree(worlds[0].get("name") or path.stem)
 
@@ -114,10 +114,11 @@ class _Scene:
         return models
 
     def gather_world(self, world: Element, models: list[tuple[Element, Place]]) -> None:
-        """The models that stand in a world, and its frames."""
+        """The models that stand in a world, its joints and its frames."""
         self.stands_in_world = True
         self._add(MODEL_FRAME, _Pose(np.eye(4), "", self.whole))
         self.attached[MODEL_FRAME] = _WORLD
+        self._gather_joints(world, "", self.whole)
         self._gather_frames(world, "", MODEL_FRAME, self.whole)
         for element, place in models:
             self._gather_nested(element, "", place, 0)
@@ -146,13 +147,7 @@ class _Scene:
             where = place.elsewhere(f"link {name!r}")
             self._add(name, self._pose(element, scope, own, where))
             self.links[name] = (element, where)
-        for element in model.findall("joint"):
-            name = scope + attribute(element, "name", place.elsewhere("a <joint>"))
-            where = place.elsewhere(f"joint {name!r}")
-            carried = self._end(element, "child", scope, where)
-            self._add(name, self._pose(element, scope, carried, where))
-            self.attached[name] = carried
-            self.joints[name] = (element, where, scope)
+        self._gather_joints(model, scope, place)
         self._gather_frames(model, scope, own, place)
         for element, where in self.models_of(model, place):
             name = self._gather_nested(element, scope, where, depth)
@@ -167,6 +162,15 @@ class _Scene:
         self.attached[name] = f"{name}::{MODEL_FRAME}"
         self.gather(model, f"{name}::", where, depth + 1)
         return name
+
+    def _gather_joints(self, model: Element, scope: str, place: Place) -> None:
+        for element in model.findall("joint"):
+            name = scope + attribute(element, "name", place.elsewhere("a <joint>"))
+            where = place.elsewhere(f"joint {name!r}")
+            carried = self._end(element, "child", scope, where)
+            self._add(name, self._pose(element, scope, carried, where))
+            self.attached[name] = carried
+            self.joints[name] = (element, where, scope)
 
     def _gather_frames(self, model: Element, scope: str, own: str, place: Place) -> None:
         for element in model.findall("frame"):
