@@ -12,7 +12,7 @@ from pathlib import Path
 
 from attack.corpus.bad_arrays import bad_mat, bad_npz, bad_ros1
 from attack.corpus.bad_binaries import bad_mcap, bad_parquet, bad_sqlite, bad_stl, bad_zstd
-from attack.corpus.bad_texts import bad_json, bad_metadata, bad_obj, bad_table, bad_urdf
+from attack.corpus.bad_texts import bad_json, bad_metadata, bad_obj, bad_stage, bad_table, bad_urdf
 from attack.corpus.hostile import HOSTILE_NAMES
 from attack.corpus.sample_files import SAMPLES
 
@@ -195,6 +195,7 @@ SPOILERS: dict[str, Callable[[bytes], Iterator[tuple[str, bytes]]]] = {
     ".mat": bad_mat,
     ".bag": bad_ros1,
     **dict.fromkeys((".urdf", ".xml", ".sdf"), bad_urdf),
+    ".usda": bad_stage,
     ".obj": bad_obj,
     ".stl": bad_stl,
     ".db3": bad_sqlite,

@@ -186,6 +186,25 @@ def _with_attributes(text: str, value: str) -> bytes:
 
 
 # ------------------------------------------------------------------------------------------- metadata of a bag
+def bad_stage(contents: bytes) -> Iterator[tuple[str, bytes]]:
+    """What can be wrong in a USD stage."""
+    text = contents.decode()
+    for value in ("nan", "-1", "0", "1e308", "1e-320", "1e400", "(1, 2)", "@/dev/zero@"):
+        for name in ("metersPerUnit", "physics:mass", "physics:centerOfMass", "physics:diagonalInertia"):
+            whole = f"({value}, {value}, {value})" if f"{name} = (" in text else value
+            yield f"{name} {value}", re.sub(rf"{name} = (\([^)]*\)|\S+)", f"{name} = {whole}", text).encode()
+    head, tool, apis = "defaultPrim", 'def Xform "tool0"', "prepend apiSchemas"
+    yield "names of an enemy", text.replace('"wrist"', '"wr\x1b[31m\u202eist"').encode()
+    yield "no rigid body", text.replace("PhysicsRigidBodyAPI", "PhysicsNothingAPI").encode()
+    yield "a stage below itself", text.replace(head, f"subLayers = [@./stage.usda@]\n    {head}").encode()
+    yield "a device below it", text.replace(head, f"subLayers = [@/dev/zero@]\n    {head}").encode()
+    yield "a reference to nothing", text.replace(tool, f"{tool} (references = @./no.usda@)").encode()
+    yield "a prim in itself", text.replace(tool, f"{tool} (references = </arm>)").encode()
+    yield "instanceable", text.replace(apis, f"instanceable = true\n        {apis}").encode()
+    body = 'def "b{0}" (prepend apiSchemas = ["PhysicsRigidBodyAPI"]) {{}}\n'
+    yield "many bodies", (text + "".join(body.format(place) for place in range(3000))).encode()
+
+
 def bad_metadata(contents: bytes) -> Iterator[tuple[str, bytes]]:
     text = contents.decode()
     bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(

@@ -229,6 +229,7 @@ LINES = (
     Line("export", "@result.json --format urscript", quick=True),
     Line("export", "@static.json --format urscript", quick=True),
     Line("export", "@result.json --format csv --samples 5 --output >draws.csv"),
+    Line("export", "@result.json --stage @stage.usda --own-mass add --output >loaded.usda", quick=True),
     Line("export", "@result.json --urdf @arm.urdf --link tool0 --as-link payload --output >loaded.urdf"),
     Line("bag info", "@bag_mcap", quick=True),
     Line("bag info", "@log.db3.zstd --json", quick=True),

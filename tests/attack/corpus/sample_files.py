@@ -35,6 +35,7 @@ SAMPLES = {
     "arm.urdf": "urdf",
     "arm.xml": "mjcf",
     "arm.sdf": "sdf",
+    "stage.usda": "stage",
     "part.obj": "mesh",
     "part.stl": "mesh",
     "ascii.stl": "mesh",
@@ -67,6 +68,30 @@ _LINK = """<link name="{0}"><pose relative_to="{1}">0 0 0.3 0 0 0</pose><inertia
 _SDF = f"""<?xml version="1.0"?>
 <sdf version="1.9"><model name="arm"><link name="base"/>{_LINK.format("a", "base")}{_LINK.format("b", "a")}
 <frame name="flange" attached_to="b"><pose>0 0 0.1 0 0 0</pose></frame></model></sdf>"""
+
+_STAGE = """#usda 1.0
+(
+    defaultPrim = "arm"
+    metersPerUnit = 0.01
+)
+def Xform "arm"
+{
+    def Xform "wrist" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]
+    )
+    {
+        point3f physics:centerOfMass = (0, 0, -2)
+        float3 physics:diagonalInertia = (2, 2, 3)
+        float physics:mass = 0.4
+        double3 xformOp:translate = (10, 20, 30)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+
+        def Xform "tool0"
+        {
+        }
+    }
+}
+"""
 
 LOG_COLUMNS = "time,q,dq,current"
 
@@ -149,6 +174,7 @@ def _write_robot() -> None:
     Path("arm.urdf").write_text(robot_to_urdf(load_robot("ur5e")), encoding="utf-8")
     Path("arm.xml").write_text(_MJCF, encoding="utf-8")
     Path("arm.sdf").write_text(_SDF, encoding="utf-8")
+    Path("stage.usda").write_text(_STAGE, encoding="utf-8")
 
 
 def _write_meshes() -> None:

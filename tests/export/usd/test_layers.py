@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from iparam.errors import ContradictionError, FileFormatError, InputError, UnknownNameError
+from iparam.errors import ContradictionError, FileFormatError, InputError, MissingExtraError, UnknownNameError
 from iparam.export import IdentifiedLoad, InconsistentLoadError, draw_loads, to_usd, write_into_stage
 from iparam.export.usd.backend import require_usd
 from iparam.files.kind import FileKind, kind_of
@@ -236,6 +237,17 @@ def test_wrong_files_and_prims(load: IdentifiedLoad, bad_load: IdentifiedLoad, t
         write_into_stage(load, tmp_path / "none.usd")
     with pytest.raises(InputError, match=r"is no USD file: its name ends in \.usd"):
         write_into_stage(load, tmp_path / "arm.urdf")
+
+
+def test_without_usd_core_the_extra_is_named(
+    load: IdentifiedLoad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = arm(tmp_path / "arm.usda")
+    monkeypatch.setitem(sys.modules, "pxr", None)
+    with pytest.raises(MissingExtraError, match=r"needs usd-core, .*pip install 'iparam\[usd\]'"):
+        to_usd(load)
+    with pytest.raises(MissingExtraError, match=r"iparam\[usd\]"):
+        write_into_stage(load, source)
 
 
 def test_draws_stay_bodies_in_single_precision(load: IdentifiedLoad, tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_what_is_not_stated_is_not_taken_for_zero() -> None:
     np.testing.assert_allclose(own.inertia_about_com, np.diag([1, 2, 2.5]))
 
 
-@pytest.mark.parametrize("meters", [0.0, -1.0, float("nan")])
+@pytest.mark.parametrize("meters", [0.0, -1.0, 1e300, float("nan")])
 def test_units_that_are_none(meters: float) -> None:
     with pytest.raises(InputError, match=r"metersPerUnit = .*: set it first"):
         PrimUnits(meters, 1.0, np.ones(3))

@@ -45,10 +45,18 @@ def quiet(pxr: Any, file: str) -> Iterator[list[str]]:
     try:
         yield said
     except pxr.Tf.ErrorException as error:
-        reasons = " ".join(str(part).strip() for part in error.args)
+        reasons = " ".join(_as_text(part) for part in error.args)
         raise FileFormatError(f"{file} cannot be read as a USD stage: {' '.join(reasons.split())[:400]}") from None
     finally:
-        said += [str(item.commentary) for item in delegate.TakeUncoalescedDiagnostics()]
+        said += [_as_text(item) for item in delegate.TakeUncoalescedDiagnostics()]
+
+
+def _as_text(reason: object) -> str:
+    """What USD says of a file, which may quote from it."""
+    try:
+        return str(reason.commentary if hasattr(reason, "commentary") else reason)
+    except UnicodeDecodeError:
+        return "it holds bytes that are no text in UTF-8"
 
 
 def checked_source(source: str | os.PathLike[str]) -> Path:

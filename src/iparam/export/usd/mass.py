@@ -19,6 +19,8 @@ from iparam.export.load import IdentifiedLoad
 from iparam.spatial.inertia import principal_axes
 from iparam.spatial.parameters import InertialParameters
 
+_LARGEST_UNIT = 1e9
+
 
 @dataclass(frozen=True, eq=False)
 class PrimUnits:
@@ -36,8 +38,11 @@ class PrimUnits:
 
     def __post_init__(self) -> None:
         for name, value in (("metersPerUnit", self.meters), ("kilogramsPerUnit", self.kilograms)):
-            if not (np.isfinite(value) and value > 0.0):
-                raise InputError(f"the stage has {name} = {value!r}, which must be positive: set it first")
+            if not 1.0 / _LARGEST_UNIT <= value <= _LARGEST_UNIT:
+                raise InputError(
+                    f"the stage has {name} = {value:g}, which must be from {1.0 / _LARGEST_UNIT:g} to "
+                    f"{_LARGEST_UNIT:g}: set it first"
+                )
 
 
 SI = PrimUnits(1.0, 1.0, np.ones(3))
@@ -53,7 +58,12 @@ def write_mass(pxr: Any, prim: Any, body: InertialParameters | IdentifiedLoad, u
         units: of the prim.
     """
     R, moments = principal_axes(body.inertia_about_com)
+    moments = moments / (units.kilograms * units.meters**2)
     center = body.center_of_mass / (units.meters * units.scale)
+    if not np.abs([body.mass / units.kilograms, *center, *moments]).max() < np.finfo(np.float32).max:
+        raise InputError(
+            f"{prim.GetPath()}: in units of the stage the load is beyond single precision: check its scale"
+        )
     x, y, z, w = _floats(Rotation.from_matrix(R).as_quat(canonical=True))
     api = pxr.UsdPhysics.MassAPI.Apply(prim)
     for attribute, value in (
@@ -61,7 +71,7 @@ def write_mass(pxr: Any, prim: Any, body: InertialParameters | IdentifiedLoad, u
         (api.CreateCenterOfMassAttr(), pxr.Gf.Vec3f(*_floats(center))),
         (
             api.CreateDiagonalInertiaAttr(),
-            pxr.Gf.Vec3f(*_floats(single_precision(moments / (units.kilograms * units.meters**2)))),
+            pxr.Gf.Vec3f(*_floats(single_precision(moments))),
         ),
         (api.CreatePrincipalAxesAttr(), pxr.Gf.Quatf(w, x, y, z)),
     ):
