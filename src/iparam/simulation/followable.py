@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from iparam.errors import InputError
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_angles
+from iparam.trajectory.checks import MAX_SAMPLES, VALIDATION_RATE, validation_times
 from iparam.trajectory.trajectory import Trajectory, TrajectorySamples
 
-SAMPLES = 2000
+BLOCK = 20_000
+"""Samples that are looked at together."""
+
+ROUNDING = 1e-9
+"""By which a joint may be beyond its range: the same motion, evaluated in other blocks, differs in its last digits."""
+
 REST = 1e-6
 """Speed below which a joint counts as at rest [rad/s]."""
 
@@ -21,29 +29,35 @@ def check_followable(robot: Robot, trajectory: Trajectory) -> None:
             f"the trajectory moves {trajectory.num_joints} joints, {robot.name} has {robot.num_joints}: planned for "
             "another arm?"
         )
-    q, limits = _sampled(trajectory).q, robot.limits
-    check_angles(q[0], robot, "the trajectory")
-    beyond = (q < limits.lower) | (q > limits.upper)
+    limits = robot.limits
+    check_angles(trajectory.evaluate(np.zeros(1)).q[0], robot, "the trajectory")
+    ends = np.array([(part.q.min(axis=0), part.q.max(axis=0)) for part in _samples(trajectory)])
+    lowest, highest = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
+    beyond = (lowest < limits.lower - ROUNDING) | (highest > limits.upper + ROUNDING)
     if beyond.any():
-        joint = int(np.argmax(beyond.any(axis=0)))
+        joint = int(np.argmax(beyond))
         raise InputError(
-            f"the trajectory takes {robot.joint_names[joint]} to {q[:, joint].min():.4g}..{q[:, joint].max():.4g}, its "
+            f"the trajectory takes {robot.joint_names[joint]} to {lowest[joint]:.4g}..{highest[joint]:.4g}, its "
             f"range is {limits.lower[joint]:.4g}..{limits.upper[joint]:.4g}"
         )
 
 
 def trajectory_warnings(robot: Robot, trajectory: Trajectory) -> list[str]:
     """What a recording should say about the trajectory: a start in motion, or speeds beyond the arm's."""
-    motion, warnings = _sampled(trajectory), []
-    if (np.abs(motion.dq[0]) > REST).any():
-        fastest = float(np.abs(motion.dq[0]).max())
+    start, warnings = np.abs(trajectory.evaluate(np.zeros(1)).dq[0]), []
+    if (start > REST).any():
+        fastest = float(start.max())
         warnings.append(f"the trajectory starts at {fastest:.3g} rad/s, the arm at rest: it has to catch up")
-    peaks = np.abs(motion.dq).max(axis=0)
+    peaks = np.max([np.abs(part.dq).max(axis=0) for part in _samples(trajectory)], axis=0)
     for joint in np.flatnonzero(peaks > robot.limits.velocity):
         name, limit = robot.joint_names[joint], robot.limits.velocity[joint]
         warnings.append(f"the trajectory moves {name} at {peaks[joint]:.4g} rad/s, above its limit of {limit:.4g}")
     return warnings
 
 
-def _sampled(trajectory: Trajectory) -> TrajectorySamples:
-    return trajectory.evaluate(np.linspace(0.0, trajectory.duration, SAMPLES))
+def _samples(trajectory: Trajectory) -> Iterator[TrajectorySamples]:
+    """The motion where `iparam excite check` looks at it, in parts: a limit that it keeps there it keeps here."""
+    rate = min(VALIDATION_RATE, (MAX_SAMPLES - 2) / trajectory.duration)  # of hours, what memory holds
+    times = validation_times(trajectory.duration, rate)
+    for part in np.array_split(times, -(-times.size // BLOCK)):
+        yield trajectory.evaluate(part)
