@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.errors import FileFormatError
+from iparam.errors import FileFormatError, IparamError
 from iparam.robot.collision.capsules import Capsule, link_capsules
 from iparam.robot.collision.geometry import GeometryKind, LinkGeometry
+from iparam.robot.description.installed import installed_shapes
+from iparam.robot.kinematics import frame_poses
+from iparam.robot.loading import load_robot
 from iparam.robot.model import Link, Robot
 
 MOST_TRIANGLES = 40_000
@@ -19,6 +22,7 @@ MOST_TRIANGLES = 40_000
 _AROUND, _RINGS = 24, 6  # corners around a capsule, and rings of each of its ends
 _FINEST = 0.0005  # m: corners closer than this are one where a mesh has too many triangles
 _MOST_NAMED = 2
+_SAME_ARM = 1e-3  # by which a link of two descriptions of an arm may move between poses [m or rad]
 
 IndexArray = NDArray[np.int64]
 
@@ -57,7 +61,8 @@ def arm_meshes(robot: Robot, most: int = MOST_TRIANGLES) -> ArmMeshes:
     """The shapes of the description: of each link its meshes if it has any, else its boxes, cylinders and spheres.
 
     The meshes for collision tests go before those that are meant to be drawn: they show the same link with a tenth of
-    the triangles. A body of which nothing can be read is drawn as its capsules.
+    the triangles. A body of which nothing can be read is drawn as its capsules. An arm of the catalogue, which has no
+    shapes, has those of its description in example-robot-data, where that is installed.
 
     Args:
         robot: the arm.
@@ -65,7 +70,7 @@ def arm_meshes(robot: Robot, most: int = MOST_TRIANGLES) -> ArmMeshes:
     """
     found: dict[str, list[FloatArray]] = {}
     failures: list[str] = []
-    for link in robot.links:
+    for link in _shaped_links(robot):
         for piece in _drawn(link):
             try:
                 triangles = piece.triangles()
@@ -85,6 +90,37 @@ def arm_meshes(robot: Robot, most: int = MOST_TRIANGLES) -> ArmMeshes:
         meshes += [_capsule_mesh(capsule) for capsule in link_capsules(robot) if capsule.body in missing]
         return ArmMeshes(tuple(meshes), (f"{_told(failures)}: capsules stand for what is missing",))
     return ArmMeshes(tuple(meshes))
+
+
+def _shaped_links(robot: Robot) -> tuple[Link, ...]:
+    """The links of an arm; one of the catalogue has the shapes of its installed description, where they fit."""
+    path = installed_shapes(robot.name)
+    if path is None or any(link.geometry or link.visual for link in robot.links):
+        return robot.links
+    try:
+        described = load_robot(path, tip=robot.tool_frame)
+    except IparamError:
+        return robot.links
+    if described.num_joints != robot.num_joints or robot.base_frame not in described.frames:
+        return robot.links
+    q = np.random.default_rng(0).uniform(-2.0, 2.0, (4, robot.num_joints))
+    ours, theirs = frame_poses(robot, q), frame_poses(described, q)
+    from_base = np.linalg.inv(theirs[robot.base_frame])
+    bodies = dict(zip(described.frames, described.chain.frame_bodies.tolist(), strict=True))
+    links = {link.name: link for link in robot.links}
+    for link in described.links:
+        frame = link.name if bodies[link.name] else robot.base_frame
+        if frame not in links or not (link.geometry or link.visual):
+            continue
+        poses = np.linalg.inv(ours[frame]) @ from_base @ theirs[link.name]
+        if np.ptp(poses, axis=0).max() > _SAME_ARM:
+            return robot.links
+        links[frame] = replace(
+            links[frame],
+            geometry=tuple(replace(piece, pose=poses[0] @ piece.pose) for piece in link.geometry),
+            visual=tuple(replace(piece, pose=poses[0] @ piece.pose) for piece in link.visual),
+        )
+    return tuple(links.values())
 
 
 def capsule_meshes(robot: Robot) -> tuple[LinkMesh, ...]:
