@@ -51,8 +51,8 @@ class Export:
       iparam export result.json --format mjcf --output payload.xml
       iparam export result.json --urdf robot.urdf --link tool0 --as-link payload \
           --output robot_with_payload.urdf
-      iparam export result.json --stage robot.usd --prim wrist_3_link --own-mass add \
-          --output robot_with_payload.usda
+      iparam export result.json --stage robot.usd --prim wrist_3_link \
+          --own-mass add --output robot_with_payload.usda
       iparam export result.json --format mjcf --samples 20 --output payload.xml
       iparam export result.json --format csv --samples 1000 --output draws.csv
     """

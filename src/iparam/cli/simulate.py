@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Simulate(ArmOptions, MountingOptions, PayloadOptions):
-    r"""An arm follows a trajectory with a payload in a simulator; its sensors are recorded.
+    r"""An arm follows a trajectory with a payload in a simulator; sensors are recorded.
 
     The payload's true inertia is written to --truth, never into the recording.
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import iparam
 from iparam.errors import InputError
-from iparam.estimation.draws import draw_parameters
 from iparam.estimation.estimate import DERIVED_NAMES
 from iparam.export.load import IdentifiedLoad
 from iparam.export.remarks import decimals, line_comment, remarks, uncertainty
@@ -58,7 +58,7 @@ def draw_loads(load: IdentifiedLoad, count: int, seed: int = 0) -> LoadDraws:
             "none): give the result of the identification itself"
         )
     load.require_consistency()
-    drawn = draw_parameters(load.phi, load.covariance_phi, count, seed)
+    drawn = iparam.estimation.draw_parameters(load.phi, load.covariance_phi, count, seed)
     bodies = [InertialParameters.from_phi(phi) for phi in drawn.phi]
     loads = tuple(
         replace(

@@ -63,7 +63,7 @@ def log_so3(R: ArrayLike) -> FloatArray:
     Goes through the quaternion, each taken from its largest component (Shepperd 1978), so it loses no digits near 0 or
     near pi. At exactly pi both signs are right; the one whose largest component is positive is returned.
     """
-    quaternion = _quaternion(_checked_rotation(R, "R"))
+    quaternion = quaternion_from_rotation(_checked_rotation(R, "R"))
     vector = quaternion[..., 1:]
     sine = np.linalg.norm(vector, axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(sine, quaternion[..., :1])
@@ -177,7 +177,7 @@ def _rodrigues(cross: FloatArray, angle: FloatArray) -> FloatArray:
     return result
 
 
-def _quaternion(R: FloatArray) -> FloatArray:
+def quaternion_from_rotation(R: FloatArray) -> FloatArray:
     """(..., 4) unit [w, x, y, z], w >= 0: the largest row of the rank-one matrix 4 q q^T, which is linear in R."""
     outer = np.empty((*R.shape[:-2], 4, 4))
     trace = np.trace(R, axis1=-2, axis2=-1)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError, InputError
 from iparam.export.load import IdentifiedLoad
 from iparam.spatial.inertia import principal_axes
 from iparam.spatial.parameters import InertialParameters
+from iparam.spatial.transforms import quaternion_from_rotation, skew
 
 _LARGEST_UNIT = 1e9
 
@@ -64,7 +64,7 @@ def write_mass(pxr: Any, prim: Any, body: InertialParameters | IdentifiedLoad, u
         raise InputError(
             f"{prim.GetPath()}: in units of the stage the load is beyond single precision: check its scale"
         )
-    x, y, z, w = _floats(Rotation.from_matrix(R).as_quat(canonical=True))
+    w, x, y, z = _floats(quaternion_from_rotation(R))
     api = pxr.UsdPhysics.MassAPI.Apply(prim)
     for attribute, value in (
         (api.CreateMassAttr(), float(body.mass / units.kilograms)),
@@ -115,8 +115,10 @@ def read_mass(pxr: Any, prim: Any, units: PrimUnits) -> InertialParameters | Non
             "choose own_mass='replace'"
         )
     turn = api.GetPrincipalAxesAttr().Get(time)
-    xyzw = np.array([*turn.GetImaginary(), turn.GetReal()])
-    R = Rotation.from_quat(xyzw).as_matrix() if xyzw.any() else np.eye(3)
+    w, vector = turn.GetReal(), np.array(turn.GetImaginary())
+    size = float(np.hypot(w, np.linalg.norm(vector)))  # 0: not stated, the prim's own axes
+    cross = skew(vector / size) if size else np.zeros((3, 3))
+    R = np.eye(3) + 2.0 * (w / size if size else 0.0) * cross + 2.0 * cross @ cross
     inertia = R @ np.diag(diagonal) @ R.T * (units.kilograms * units.meters**2)
     return InertialParameters(mass * units.kilograms, center * units.meters * units.scale, inertia)
 
