@@ -47,8 +47,7 @@ def test_what_the_data_do_not_tell_is_a_dash(estimate: Estimate) -> None:
 
 def test_repr_is_one_line_of_the_figures_that_matter(estimate: Estimate) -> None:
     assert repr(estimate) == (
-        "<Estimate by consistent, good: mass 2.0005 ± 0.0014 kg, centre of mass 0.03489 -0.02797 99.98 mm; "
-        "5001 samples>"
+        "<Estimate by consistent, good: mass 2.0005 ± 0.0014 kg, centre of mass 0.035 -0.028 99.98 mm; 5001 samples>"
     )
 
 

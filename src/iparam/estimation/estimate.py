@@ -21,7 +21,7 @@ from iparam.estimation.static.result_document import STATIC_FORMAT, as_result
 from iparam.files.json import JsonSection, read_json, write_json
 from iparam.plotting.interval_plots import interval_figure
 from iparam.printable import printable
-from iparam.rounding import NORMAL_95, numbers, with_interval
+from iparam.rounding import NORMAL_95, decimals_for, number, numbers, with_interval
 from iparam.sensing.correction import Correction
 from iparam.spatial.parameters import InertialParameters
 
@@ -233,7 +233,10 @@ class Estimate:
 
     def __repr__(self) -> str:
         mass = with_interval(self.mass, NORMAL_95 * self.standard_deviation.mass, "kg")
-        center = " ".join(f"{1e3 * value:.4g}" for value in self.center_of_mass)
+        widths = 1e3 * NORMAL_95 * self.standard_deviation.center_of_mass
+        center = " ".join(
+            number(1e3 * value, decimals_for(width)) for value, width in zip(self.center_of_mass, widths, strict=True)
+        )
         found = f"mass {mass}, centre of mass {center} mm" if "mass" in self.determined else ", ".join(self.determined)
         return printable(f"<Estimate by {self.method}, {verdict_on(self).word}: {found}; {self.samples} samples>")
 

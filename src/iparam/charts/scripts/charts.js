@@ -19,6 +19,7 @@
     u.ctx.save();
     u.ctx.strokeStyle = color("--ink", "#1a1a1a");
     u.ctx.lineWidth = Math.max(1, devicePixelRatio);
+    u.ctx.setLineDash([]);
     u.ctx.beginPath();
     u.ctx.moveTo(x, u.bbox.top);
     u.ctx.lineTo(x, u.bbox.top + u.bbox.height);
