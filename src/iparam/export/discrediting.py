@@ -47,7 +47,7 @@ _HARMLESS = tuple(
         r"The sensor's bias drifts by about .* in a second, which was estimated along; the bias given is its mean\.",
         r"The residuals are correlated in time, which the standard deviations account for \(.*",
         r"The residuals hold more than noise\. By how much .* moves the load counts in the standard deviations\.",
-        r"These data would not show .*, and the standard deviations count by how much th(at|ey) would move the load\. .*",
+        r"These data would not show .*, and the standard deviations count by how much that would move the load\. .*",
         r"The second load states no standard deviations: it counts as known exactly, .*",  # as its giver said
         r"The inertia rests on the shape: .* and the intervals hold how far its densities and its place may be off\.",
         r"The data contradict the shape: .* It was left out: the result is that of the data alone\.",
