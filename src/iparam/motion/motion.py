@@ -227,7 +227,10 @@ def checked_angles(time: object, q: object, least: int) -> tuple[FloatArray, Flo
     if stamps.ndim != 1 or angles.ndim != 2 or angles.shape[0] != stamps.size or angles.shape[1] == 0:
         raise InputError(f"time must have shape (T,) and q (T, n), got {stamps.shape} and {angles.shape}")
     if stamps.size < least:
-        raise InputError(f"joint angles of at least {least} samples are needed, got {stamps.size}")
+        raise InputError(
+            f"joint angles of at least {least} samples are needed, got {stamps.size}: single poses hold no motion; "
+            "'iparam identify payload --static' weighs what they show"
+        )
     backwards = np.flatnonzero(np.diff(stamps) <= 0)
     if backwards.size:
         i = int(backwards[0])

@@ -246,7 +246,7 @@ def test_the_number_of_joints_has_to_be_the_robots(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match="q has 2 columns, but ur5e has 6 joints"):
         Recording.load(path, robot="ur5e")
     path = write(tmp_path / "two.csv", "time,q0,q1,dq0", "0,1,1,1", "1,1,1,1")
-    with pytest.raises(FileFormatError, match="dq has 1 columns, but other signals have 2 joints"):
+    with pytest.raises(FileFormatError, match="dq has 1 column, but other signals have 2 joints"):
         Recording.load(path)
 
 

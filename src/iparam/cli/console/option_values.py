@@ -10,6 +10,7 @@ import dataclasses
 import types
 from typing import Any, Union, get_args
 
+from tyro.conf import UseAppendAction
 from tyro.constructors import (
     ConstructorRegistry,
     PrimitiveConstructorSpec,
@@ -63,7 +64,7 @@ def _numbers(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
 def _any_numbers(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
     """As many numbers, or groups of so many, as are given."""
     kinds = get_args(info.type)
-    if info.type_origin is not tuple or kinds[1:] != (Ellipsis,):
+    if info.type_origin is not tuple or kinds[1:] != (Ellipsis,) or UseAppendAction in info.markers:  # tyro collects
         return None
     one = PrimitiveTypeInfo.make(kinds[0], info.markers)
     inner = _number(one) or _numbers(one)
