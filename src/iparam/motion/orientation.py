@@ -28,7 +28,7 @@ from iparam.recording.statements import are_poses, recorded_gravity
 from iparam.recording.units import STANDARD_G, degrees_in_scale
 from iparam.robot.gravity import agreed_gravity
 from iparam.robot.model import Robot
-from iparam.spatial.transforms import exp_so3, log_so3
+from iparam.spatial.transforms import exp_so3, log_so3, rotation_from_quaternion
 
 LARGEST_TURN = 1.0
 """Turn from one sample to the next from which on it is not clear which way the sensor went [rad]."""
@@ -410,13 +410,7 @@ def _from_quaternions(values: FloatArray) -> FloatArray:
             f"qw qx qy qz of sample {worst} have the norm {size[worst]:.4g}, and {usual:.4g} is usual here: those of "
             "an orientation have 1. Leave out what is damaged (--rows, --time-range)"
         )
-    w, x, y, z = (values / size[:, None]).T
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.asarray(np.moveaxis(np.array(rows), 2, 0))
+    return rotation_from_quaternion(values / size[:, None])
 
 
 def _from_matrices(values: FloatArray) -> FloatArray:

@@ -24,7 +24,7 @@ from iparam.simulation.followable import check_followable, trajectory_warnings
 from iparam.simulation.motors import assumed_rotors, rotor_warnings
 from iparam.simulation.payload import Payload, payload_name
 from iparam.simulation.run_log import Physics, RunLog
-from iparam.simulation.simulator import CollisionError, GroundTruth, Progress, SimulationResult
+from iparam.simulation.simulator import CollisionError, GroundTruth, Progress, SimulationError, SimulationResult
 from iparam.spatial.parameters import InertialParameters
 from iparam.trajectory.checks import MAX_SAMPLES, TIME_SLACK, VALIDATION_RATE, validation_times
 from iparam.trajectory.trajectory import Trajectory, TrajectorySamples
@@ -170,8 +170,13 @@ def run_together(
             f"{trajectory.duration:g} s are {last + 1} steps of the physics at {rate:g} Hz, more than {MAX_STEPS}: "
             "shorten the motion, or lower the rate"
         )
-    for scene in scenes:
-        scene.check(trajectory)
+    for i, scene in enumerate(scenes):
+        try:
+            scene.check(trajectory)
+        except SimulationError as error:
+            if len(scenes) == 1:
+                raise
+            raise SimulationError(f"with payload {i}: {error}") from error
     groups = settings.rates.steps(rate, last)
     logged = np.unique(np.concatenate(list(groups.values())))
     wanted = np.zeros(last + 1, dtype=bool)

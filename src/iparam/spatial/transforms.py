@@ -177,6 +177,17 @@ def _rodrigues(cross: FloatArray, angle: FloatArray) -> FloatArray:
     return result
 
 
+def rotation_from_quaternion(q: FloatArray) -> FloatArray:
+    """(..., 3, 3) of unit quaternions (..., 4), w first."""
+    w, x, y, z = np.moveaxis(q, -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.asarray(np.moveaxis(np.array(rows), (0, 1), (-2, -1)))
+
+
 def quaternion_from_rotation(R: FloatArray) -> FloatArray:
     """(..., 4) unit [w, x, y, z], w >= 0: the largest row of the rank-one matrix 4 q q^T, which is linear in R."""
     outer = np.empty((*R.shape[:-2], 4, 4))

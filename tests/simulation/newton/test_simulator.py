@@ -21,6 +21,8 @@ PLAN = Path(__file__).resolve().parents[2] / "data" / "optimized_ur5e.json"
 class TestNewton(Conformance):
     simulator = QUICK
     exact = 3e-4  # single precision
+    exact_torque = 5e-3
+    exact_state = 1e-6
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import numpy as np
 
 from iparam.arrays import LARGEST, FloatArray
 from iparam.robot.urdf.xml import Place, child, to_float
-from iparam.spatial.transforms import rotation_from_rpy, transform_from
+from iparam.spatial.transforms import rotation_from_quaternion, rotation_from_rpy, transform_from
 
 
 def pose_of(element: Element | None, place: Place) -> FloatArray:
@@ -19,14 +19,7 @@ def pose_of(element: Element | None, place: Place) -> FloatArray:
     place = place.inside("pose")
     if element.get("rotation_format", "euler_rpy") == "quat_xyzw":
         values = numbers_of(element, 7, place)
-        x, y, z, w = values[3:] / (np.linalg.norm(values[3:]) or 1.0)
-        turn = np.array(
-            [
-                [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-                [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-                [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-            ]
-        )
+        turn = rotation_from_quaternion(np.roll(values[3:], 1) / (np.linalg.norm(values[3:]) or 1.0))
         return transform_from(turn, values[:3])
     values = numbers_of(element, 6, place)
     angles = np.radians(values[3:]) if element.get("degrees", "false") in ("true", "1") else values[3:]

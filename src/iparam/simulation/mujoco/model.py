@@ -16,7 +16,6 @@ from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.robot.description.mujoco_backend import require_mujoco
 from iparam.robot.model import Robot
-from iparam.robot.plausibility import check_payload_extent
 from iparam.simulation.payload import Payload, payload_name
 from iparam.spatial.parameters import InertialParameters
 
@@ -45,8 +44,6 @@ def build_model(
         gravity: (3,) in base axes [m/s^2].
     """
     mujoco = require_mujoco()
-    if payload is not None:
-        check_payload_extent(payload.farthest, robot)
     spec = mujoco.MjSpec()
     spec.modelname = robot.name
     _set_options(mujoco, spec, timestep, gravity)

@@ -15,6 +15,7 @@ from iparam.simulation.newton.backend import require_newton
 from iparam.simulation.newton.model import bodies_of
 from iparam.simulation.payload import Payload
 from iparam.simulation.run_log import LOST, RunLog
+from iparam.spatial.transforms import rotation_from_quaternion
 from iparam.trajectory.trajectory import TrajectorySamples
 
 OBSERVABLES = ("body_parent_f", "body_qdd")
@@ -120,15 +121,8 @@ class NewtonRun:
 
 
 def _rotation(quaternion: FloatArray) -> FloatArray:
-    """(3, 3) of a quaternion x, y, z, w."""
-    x, y, z, w = quaternion / np.linalg.norm(quaternion)
-    return np.array(
-        [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
-            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
-            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
-        ]
-    )
+    """(3, 3) of Newton's quaternion, w last."""
+    return rotation_from_quaternion(np.roll(quaternion, 1) / np.linalg.norm(quaternion))
 
 
 def _tool_pose(robot: Robot, link: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from iparam.simulation.newton.backend import require_newton
 from iparam.simulation.newton.model import build_model
 from iparam.simulation.newton.run import NewtonRun
 from iparam.simulation.payload import Payload
-from iparam.simulation.simulator import Progress, SimulationError, SimulationResult
+from iparam.simulation.simulator import Progress, SimulationResult
 from iparam.trajectory.trajectory import Trajectory
 
 
@@ -61,11 +61,6 @@ class NewtonSimulator(ArmSimulator):
         if not payloads:
             raise InputError("run_many needs at least one payload")
         scenes = [self.load(robot, payload, cell, clearance) for payload in payloads]
-        for i, scene in enumerate(scenes):
-            try:
-                scene.check(trajectory)
-            except SimulationError as error:
-                raise SimulationError(f"with payload {i}: {error}") from error
         return run_together(scenes, trajectory, lambda num_logged: _physics(scenes, num_logged), progress)
 
 
