@@ -14,7 +14,8 @@ import iparam
 from iparam.arrays import FloatArray
 from iparam.cli.main import main
 from iparam.estimation import identify_payload
-from iparam.estimation.causes.weighing import Weighing, weight_causes
+from iparam.estimation.causes.weighing.comparison import weight_causes
+from iparam.estimation.causes.weighing.data import Weighing
 from iparam.estimation.errors import NotIdentifiableError
 from iparam.recording import Recording
 from iparam.sensing.correction import Correction

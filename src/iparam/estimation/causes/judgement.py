@@ -20,7 +20,8 @@ from iparam.estimation.causes.left_over import FASTEST, SLOWEST, LeftOver, left_
 from iparam.estimation.causes.plausible_load import over_rated
 from iparam.estimation.causes.screening import FEW, screened, screened_again
 from iparam.estimation.causes.search import Causes, find_causes
-from iparam.estimation.causes.weighing import Weighing, weight_causes
+from iparam.estimation.causes.weighing.comparison import weight_causes
+from iparam.estimation.causes.weighing.data import Weighing
 from iparam.estimation.estimate import Cause, Estimate, Refutation, StandardDeviations
 from iparam.estimation.payload.bias_drift import BiasDrift
 from iparam.estimation.payload.estimate_assembly import FOLLOWS, LASTS, widened

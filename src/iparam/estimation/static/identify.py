@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import ContradictionError, InputError
-from iparam.estimation.causes.weighing import Weighing, weight_causes
+from iparam.estimation.causes.weighing.comparison import weight_causes
+from iparam.estimation.causes.weighing.data import Weighing
 from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.estimate import SENSOR_FRAME, Cause, Refutation, Wrench
 from iparam.estimation.static.rests import BATCHES, LEAST_REST, Rest, find_rests
