@@ -44,6 +44,10 @@ def test_the_part_is_the_whole_without_the_gripper_and_can_be_exported(
     np.testing.assert_allclose(less.standard_deviation.mass, np.sqrt(2.0) * whole.standard_deviation.mass, rtol=1e-9)
     assert main(["export", str(part), "--format", "urscript"]) == 0
     assert "set_target_payload(1.2003" in capsys.readouterr().out
+    assert main(["export", str(RESULT), "--known-load", str(gripper), "--format", "urscript"]) == 0
+    assert "set_target_payload(1.2003" in capsys.readouterr().out
+    assert main(["export", str(RESULT), "--known-load", str(RESULT), "--format", "urscript"]) == 2
+    assert "same result" in capsys.readouterr().err
 
 
 def test_a_pose_places_the_second_in_metres_and_degrees(gripper: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,10 +13,8 @@ import iparam
 from iparam.cli.console.printing import AsJson, fail_refuted, note, print_estimate, print_json, say_refuted
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import exact_count
-from iparam.cli.options.payload import read_load
+from iparam.cli.options.payload import read_result
 from iparam.errors import InputError
-from iparam.estimation.static.result_document import STATIC_FORMAT
-from iparam.export.load import RESULT_FORMAT
 from iparam.files.kind import FileKind
 from iparam.robot.loading import load_robot
 
@@ -66,7 +64,7 @@ class Combine:
         robot = None if self.robot is None else load_robot(self.robot, tip=self.tip)
         found = iparam.Estimate.load(self.results[0])
         for path in self.results[1:]:
-            load, frame = _load(path)
+            load, frame = read_result(path)
             found = iparam.combine_estimates(found, load, minus=self.minus, pose=pose, robot=robot, frame=frame)
         if self.output is not None:
             found.save(self.output)
@@ -78,12 +76,3 @@ class Combine:
         else:
             print_estimate(found, self.output)
         fail_refuted(found, self.output)
-
-
-def _load(path: Path) -> tuple[iparam.Estimate | iparam.InertialParameters, str]:
-    """A result, or the load of another file that has one, which counts as known exactly; and its frame."""
-    document = iparam.files.read_json(path)
-    if document.content.get("format") in (RESULT_FORMAT, STATIC_FORMAT):
-        found = iparam.Estimate.load(path)
-        return found, found.frame
-    return read_load(path, None)[0], document.text("frame") if document.has("frame") else ""

@@ -13,8 +13,11 @@ from tyro.conf import Positional, arg
 from iparam.cli.console.printing import note, print_document, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import exact_count, note_other_arm
+from iparam.cli.options.payload import read_result
 from iparam.errors import InputError, IparamError, UnknownNameError
+from iparam.estimation.combination import combine_estimates
 from iparam.estimation.errors import RefutedResultError
+from iparam.estimation.estimate import Estimate
 from iparam.export import (
     FORMATS,
     IdentifiedLoad,
@@ -55,6 +58,7 @@ class Export:
           --own-mass add --output robot_with_payload.usda
       iparam export result.json --format mjcf --samples 20 --output payload.xml
       iparam export result.json --format csv --samples 1000 --output draws.csv
+      iparam export whole.json --known-load gripper.json --format urdf
     """
 
     result: Annotated[Positional[Path | None], arg(metavar="[RESULT]", help_behavior_hint="")] = None
@@ -68,6 +72,8 @@ class Export:
     ] = None
     """File to write."""
     overwrite: Overwrite = False
+    known_load: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """A load that the result holds, too, such as the gripper: what is left without it is exported; .json."""
     urdf: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """Put the load into this robot's URDF, and write the whole of it."""
     link: Annotated[str | None, arg(metavar="LINK", help_behavior_hint="(default: the result's frame)")] = None
@@ -131,12 +137,7 @@ class Export:
             raise InputError("--urdf and --stage are two robots' files: give one of them")
         if self.result is None:
             raise InputError("give the result to export: iparam export result.json --format ...")
-        load: IdentifiedLoad | StaticLoad
-        load = (
-            StaticLoad.from_json(self.result)
-            if is_static_result(self.result)
-            else IdentifiedLoad.from_json(self.result)
-        )
+        load = self._load(self.result)
         try:
             if self.samples is None:
                 text, cautions = self._text(load, name)
@@ -160,6 +161,17 @@ class Export:
         what = name if self.samples is None else f"{self.samples} draws as {name}"
         where = str(files[0]) if len(files) == 1 else f"{files[0]} to {files[-1].name}"
         print_line(f"{what} for frame {load.frame} written to {where}")
+
+    def _load(self, result: Path) -> IdentifiedLoad | StaticLoad:
+        """The load of the result, without the one that is known."""
+        if self.known_load is None:
+            return StaticLoad.from_json(result) if is_static_result(result) else IdentifiedLoad.from_json(result)
+        known, frame = read_result(self.known_load)
+        left = combine_estimates(Estimate.load(result), known, minus=True, frame=frame)
+        if left.complete:
+            return IdentifiedLoad.from_estimate(left)
+        refuted = "" if left.refutation is None else left.refutation.sentence
+        return StaticLoad(left.mass, left.center_of_mass, left.frame, left.warnings, refuted)
 
     def _text(self, load: IdentifiedLoad | StaticLoad, name: str) -> tuple[str, tuple[str, ...]]:
         """The text of one file, and what to say about it."""

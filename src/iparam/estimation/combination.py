@@ -134,6 +134,28 @@ def combine_estimates(
     )
 
 
+def in_frame(load: Estimate, robot: Robot) -> Estimate:
+    """The load in the tool frame of ``robot``; it says in which frame it is, behind the last joint.
+
+    Raises:
+        ContradictionError: it is in a frame that the robot does not have there.
+    """
+    if load.frame in ("", robot.tool_frame):
+        return load
+    moved = phi_transform(_pose_between(robot.tool_frame, load.frame, None, robot))
+    found = estimate_of(
+        load.method,
+        moved @ load.phi,
+        moved @ load.covariance_phi @ moved.T,
+        condition_number=load.condition_number,
+        residual_norm=load.residual_norm,
+        residual_rms=load.residual_rms,
+        samples=load.samples,
+        warnings=list(load.warnings),
+    )
+    return dataclasses.replace(found, robot=load.robot, frame=robot.tool_frame, measurements=load.measurements)
+
+
 def _pose_between(first: str, second: str, pose: ArrayLike | None, robot: Robot | None) -> FloatArray:
     """(4, 4) of the second frame in the first."""
     if pose is not None:

@@ -40,7 +40,7 @@ READ = {
     "report": {"result", "recording", "trajectory", "truth", "sensor"},
     "view": {"files"},
     "verify": {"result", "recording", "sensor"},
-    "export": {"result", "urdf", "stage"},
+    "export": {"result", "known_load", "urdf", "stage"},
     "bag info": {"bag"},
     "bag import": {"bag"},
     "bag export": {"recording"},

@@ -12,6 +12,8 @@ from tyro.conf import arg
 import iparam
 from iparam.cli.options.joint_state import exact_count
 from iparam.errors import FileFormatError, InputError
+from iparam.estimation.static.result_document import STATIC_FORMAT
+from iparam.export.load import RESULT_FORMAT
 
 if TYPE_CHECKING:
     from iparam.robot.model import Robot
@@ -78,6 +80,15 @@ class PayloadOptions:
             return iparam.Payload.sphere(radius=lengths[0], **place)
         stages = dict(zip(("radius1", "length1", "radius2", "length2"), lengths, strict=True))
         return iparam.Payload.two_stage_cylinder(**stages, rotation_rpy=turn, **place)
+
+
+def read_result(path: Path) -> tuple[iparam.Estimate | iparam.InertialParameters, str]:
+    """A result, or the load of another file that has one, which counts as known exactly; and its frame."""
+    document = iparam.files.read_json(path)
+    if document.content.get("format") in (RESULT_FORMAT, STATIC_FORMAT):
+        found = iparam.Estimate.load(path)
+        return found, found.frame
+    return read_load(path, None)[0], document.text("frame") if document.has("frame") else ""
 
 
 def read_load(path: Path, robot: Robot | None) -> tuple[iparam.InertialParameters, tuple[str, ...]]:

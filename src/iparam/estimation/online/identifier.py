@@ -127,6 +127,12 @@ class OnlineEstimate:
         scaled = np.linalg.pinv(self.covariance_phi * np.outer(unit, unit), hermitian=True)
         return replace(self, phi=nearest_consistent(self.phi, scaled * np.outer(unit, unit)))
 
+    def without(self, known: Estimate) -> OnlineEstimate:
+        """What is left without a load that is known, such as the gripper, given in the tool frame."""
+        return replace(
+            self, phi=self.phi - known.phi, covariance_phi=self.covariance_phi + np.asarray(known.covariance_phi)
+        )
+
     @property
     def mass(self) -> float:
         """[kg]."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -9,21 +10,24 @@ import pytest
 
 import iparam
 from iparam.bridges.ros2.nodes.live_identification import LiveIdentification, LiveSettings, Processed
+from iparam.estimation.combination import in_frame
 from iparam.estimation.online.identifier import OnlineEstimate, OnlineSettings
+from iparam.estimation.payload.estimate_assembly import estimate_of
 from iparam.sensing import noise_preset
 from iparam.sensing.correction import wrench_transform
 from iparam.spatial import is_physically_consistent
 
 PERIOD = 2_000_000
 EVERY = 10
+PLACE = iparam.spatial.transform_from(np.eye(3), np.array([0.0, 0.0, 0.1]))
 
 
 def run(
-    simulated: Any, robot: iparam.Robot, change: np.ndarray
+    simulated: Any, robot: iparam.Robot, change: np.ndarray, known: iparam.Estimate | None = None
 ) -> tuple[LiveIdentification, list[OnlineEstimate | None]]:
     """The live identification of a run whose wrench is multiplied by a matrix (6, 6), and what it would publish."""
     recording = noise_preset("ur5e").apply(simulated.recording, 4)
-    live = LiveIdentification(robot, LiveSettings(OnlineSettings(), rate=500.0))
+    live = LiveIdentification(robot, LiveSettings(OnlineSettings(), rate=500.0, known_load=known))
     q, wrench = recording.signal("q").values, recording.signal("wrench").values @ change.T
     published = []
     for k in range(1500):
@@ -75,3 +79,46 @@ def test_a_turned_sensor_is_warned_of(simulated: Any, ur5e: iparam.Robot) -> Non
     live, _ = run(simulated, ur5e, wrench_transform(np.array([0.0, 15.0, 0.0]), np.zeros(3)))
     assert live.verdict is not None
     assert live.verdict.refutation is not None or "times the noise" in live.verdict.remark
+
+
+def _gripper(share: float, frame: str = "tool0") -> iparam.Estimate:
+    """A result of another run: a part of the box that the arm carries."""
+    phi = share * iparam.InertialParameters.box(2.0, (0.1, 0.15, 0.2)).transformed(PLACE).phi
+    found = estimate_of(
+        "wls", phi, 1e-8 * np.eye(10), condition_number=1.0, residual_norm=0.0, samples=100, warnings=()
+    )
+    return dataclasses.replace(found, robot="ur5e", frame=frame, measurements=("another run",))
+
+
+def test_a_known_load_is_taken_away(simulated: Any, ur5e: iparam.Robot) -> None:
+    live, published = run(simulated, ur5e, np.eye(6), _gripper(0.25))
+    found = [estimate for estimate in published if estimate is not None]
+    assert found[-1].mass == pytest.approx(1.5, rel=0.02)
+    assert all(is_physically_consistent(estimate.phi) for estimate in found)
+    saved, whole = live.result(), live.estimate
+    assert saved is not None
+    assert whole is not None
+    assert saved.method == "difference"
+    assert saved.mass == pytest.approx(1.5, rel=0.02)
+    assert saved.standard_deviation.mass > np.sqrt(whole.covariance_phi[0, 0])
+    assert not live.empty
+
+
+def test_nothing_is_published_where_only_the_known_load_is_there(simulated: Any, ur5e: iparam.Robot) -> None:
+    live, published = run(simulated, ur5e, np.eye(6), _gripper(1.0))
+    assert not any(published[len(published) // 2 :])
+    assert live.empty
+    with pytest.raises(iparam.estimation.IdentificationError, match="not above zero"):
+        live.result()
+
+
+def test_a_known_load_of_another_frame_is_moved_or_refused(ur5e: iparam.Robot) -> None:
+    load = _gripper(1.0, "flange")
+    moved = in_frame(load, ur5e)
+    assert moved.frame == ur5e.tool_frame
+    np.testing.assert_allclose(moved.mass, load.mass)
+    np.testing.assert_allclose(
+        np.linalg.eigvalsh(moved.inertia_about_com), np.linalg.eigvalsh(load.inertia_about_com), rtol=1e-9
+    )
+    with pytest.raises(iparam.IparamError, match="different frames"):
+        in_frame(_gripper(1.0, "elsewhere"), ur5e)

@@ -39,7 +39,8 @@ from iparam.bridges.ros2.nodes.live_identification import (
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter, declare, on_change
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
 from iparam.errors import InputError, IparamError
-from iparam.estimation.estimate import Refutation
+from iparam.estimation.errors import IdentificationError
+from iparam.estimation.estimate import Estimate, Refutation
 from iparam.estimation.online.identifier import OnlineEstimate, OnlineSettings
 from iparam.estimation.online.result import OnlineQuality
 from iparam.files.kind import FileKind, check_target
@@ -118,6 +119,9 @@ PARAMETERS = (
     NodeParameter("restart", True, "Start anew when the load changes: grasp or release."),
     NodeParameter("use_imu", False, "Take the acceleration from an accelerometer at the tool, on the topic imu."),
     NodeParameter("accelerometer_deviation", 0.05, "Standard deviation of its noise [m/s^2].", 1e-6, 100.0),
+    NodeParameter(
+        "known_load", "", "A load that is always there, as the gripper: .json. What is published is without it."
+    ),
     NodeParameter("autostart", True, "Identify from the start, without a call of ~/start."),
     NodeParameter(
         "publish_rate", 50.0, "Estimates a second, at most; 0 publishes every one [Hz].", 0.0, 1e5, read_only=False
@@ -150,7 +154,9 @@ class IdentificationNode(Node):
             restart=values["restart"],
             gravity=values["gravity"],
         )
-        settings = LiveSettings(online, values["rate"], values["tolerance"], values["hold"], values["use_imu"])
+        gripper = values["known_load"]
+        known = Estimate.load(os.path.expanduser(gripper)) if gripper else None
+        settings = LiveSettings(online, values["rate"], values["tolerance"], values["hold"], values["use_imu"], known)
         self._live = LiveIdentification(robot, settings)
         if not values["autostart"]:
             self._live.stop()
@@ -184,9 +190,12 @@ class IdentificationNode(Node):
 
     def close(self) -> None:
         """Write the result, if there is a file for it and something new to write."""
-        result = self._live.result()
-        if self._output and result is not None and result.samples != self._saved_samples:
-            self.get_logger().info(printable(self._write()))
+        try:
+            result = self._live.result()
+            if self._output and result is not None and result.samples != self._saved_samples:
+                self.get_logger().info(printable(self._write()))
+        except IdentificationError as error:  # nothing but the known load
+            self.get_logger().info(printable(f"{error}; nothing was written"))
 
     def _change(self, name: str, value: Any) -> None:
         if name == "publish_rate":
@@ -210,7 +219,7 @@ class IdentificationNode(Node):
         if estimate is not None:
             self._published = True
             self._load.estimate(done.stamp, estimate)
-        elif self._published and self._refutation is not None:
+        elif self._published and (self._refutation is not None or self._live.empty):
             self._published = False
             self._load.withdraw(done.stamp)
         if _due(done.stamp, self._judged, QUALITY_RATE):
@@ -240,7 +249,8 @@ class IdentificationNode(Node):
             "wrench_rate_hz": live.rate,
         }
         if estimate is not None:
-            values |= {"mass_kg": estimate.mass, "mass_deviation_kg": float(estimate.derived_deviation[0])}
+            left = live.without_known(estimate)
+            values |= {"mass_kg": left.mass, "mass_deviation_kg": float(np.sqrt(left.covariance_phi[0, 0]))}
         refuted, verdict = self._refutation, live.verdict
         if verdict is not None:
             values |= {"refuted": refuted is not None, "residual_by_noise": verdict.residual}

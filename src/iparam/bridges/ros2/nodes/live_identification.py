@@ -10,6 +10,7 @@ import numpy as np
 from iparam.bridges.ros2.sample_matcher import MatchedSample, SampleMatcher
 from iparam.bridges.ros2.stamped_buffer import PeriodEstimate
 from iparam.errors import InputError, IparamError
+from iparam.estimation.combination import combine_estimates, in_frame
 from iparam.estimation.estimate import Estimate, Refutation
 from iparam.estimation.online.identifier import OnlineEstimate, OnlineIdentifier, OnlineSettings
 from iparam.estimation.online.result import OnlineQuality
@@ -49,6 +50,8 @@ class LiveSettings:
         online: of the identifier; its period counts only if ``rate`` is positive.
         rate: of the wrench [Hz]; 0 to find it from the first stamps.
         tolerance, hold, accelerometer: see `SampleMatcher`.
+        known_load: that the arm carries all the time, such as the gripper: what is published and saved is the load
+            without it; None for none.
     """
 
     online: OnlineSettings = field(default_factory=OnlineSettings)
@@ -56,10 +59,14 @@ class LiveSettings:
     tolerance: float = 0.01
     hold: float = 0.0
     accelerometer: bool = False
+    known_load: Estimate | None = None
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.rate) and self.rate >= 0.0):
             raise InputError(f"rate must be positive, or 0 to find it, got {self.rate!r} Hz")
+        if self.known_load is not None:
+            self.known_load.require_complete("a load is taken away with all ten parameters")
+            self.known_load.require_credit("what is left of a load rests on the known one")
 
 
 @dataclass(frozen=True)
@@ -128,9 +135,12 @@ class LiveIdentification:
 
     def __init__(self, robot: Robot, settings: LiveSettings) -> None:
         self._robot, self._settings = robot, settings
+        known = settings.known_load
+        self._known = None if known is None else in_frame(known, robot)
         self.matcher = SampleMatcher(settings.tolerance, settings.hold, settings.accelerometer)
         self.running = True
         self.used = self.idle = self.gaps = 0
+        self.empty = False  # nothing is carried besides the known load
         self.estimate: OnlineEstimate | None = None
         self._period = PeriodEstimate(1e9 / settings.rate if settings.rate > 0.0 else None)
         self._identifier: OnlineIdentifier | None = None
@@ -165,13 +175,27 @@ class LiveIdentification:
         self.verdict, self._judged = None, None
 
     def result(self) -> Estimate | None:
-        """The present estimate, as `iparam identify payload` writes it; None while there is none."""
+        """The present estimate, as `iparam identify payload` writes it, without the known load; None while there is
+        none.
+
+        Raises:
+            IdentificationError: nothing is left without the known load.
+        """
+        whole = self._whole()
+        return whole if whole is None or self._known is None else combine_estimates(whole, self._known, minus=True)
+
+    def _whole(self) -> Estimate | None:
+        """What the sensor carries, with the known load."""
         return None if self._identifier is None else self._identifier.result()
+
+    def without_known(self, whole: OnlineEstimate) -> OnlineEstimate:
+        """What the sensor carries besides the known load."""
+        return whole if self._known is None else whole.without(self._known)
 
     def publishable(self, done: Processed) -> OnlineEstimate | None:
         """The load that may be published after a sample: one that a rigid body can have and that the samples do not
-        refute; None if there is none. An estimate beyond the possible by no more than noise is moved to the nearest
-        possible one, as often as it is judged.
+        refute; None if there is none, or nothing besides the known load. An estimate beyond the possible by no more
+        than noise is moved to the nearest possible one, as often as it is judged.
         """
         if done.estimate is None:
             self.verdict, self._judged = None, None
@@ -181,12 +205,16 @@ class LiveIdentification:
             self._judged, self.verdict = done.stamp, self._judge()
         if self.verdict is None or self.verdict.refutation is not None:
             return None
-        if is_physically_consistent(done.estimate.phi):
-            return done.estimate
-        return self._nearest(done.estimate) if judged else None
+        left = self.without_known(done.estimate)
+        self.empty = self._known is not None and left.mass < SURE * float(np.sqrt(left.covariance_phi[0, 0]))
+        if self.empty:
+            return None
+        if is_physically_consistent(left.phi):
+            return left
+        return self._nearest(left) if judged else None
 
     def _judge(self) -> LoadVerdict | None:
-        result = self.result()
+        result = self._whole()
         if result is None:
             return None
         rms = np.concatenate([result.residual_rms.force, result.residual_rms.torque])
