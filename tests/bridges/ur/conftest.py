@@ -41,7 +41,8 @@ def starter() -> Iterator[MakeTwin]:
 
         def make(robot: str = "ur5e", loaded: bool = True, **options: Any) -> UrTwin:
             payload = Payload.box(mass=MASS, size=BOX) if loaded else None
-            options = {"host": address(), "ports": TwinPorts(), **options}
+            # The clock of a real controller, unless a test is about the other: guards then count on the wall clock.
+            options = {"host": address(), "ports": TwinPorts(), "clock": "wall", **options}
             return stack.enter_context(UrTwin(catalog_robot(robot), payload, **options))
 
         yield make

@@ -6,7 +6,7 @@ import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import arg
 
@@ -71,6 +71,9 @@ class UrSimulate(ArmOptions, MountingOptions, PayloadOptions):
     """That take URScript."""
     duration: Annotated[float | None, arg(metavar="S", help_behavior_hint="(default: until Ctrl-C)")] = None
     """How long to serve [s]."""
+    clock: Literal["simulated", "wall"] = "simulated"
+    """simulated: it waits for 'iparam ur run' where this computer is too busy, whose guards then count on its
+    clock and stop for faults alone. wall: it goes on, as a real one."""
     fault: Annotated[tuple[str, ...], arg(metavar="KIND@S ..", help_behavior_hint="")] = ()
     """Faults to have, for tests of clients: KIND@SECONDS, or KIND@NUMBERp after that many packets on a
     connection. Kinds: protective-stop, drop, half-packet, stall, garbage, refuse-version, clock-forward,
@@ -99,6 +102,7 @@ class UrSimulate(ArmOptions, MountingOptions, PayloadOptions):
             faults=[iparam.bridges.ur.Fault.parse(text) for text in self.fault],
             notice=note,
             gravity=(x, y, z),
+            clock=self.clock,
         )
         # Both signals are an orderly end: a server has no other.
         previous = {number: signal.signal(number, lambda *_: twin.stop()) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -89,7 +89,7 @@ def test_the_controller_stops_the_arm_when_the_commands_stay_away(how: str, moti
     assert twin.time - left < SILENCE + 0.5  # of the controller's time
     stood = twin.sample.q.copy()
     assert AWAY[0] - stood[0] > 0.3
-    wait_until(lambda: motion.silence > 1.5 * SILENCE, "a clear case", lambda: motion.beat(now()))
+    wait_until(lambda: now() - (motion.heard or now()) > 1.5 * SILENCE, "a clear case", lambda: motion.beat(now()))
     os.kill(motion.pid, signal.SIGCONT)
     wait_until(lambda: motion.stopped, "the end of the process", lambda: motion.beat(now()))
     assert motion.fault is not None

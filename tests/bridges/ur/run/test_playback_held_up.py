@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 import iparam
+from iparam.bridges.ur.run.command_client import GAIN, LOOKAHEAD
+from iparam.bridges.ur.twin.motion import PERIOD, ServoJ, SetPoint
 from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.trajectory import load_trajectory, save_trajectory
 
@@ -125,3 +127,44 @@ def test_a_terminal_that_is_closed_stops_the_arm_and_keeps_the_data(
     recording = iparam.Recording.load(tmp_path / "run.parquet")
     assert recording.metadata["stopped_by"] == "stopped by the user (its terminal was closed)"
     assert not list(tmp_path.glob("*partial*"))
+
+
+def test_simulated_time_waits_for_a_guard_that_is_late_and_stops_for_one_that_is_gone(
+    make_twin: Callable[..., UrTwin], start_command: StartCommand, tmp_path: Path
+) -> None:
+    """With the default guards: half a second is a busy computer, two are a fault."""
+    twin = make_twin(q=START, clock="simulated")
+    save_trajectory(tmp_path / "calm.json", CALM, robot="ur5e", fps=100.0)
+    options = ["--host", twin.host, "--yes", "--output", str(tmp_path / "run.parquet"), "--overwrite"]
+    process = start_command("ur", "run", str(tmp_path / "calm.json"), *options)
+    wait_for_motion(twin, process)
+    for pid in (process.pid, *children(process.pid)):
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(0.5)
+        os.kill(pid, signal.SIGCONT)
+    assert process.wait(120.0) == 0, process.err
+    recording = iparam.Recording.load(tmp_path / "run.parquet")
+    assert recording.metadata["stopped_by"] is None
+    assert recording.metadata["gap_count"] == 0
+    speed = recording.signal("dq").values
+    goal, followed = SetPoint.at_rest(START), []
+    for target in CALM.sample(1.0 / PERIOD).q:  # what the servo makes of the set points, each in time
+        servo = ServoJ(target, LOOKAHEAD, GAIN)
+        goal = servo.advance(goal, PERIOD)
+        followed.append(goal.dq)
+    assert np.abs(speed).max() == pytest.approx(np.abs(followed).max(), rel=0.02)  # nothing was made up for in haste
+    moving = [np.count_nonzero(np.abs(rows).max(axis=1) > 0.02) for rows in (speed, np.array(followed))]
+    assert moving[0] == pytest.approx(moving[1], rel=0.02)  # as long in simulated time as it was planned
+    assert not any("silent" in notice for notice in twin.notices)
+
+    twin = make_twin(q=START, clock="simulated")
+    options[1] = twin.host
+    process = start_command("ur", "run", str(tmp_path / "calm.json"), *options)
+    wait_for_motion(twin, process)
+    left = twin.time
+    os.kill(process.pid, signal.SIGSTOP)
+    wait_until(lambda: standing(twin), "the arm at rest")
+    assert twin.time - left < 1.0
+    os.kill(process.pid, signal.SIGCONT)
+    assert process.wait(60.0) == 1
+    assert "the run was stopped" in process.err

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import iparam
+from iparam.bridges.ur.rtde.client import RtdeStream
 from iparam.bridges.ur.rtde.fields import Recipe
 from iparam.bridges.ur.rtde.packets import (
     ControllerVersion,
@@ -27,6 +28,7 @@ from iparam.bridges.ur.rtde.packets import (
     output_request,
     protocol_request,
 )
+from iparam.bridges.ur.rtde.simulated_time import PATIENCE, RUN_UNTIL, SIMULATED_TIME
 from iparam.bridges.ur.twin.sockets import Fault, FaultKind
 from iparam.bridges.ur.twin.twin import TwinPorts, UrTwin
 from iparam.errors import InputError, IparamError, UnknownNameError
@@ -342,3 +344,35 @@ def test_a_closed_twin_leaves_nothing_behind(start_twin: StartTwin) -> None:
     client.stream.close()
     with pytest.raises(ConnectionRefusedError):
         Client(twin)
+
+
+def test_simulated_time_goes_as_far_as_its_client_lets_it_and_on_without_one_that_is_silent(
+    start_twin: StartTwin,
+) -> None:
+    twin = start_twin()
+    with RtdeStream.open(twin.host, (SIMULATED_TIME,), port=twin.ports.rtde) as stream:
+        stream.claim((RUN_UNTIL,))
+        limit = twin.time + 0.1
+        stream.write({RUN_UNTIL: float("nan")})  # says nothing
+        stream.write({RUN_UNTIL: limit})
+        wait_for(lambda: twin.time > limit - 0.004)
+        time.sleep(0.5 * PATIENCE)
+        assert twin.time == pytest.approx(limit, abs=0.003)
+        stream.write({RUN_UNTIL: limit + 0.05})
+        wait_for(lambda: twin.time > limit + 0.045)
+        assert not any("goes on without it" in text for text in twin.notices)
+        wait_for(lambda: twin.time > limit + 0.2)
+        assert any("goes on without it" in text for text in twin.notices)
+        stream.write({RUN_UNTIL: twin.time - 1.0})  # it is there again, and leaves
+    left = twin.time
+    wait_for(lambda: twin.time > left + 0.1)
+
+
+def test_a_twin_on_the_wall_clock_knows_nothing_of_simulated_time(start_twin: StartTwin) -> None:
+    twin = start_twin(clock="wall")
+    with RtdeStream.open(twin.host, ("timestamp",), (SIMULATED_TIME,), port=twin.ports.rtde) as stream:
+        assert stream.missing == (SIMULATED_TIME,)
+        with pytest.raises(RtdeError, match="does not have"):
+            stream.claim((RUN_UNTIL,))
+        with pytest.raises(RtdeError, match="no input fields"):
+            stream.write({RUN_UNTIL: 1.0})

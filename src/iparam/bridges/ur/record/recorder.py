@@ -26,6 +26,7 @@ from iparam.bridges.ur.record.spill_file import SpillFile
 from iparam.bridges.ur.rtde.client import ArmConnectionError, RtdeStream
 from iparam.bridges.ur.rtde.controller_state import ControllerSample, robot_mode_name, safety_name
 from iparam.bridges.ur.rtde.packets import RTDE_PORT, RtdeError
+from iparam.bridges.ur.rtde.simulated_time import SIMULATED_TIME
 from iparam.errors import InputError, IparamError
 from iparam.recording.recording import Recording
 from iparam.robot.kinematics import forward_kinematics
@@ -114,7 +115,7 @@ class ArmRecorder:
             )
         # Compiled kernels load in a second: now, and not when packages are waiting.
         forward_kinematics(settings.robot, np.zeros((1, UR_JOINTS)))
-        self._stream = RtdeStream.open(settings.host, REQUIRED, OPTIONAL, port=settings.port)
+        self._stream = RtdeStream.open(settings.host, REQUIRED, (*OPTIONAL, SIMULATED_TIME), port=settings.port)
         if settings.wrench != "auto" and WRENCH_FIELDS[settings.wrench] not in self._stream.columns:
             self._stream.close()
             raise InputError(
@@ -123,7 +124,7 @@ class ArmRecorder:
             )
         self.columns = dict(self._stream.columns)
         self.version = self._stream.version
-        self._missing = self._stream.missing
+        self._missing = tuple(name for name in self._stream.missing if name != SIMULATED_TIME)
         self._times = SampleTimes(1.0 / self._stream.rate)
         self._rows = GrowingRows(1 + self._stream.width)  # the time on the axis, then the package
         self._started_at = datetime.now(UTC)
@@ -176,6 +177,13 @@ class ArmRecorder:
         """Time since the last package came [s]."""
         return time.monotonic() - self._received
 
+    @property
+    def simulated_time(self) -> float | None:
+        """The last package's time of a controller that has simulated time [s]; None of one that has not: a real one."""
+        if SIMULATED_TIME not in self.columns:
+            return None
+        return float(self.first_sample().row[self.columns[SIMULATED_TIME]][0])
+
     def latest(self) -> ControllerSample | None:
         """The last package, None before the first."""
         row = self._rows.latest()
@@ -210,7 +218,7 @@ class ArmRecorder:
             "controller_version": str(self.version),
             "started_at": self._started_at.isoformat(timespec="milliseconds"),
             "rate": self.rate,
-            "fields": list(self.columns),
+            "fields": [name for name in self.columns if name != SIMULATED_TIME],
             "missing_fields": list(self._missing),
             "wrench_measures": self._settings.measures,
             "reconnections": self.reconnections,

@@ -6,13 +6,13 @@ import contextlib
 import socket
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.ur.rtde.fields import NOT_FOUND, Recipe
+from iparam.bridges.ur.rtde.fields import NOT_FOUND, Recipe, Value
 from iparam.bridges.ur.rtde.packets import (
     RTDE_PORT,
     ControllerVersion,
@@ -23,6 +23,8 @@ from iparam.bridges.ur.rtde.packets import (
     TextMessage,
     accepted,
     agreed_types,
+    data_packet,
+    input_request,
     output_request,
     protocol_request,
 )
@@ -65,6 +67,7 @@ class RtdeStream:
         self.missing: tuple[str, ...] = ()
         self.messages: list[str] = []
         self._recipe = 0
+        self._inputs: tuple[int, Recipe] | None = None
         self._struct = struct.Struct(">")
         self._early: list[Packet] = []
         self._broken: RtdeError | None = None
@@ -129,6 +132,21 @@ class RtdeStream:
         if self._broken is not None and not len(rows):
             raise self._broken
         return rows
+
+    def claim(self, names: Sequence[str], timeout: float = CONNECT_TIMEOUT) -> None:
+        """Agree on input fields that `write` sets; within ``timeout`` [s]."""
+        number, types = agreed_types(self._ask("the controller", input_request(tuple(names)), timeout))
+        self._inputs = number, Recipe.agreed(names, types)
+
+    def write(self, values: Mapping[str, Value]) -> None:
+        """Set the input fields that were claimed."""
+        if self._inputs is None:
+            raise RtdeError("no input fields were agreed on")
+        number, recipe = self._inputs
+        try:
+            self._socket.sendall(data_packet(number, recipe.pack(values)).encoded())
+        except OSError as error:
+            raise ArmConnectionError(f"the connection to the controller broke: {error.strerror or error}") from None
 
     def close(self) -> None:
         """End the connection."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from iparam.bridges.ur.rtde.packets import RtdeError
+from iparam.bridges.ur.rtde.simulated_time import RUN_UNTIL, SIMULATED_TIME
 
 Value = float | int | bool | Sequence[float] | Sequence[int]
 """A field's value: a number, or a vector of three or six."""
@@ -98,8 +99,9 @@ OUTPUT_TYPES: Mapping[str, RtdeType] = (
     | _named(RtdeType.UINT8, "tool_mode tool_output_mode")
     | _registers("output")
     | _registers("input")
+    | _named(RtdeType.DOUBLE, SIMULATED_TIME)
 )
-"""Output fields -> type, of an e-Series controller."""
+"""Output fields -> type, of an e-Series controller and of the twin."""
 
 INPUT_TYPES: Mapping[str, RtdeType] = (
     _named(RtdeType.UINT32, "speed_slider_mask")
@@ -115,6 +117,7 @@ INPUT_TYPES: Mapping[str, RtdeType] = (
     )
     | _named(RtdeType.VECTOR6D, "external_force_torque")
     | _registers("input")
+    | _named(RtdeType.DOUBLE, RUN_UNTIL)
 )
 """Input fields -> type."""
 

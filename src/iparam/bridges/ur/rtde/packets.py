@@ -195,6 +195,11 @@ def output_request(names: tuple[str, ...], frequency: float) -> Packet:
     return Packet(PacketKind.SETUP_OUTPUTS, _DOUBLE.pack(frequency) + ",".join(names).encode("ascii"))
 
 
+def input_request(names: tuple[str, ...]) -> Packet:
+    """The client's wish to write input fields; see `setup_answer`."""
+    return Packet(PacketKind.SETUP_INPUTS, ",".join(names).encode("ascii"))
+
+
 def requested_outputs(payload: bytes) -> tuple[tuple[str, ...], float]:
     """The names and the frequency [Hz] that a client asks for in protocol version 2."""
     if len(payload) < _DOUBLE.size:

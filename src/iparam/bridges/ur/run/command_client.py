@@ -14,7 +14,6 @@ from types import TracebackType
 from typing import Any
 
 from iparam.arrays import FloatArray
-from iparam.bridges.ur.run.dead_mans_switch import now
 from iparam.errors import IparamError, MissingExtraError
 
 CONNECT_TIME = 20.0
@@ -47,7 +46,7 @@ class ArmMotion:
         host: of the controller.
 
     Attributes:
-        progress: number of the last set point that was reported as sent, and when [s, see `now`]; None before.
+        progress: number of the last set point that was reported as sent, and when [s, as in `beat`]; None before.
         played: whether all set points of the last `servo` have been sent.
         fault: what went wrong in the process, None if nothing has.
     """
@@ -100,18 +99,20 @@ class ArmMotion:
         self._allowed = silence
         self._send("watch", silence=silence)
         self._await("watching", "let itself be watched")
-        self._heard = now()
 
     def beat(self, looked: float) -> None:
-        """Prove that the guard ``looked`` at the arm at that time [s]: to be called by it alone, after every look."""
+        """Prove that the guard ``looked`` at the arm at that time [s]: to be called by it alone, after every look.
+
+        The time is that of `dead_mans_switch.now`, or of a controller that has simulated time.
+        """
         if looked - self._beaten >= self._allowed / BEATS:
             self._beaten = looked
             self._send("beat", time=looked)
 
     @property
-    def silence(self) -> float:
-        """Time since the process last reported [s]; 0 before the `watch`."""
-        return 0.0 if self._heard is None else now() - self._heard
+    def heard(self) -> float | None:
+        """When the process last reported [s], on the same clock as `beat`; None before the `watch`."""
+        return self._heard
 
     def move(self, q: FloatArray, speed: float, acceleration: float) -> None:
         """Begin to move to a pose (6,) [rad], in a straight line in joint space, at most so fast [rad/s, rad/s^2]."""
@@ -197,7 +198,7 @@ class ArmMotion:
             name = event["event"]
             with self._change:
                 self._happened.add(name)
-                if self._heard is not None and "time" in event:
+                if "time" in event:
                     self._heard = float(event["time"])
                 if name == "progress":
                     self.progress = int(event["index"]), float(event["time"])

@@ -2,11 +2,11 @@
 
 ur_rtde is a C++ library that may block or end its process when a connection breaks. Here it can do so without harm to
 the recording, which is its parent's. Commands come as JSON lines on standard input, events go out as JSON lines on
-standard output; times are those of `dead_mans_switch.now`:
+standard output; times are those of `dead_mans_switch.now`, or of a controller that has simulated time:
 
     {"command": "connect", "host": ...}                                  -> {"event": "connected"}
     {"command": "load", "table": [[6], ...], "lookahead": s, "gain": .}  -> {"event": "loaded"}
-    {"command": "watch", "silence": s}                                   -> {"event": "watching"}, then "alive" ..
+    {"command": "watch", "silence": s}                                   -> {"event": "watching", "time": s}, "alive" ..
     {"command": "beat", "time": s}                  the guard looked at the arm; has to come all the time after "watch"
     {"command": "move", "q": [6], "speed": rad/s, "acceleration": ...}
     {"command": "servo"}                                                 -> {"event": "progress", ...} .. "played"

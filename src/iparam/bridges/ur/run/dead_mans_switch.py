@@ -29,6 +29,11 @@ class DeadMansSwitch:
         self._last = since
         self._silence = 0.0
 
+    @property
+    def last(self) -> float:
+        """When the last sign was given [s]."""
+        return self._last
+
     def sign(self, given: float) -> None:
         """Somebody was there at the time ``given`` [s]."""
         self._silence = max(self._silence, given - self._last)

@@ -11,6 +11,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.bridges.ur.record.recorder import ArmRecorder
+from iparam.bridges.ur.rtde.simulated_time import LOST
 from iparam.bridges.ur.run.command_client import ArmMotion
 from iparam.bridges.ur.run.dead_mans_switch import DeadMansSwitch, now
 from iparam.bridges.ur.run.run_guard import Expected, GuardLimits, OnLine, OnTable, RunGuard, RunStoppedError
@@ -118,7 +119,7 @@ def play(
     start, end = table[0], table[-1]
     motion.watch(plan.limits.silence)
     guard = RunGuard(plan.limits, plan.robot.joint_names)
-    watch = _Watch(recorder, motion, guard, interrupted, DeadMansSwitch(plan.limits.silence, now()))
+    watch = _Watch(recorder, motion, guard, interrupted, DeadMansSwitch(plan.limits.silence, _time(recorder)))
     _approach(plan, watch, start, report)
     begun = watch.recorder.duration
     report("at rest at the start", 0.0)
@@ -139,10 +140,15 @@ class _Watch:
     interrupted: threading.Event
     looks: DeadMansSwitch
 
+    @property
+    def now(self) -> float:
+        """The time that silences and rests count in [s]: this computer's, or simulated time where there is that."""
+        return _time(self.recorder)
+
     def look(self, expected: Expected) -> None:
         """Check everything once, after a short wait, and prove to whoever commands the arm that it was done."""
         time.sleep(_LOOK)
-        at, limit = now(), self.guard.limits.silence
+        at, limit = self.now, self.guard.limits.silence
         held_up = self.looks.tripped(at)
         if self.interrupted.wait(_SIGNALS if held_up else 0.0):
             raise InterruptedRunError("stopped by the user")
@@ -164,23 +170,27 @@ class _Watch:
                 time.sleep(_LOOK)
                 self._check(expected)
             raise RunStoppedError(self.motion.fault)
-        if self.motion.silence > limit:
+        heard = at if self.motion.heard is None else self.motion.heard
+        if at - heard > limit:
             raise RunStoppedError(
-                f"the process that commands the arm has not reported for {1e3 * self.motion.silence:.0f} ms; the limit "
-                f"is {1e3 * limit:.0f} ms (--max-silence)"
+                f"the process that commands the arm has not reported for {1e3 * (at - heard):.0f} ms; the limit is "
+                f"{1e3 * limit:.0f} ms (--max-silence)"
             )
         self.looks.sign(at)
-        self.motion.beat(at)
+        # Simulated time waits until its reports have been heard, too.
+        self.motion.beat(at if self.recorder.simulated_time is None else min(at, heard))
 
     def _check(self, expected: Expected) -> None:
-        sample = self.recorder.latest()
+        sample, silence = self.recorder.latest(), self.recorder.silence
+        if self.recorder.simulated_time is not None and silence < LOST:
+            silence = 0.0  # it waits for whoever is late
         if sample is not None:
-            self.guard.check(sample, expected, self.recorder.silence, self.recorder.connected)
+            self.guard.check(sample, expected, silence, self.recorder.connected)
 
     def rest(self, seconds: float, expected: Expected) -> None:
         """Look for so long."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
+        until = self.now + seconds
+        while self.now < until:
             self.look(expected)
 
 
@@ -193,32 +203,37 @@ def _approach(plan: RunPlan, watch: _Watch, start: FloatArray, report: Report) -
         return
     distance = float(np.abs(start - present).max())
     watch.motion.move(start, plan.approach_speed, ACCELERATION)
-    latest = time.monotonic() + 2.0 * way.duration + 10.0
+    latest = watch.now + 2.0 * way.duration + 10.0
     while True:
         watch.look(line)
-        now = watch.recorder.first_sample()
-        distance_left = float(np.abs(now.q - start).max())
+        sample = watch.recorder.first_sample()
+        distance_left = float(np.abs(sample.q - start).max())
         report("moving to the start", 1.0 - distance_left / distance)
-        set_speed, speed = now.field("target_qd"), now.field("actual_qd")
+        set_speed, speed = sample.field("target_qd"), sample.field("actual_qd")
         slowest = speed if set_speed is None else set_speed  # set points have no noise
         if distance_left < _ARRIVED and slowest is not None and float(np.abs(slowest).max()) < _ARRIVED_SPEED:
             return
-        if time.monotonic() > latest:
+        if watch.now > latest:
             raise RunStoppedError(f"the arm did not reach the start: {distance_left:.3g} rad are left")
 
 
 def _play_table(plan: RunPlan, watch: _Watch, table: FloatArray, report: Report) -> None:
     motion, lag = watch.motion, round(plan.limits.lag * plan.rate)
     motion.servo()
-    latest = time.monotonic() + _START_TIME
+    latest = watch.now + _START_TIME
     while not motion.played:
         if motion.progress is None:
             watch.look(OnLine(table[0], table[0]))
-            if time.monotonic() > latest:
+            if watch.now > latest:
                 raise RunStoppedError("the controller did not take the first set point")
             continue
         index, reported = motion.progress
         # Since the report at most this many more have been sent; the arm may trail behind by the lag.
-        ahead = round((now() - reported) * plan.rate) + 1
+        ahead = max(round((watch.now - reported) * plan.rate), 0) + 1
         watch.look(OnTable(table, index - lag, index + ahead))
         report("playing the motion", min(1.0, index / len(table)))
+
+
+def _time(recorder: ArmRecorder) -> float:
+    simulated = recorder.simulated_time
+    return now() if simulated is None else simulated

@@ -32,6 +32,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.bridges.ur.rtde.fields import INPUT_TYPES, OUTPUT_TYPES, RtdeType, Value
 from iparam.bridges.ur.rtde.packets import ControllerVersion
+from iparam.bridges.ur.rtde.simulated_time import RUN_UNTIL, SIMULATED_TIME
 from iparam.bridges.ur.twin.arm import ArmSample, TwinArm
 from iparam.bridges.ur.twin.kinematics import TwinKinematics, cross, pose_matrix
 from iparam.bridges.ur.twin.load import ForceReading, KnownLoad
@@ -90,6 +91,7 @@ class TwinController:
         seed: of the noise.
         notice: is told what a user of a real arm would find in the log.
         motors: of the arm, for its currents; None for ideal ones.
+        simulated_time: whether it tells clients of its clock; see `iparam.bridges.ur.rtde.simulated_time`.
 
     Attributes:
         values: RTDE field -> value, inputs included; `tick` and whoever writes inputs change it in place.
@@ -106,8 +108,10 @@ class TwinController:
         seed: int,
         notice: Callable[[str], None],
         motors: Motors | None = None,
+        simulated_time: bool = True,
     ) -> None:
         self.arm, self.notice = arm, notice
+        self._simulated_time = simulated_time
         self._gains = DRIVE_GAINS
         if motors is not None:
             self._gains = motors.drive_gains
@@ -126,6 +130,8 @@ class TwinController:
         self._servo_since = 0
         zeros = {name: 0 if kind.numbers == 1 else [0] * kind.numbers for name, kind in OUTPUT_TYPES.items()}
         self.values: dict[str, Value] = {k: v for k, v in zeros.items() if k not in _NOT_MODELLED} | _STILL
+        if not simulated_time:
+            del self.values[SIMULATED_TIME]
         self.sample = arm.advance()
         self._show(self.sample)
 
@@ -141,7 +147,8 @@ class TwinController:
 
     def input_type(self, name: str) -> RtdeType | None:
         """The type of an input that can be written; None if there is none of that name."""
-        return INPUT_TYPES.get(name) if name.startswith(("input_", "external_force_torque")) else None
+        known = name.startswith(("input_", "external_force_torque")) or (name == RUN_UNTIL and self._simulated_time)
+        return INPUT_TYPES.get(name) if known else None
 
     def write_inputs(self, values: Mapping[str, Value]) -> None:
         """Take the inputs of a data package."""
@@ -293,6 +300,8 @@ class TwinController:
         }
         values.update({name: vector.tolist() for name, vector in vectors.items()})
         values["timestamp"] = self.time + self.clock_error
+        if self._simulated_time:
+            values[SIMULATED_TIME] = self.time
         values["tcp_force_scalar"] = math.hypot(*wrench[:3].tolist())
         values["actual_momentum"] = math.hypot(*momentum.tolist())
         values["actual_robot_current"] = float(np.abs(current).sum())

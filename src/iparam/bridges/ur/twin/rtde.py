@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from iparam.bridges.ur.rtde.fields import IN_USE, NOT_FOUND, OUTPUT_TYPES, Recipe, RtdeType
@@ -18,6 +20,7 @@ from iparam.bridges.ur.rtde.packets import (
     requested_protocol,
     setup_answer,
 )
+from iparam.bridges.ur.rtde.simulated_time import RUN_UNTIL
 from iparam.bridges.ur.twin.controller import VERSION, TwinController
 from iparam.bridges.ur.twin.motion import PERIOD
 
@@ -57,6 +60,7 @@ class RtdeSession:
         stalled: nothing is sent any more.
         greeting: none.
         ended: the connection is to be closed once everything is sent.
+        run_until: the controller's time that this client lets come [s]; infinite for one that never said.
     """
 
     greeting = b""
@@ -70,6 +74,7 @@ class RtdeSession:
         self._frequency, self._phase = RATE, 0.0
         self.streaming = self.stalled = self.ended = False
         self.packets = 0
+        self.run_until = math.inf
 
     def feed(self, chunk: bytes) -> bytes:
         """The answers to what the client sends.
@@ -163,4 +168,8 @@ class RtdeSession:
                 f"inputs left out: {len(payload) - 1} bytes for recipe {number}, which has {recipe.size}"
             )
             return
-        self._controller.write_inputs(recipe.unpack(payload[1:]))
+        values = recipe.unpack(payload[1:])
+        until = values.pop(RUN_UNTIL, None)
+        if isinstance(until, float) and not math.isnan(until):
+            self.run_until = until
+        self._controller.write_inputs(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 import time
@@ -9,11 +10,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Literal
 
 import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.bridges.ur.rtde.packets import RTDE_PORT
+from iparam.bridges.ur.rtde.simulated_time import PATIENCE
 from iparam.bridges.ur.twin.arm import HOME, ArmSample, TwinArm
 from iparam.bridges.ur.twin.controller import TwinController
 from iparam.bridges.ur.twin.dashboard import Dashboard
@@ -53,10 +56,11 @@ class TwinPorts:
 class UrTwin:
     """A UR e-Series controller with a simulated arm, for clients on the network.
 
-    One loop does everything: it answers the clients and lets the arm move in pace with the wall clock. Run it in this
-    thread with `run`, or in one of its own with `start`; as a context manager it starts and closes itself. A client
-    written in C++ that keeps Python from running while it waits (the constructors of `ur_rtde`'s interfaces do) needs
-    the twin in another process: ``iparam ur simulate``.
+    One loop does everything: it answers the clients and lets the arm move in pace with the wall clock, or slower where
+    a client that knows of simulated time cannot keep up. Run it in this thread with `run`, or in one of its own with
+    `start`; as a context manager it starts and closes itself. A client written in C++ that keeps Python from running
+    while it waits (the constructors of `ur_rtde`'s interfaces do) needs the twin in another process: ``iparam ur
+    simulate``.
 
     Args:
         robot: with six joints.
@@ -70,6 +74,8 @@ class UrTwin:
         faults: to have.
         gravity: (3,) in base axes [m/s^2].
         notice: is told what a controller would write into its log.
+        clock: "simulated" waits for clients of iparam that are late, see `iparam.bridges.ur.rtde.simulated_time`; on
+            "wall" it is to them as a real controller.
 
     Attributes:
         host: that it listens on.
@@ -91,6 +97,7 @@ class UrTwin:
         faults: Sequence[Fault] = (),
         notice: Callable[[str], None] | None = None,
         gravity: tuple[float, float, float] = STANDARD_GRAVITY,
+        clock: Literal["simulated", "wall"] = "simulated",
     ) -> None:
         model = noise_preset(noise) if isinstance(noise, str) else noise
         if seed < 0:
@@ -102,6 +109,7 @@ class UrTwin:
         self._random = random.Random(seed)
         self._refuse_version = False
         self._owners = InputOwners()
+        self._waiting: float | None = None  # since when the clock waits for a client, on the wall clock
         self._stopping = False  # no event: a signal handler must not wait for its lock
         self._thread: threading.Thread | None = None
         self._payload, self._robot = payload, robot
@@ -116,7 +124,7 @@ class UrTwin:
             scripts = [self._server.listen(port, lambda: ScriptReader(self._controller)) for port in wanted.script]
             self.ports = TwinPorts(rtde, dashboard, tuple(scripts))
             arm = TwinArm(robot, payload, q, motors, gravity)
-            self._controller = TwinController(arm, model, seed, self._notice, motors)
+            self._controller = TwinController(arm, model, seed, self._notice, motors, clock == "simulated")
         except BaseException:
             self._server.close_all()
             raise
@@ -173,6 +181,10 @@ class UrTwin:
             if behind <= 0:
                 self._server.serve((done + 1) * PERIOD - elapsed)
                 continue
+            if self._held():
+                self._server.serve(PERIOD)
+                begin = time.monotonic() - (done + 1) * PERIOD  # what was waited for is not made up for
+                continue
             if behind > MOST_BEHIND:
                 begin += (behind - MOST_BEHIND) * PERIOD
                 self._notice("this machine is too slow: the controller's clock loses time")
@@ -191,6 +203,22 @@ class UrTwin:
         self.close()
 
     # ----------------------------------------------------------------------------------------------------------- time
+    def _held(self) -> bool:
+        """Whether a client of simulated time has not said yet that the next period may come."""
+        held = [one for _, one in self._rtde() if one.run_until < self._controller.time + 0.5 * PERIOD]
+        if not held:
+            self._waiting = None
+            return False
+        now = time.monotonic()
+        self._waiting = now if self._waiting is None else self._waiting
+        if now - self._waiting <= PATIENCE:
+            return True
+        self._notice(f"a client that the clock waits for was silent for {PATIENCE:g} s: time goes on without it")
+        for session in held:
+            session.run_until = math.inf
+        self._waiting = None
+        return False
+
     def _tick(self) -> None:
         self._controller.tick()
         self._have_faults()
