@@ -27,7 +27,7 @@ FULL = PlanConditions(
     cell=WorkCell(
         (Box([1.0, 0.0, 0.2], [0.1, 0.2, 0.3], TURN, "table"),), (Plane([0, 1, 0], [0, -1, 0], "wall"),), None
     ),
-    limits=PlanningLimits(velocity=[1.0, 2.0], jerk=50.0, fraction=0.8, displacement=0.4, clearance=0.03),
+    limits=PlanningLimits(velocity=[1.0, 2.0], jerk=50.0, fraction=0.8, displacement=0.4, speed=0.25, clearance=0.03),
 )
 
 

@@ -11,6 +11,7 @@ from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import ContradictionError, InputError
 from iparam.excitation.constraints.collision import ToolDisplacementConstraint, capsule_collision, sphere_collision
 from iparam.excitation.constraints.constraint import Constraint, CouplingConstraint, JointLimitConstraint
+from iparam.excitation.constraints.tool_speed import ToolSpeedConstraint
 from iparam.excitation.constraints.torque_limit import TorqueLimitConstraint
 from iparam.excitation.constraints.usable_limits import usable_limits
 from iparam.excitation.information.criteria import Criterion
@@ -103,7 +104,7 @@ def planning_problem(
     return ExcitationProblem(
         robot,
         WrenchInformation(robot, gravity=gravity_vector(gravity)) if information is None else information,
-        (*own, *displacement_constraints(robot, start, bounds), *apart, *coupled),
+        (*own, *_tool_constraints(robot, start, payload, bounds), *apart, *coupled),
         start,
         num_harmonics=num_harmonics,
         base_freq=1.0 / duration if base_freq is None else base_freq,
@@ -134,16 +135,21 @@ def joint_limit_constraints(
     return tuple(constraint for constraint in constraints if constraint.labels)
 
 
-def displacement_constraints(robot: Robot, q0: FloatArray, limits: PlanningLimits) -> tuple[Constraint, ...]:
-    """The limit on the tool's distance from its start, if there is one."""
+def _tool_constraints(
+    robot: Robot, q0: FloatArray, payload: PayloadBox | None, limits: PlanningLimits
+) -> tuple[Constraint, ...]:
+    """The limits on the speed of the tool and of what it carries, and on its distance from its start, as far as
+    there are any.
+    """
+    slow = () if limits.speed is None else (ToolSpeedConstraint.of_tool(robot, limits.speed, payload),)
     if limits.displacement is None:
-        return ()
+        return slow
     if limits.displacement > FAR * robot.reach > 0.0:
         raise ContradictionError(
             f"the largest displacement of the tool, {limits.displacement:.4g} m, keeps it from nothing: {robot.name} "
             f"reaches {robot.reach:.3g} m. Is it in millimetres? It is given in metres"
         )
-    return (ToolDisplacementConstraint.from_start(robot, q0, limits.displacement),)
+    return (ToolDisplacementConstraint.from_start(robot, q0, limits.displacement), *slow)
 
 
 def reference_conditions() -> PlanConditions:

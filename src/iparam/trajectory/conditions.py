@@ -40,6 +40,7 @@ class PlanningLimits:
             has no jerk limit of its own.
         fraction: share of the limits on velocity, acceleration, jerk and torque that may be used.
         displacement: largest distance of the tool from its start [m]; None for no limit.
+        speed: most of the tool, and of the box around what it carries, in the base frame [m/s]; None for no limit.
         clearance: least distance between shapes [m].
     """
 
@@ -49,6 +50,7 @@ class PlanningLimits:
     torque: ArrayLike | None = None
     fraction: float = LIMIT_FRACTION
     displacement: float | None = None
+    speed: float | None = None
     clearance: float = CLEARANCE
 
     def __post_init__(self) -> None:
@@ -56,6 +58,8 @@ class PlanningLimits:
             raise InputError(f"the usable fraction of the limits must be above 0 and at most 1, got {self.fraction}")
         if not (np.isfinite(self.clearance) and self.clearance >= 0):
             raise InputError(f"clearance must not be negative, got {self.clearance}")
+        if self.speed is not None and not (np.isfinite(self.speed) and self.speed > 0.0):
+            raise InputError(f"the largest speed of the tool must be positive, got speed={self.speed!r} m/s")
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,6 +191,8 @@ class PlanConditions:
         own = [name for name in _PER_JOINT if getattr(limits, name) is not None]
         if limits.displacement is not None:
             own.append(f"displacement up to {limits.displacement:g} m")
+        if limits.speed is not None:
+            own.append(f"tool speed up to {limits.speed:g} m/s")
         return "; ".join(
             [
                 "no payload" if self.payload is None else f"a payload of {self.payload}",
@@ -215,6 +221,7 @@ class PlanConditions:
                 "fraction": float(limits.fraction),
                 **{key: None if value is None else np.asarray(value).tolist() for key, value in of_joints.items()},
                 "displacement": None if limits.displacement is None else float(limits.displacement),
+                "speed": None if limits.speed is None else float(limits.speed),
             },
             **({"preset": self.preset} if self.preset else {}),
         }
@@ -264,7 +271,7 @@ def _limits(config: JsonSection) -> PlanningLimits:
     given: dict[str, Any] = dict(EARLIER)
     if config.has("limits"):
         section = config.section("limits")
-        given |= {key: section.number(key) for key in ("fraction", "displacement") if section.has(key)}
+        given |= {key: section.number(key) for key in ("fraction", "displacement", "speed") if section.has(key)}
         for key in _PER_JOINT:
             if section.has(key):
                 listed = isinstance(section.content[key], list)

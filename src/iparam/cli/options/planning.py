@@ -68,6 +68,8 @@ class PlanningOptions(ArmOptions, MountingOptions):
     """Work cell: .json with boxes, walls and the ground."""
     max_displacement: Annotated[float | None, arg(metavar="M", help_behavior_hint="(default: no limit)")] = None
     """Largest distance of the tool from its start [m]."""
+    max_speed: Annotated[float | None, arg(metavar="M/S", help_behavior_hint="(default: no limit)")] = None
+    """Most speed of the tool and of the payload's box [m/s], e.g. 0.25 with people near."""
     max_velocity: Annotated[
         tuple[float, ...], arg(metavar="RAD/S ..", help_behavior_hint="(default: the robot's, or 1; m/s: 0.25)")
     ] = ()
@@ -118,6 +120,7 @@ class PlanningOptions(ArmOptions, MountingOptions):
             "jerk": _one_or_each(self.max_jerk),
             "torque": _one_or_each(self.max_torque),
             "displacement": self.max_displacement,
+            "speed": self.max_speed,
             "fraction": self.limit_fraction,
             "clearance": self.clearance,
         }
@@ -262,7 +265,7 @@ class PlannedMotionOptions(PlanningOptions):
 
 
 _OPTIONS = {
-    **{name: f"max_{name}" for name in ("velocity", "acceleration", "jerk", "torque", "displacement")},
+    **{name: f"max_{name}" for name in ("velocity", "acceleration", "jerk", "torque", "displacement", "speed")},
     "fraction": "limit_fraction",
 }
 """Entries of a trajectory file whose options have other names."""

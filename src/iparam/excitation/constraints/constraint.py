@@ -65,6 +65,17 @@ class Constraint(ABC):
     def linearize(self, motion: MotionArrays) -> Margins:
         """The margins with their exact gradients by the motion's orders."""
 
+    def convex_part(self, motion: MotionArrays, weights: FloatArray) -> FloatArray | None:
+        """(T, orders, n, orders, n) of - sum_m weights_m * Hessian of margin m, a part that is positive semidefinite.
+
+        None where the margins are all but linear, or their curvature follows from differences of the gradients.
+
+        Args:
+            motion: at which.
+            weights: (T, m), positive.
+        """
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class JointLimitConstraint(Constraint):

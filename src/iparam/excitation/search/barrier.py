@@ -195,6 +195,9 @@ class _MotionBarrier:
         self.slope -= weight * relative.sum(axis=1)
         stacked = relative.reshape(*margins.shape, -1)
         self.outer += weight * np.matmul(stacked.transpose(0, 2, 1), stacked).reshape(self.outer.shape)
+        convex = constraint.convex_part(self._motion, weight / margins)
+        if convex is not None:
+            self.outer += convex
         if constraint.orders == (0,):
             near = margins.min(axis=1) < 0.5 * constraint.scale
             self._add_curvature(constraint, near, gradients[0][near], weight / margins[near])
