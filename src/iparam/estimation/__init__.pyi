@@ -45,7 +45,7 @@ from .estimators.recursive_total import IncrementalSVD as IncrementalSVD
 from .estimators.recursive_total import RecursiveTotalLeastSquares as RecursiveTotalLeastSquares
 from .estimators.robust import HuberLeastSquares as HuberLeastSquares
 from .estimators.total_least_squares import TotalLeastSquares as TotalLeastSquares
-from .online.identifier import OnlineEstimate as OnlineEstimate
+from .online.estimate import OnlineEstimate as OnlineEstimate
 from .online.identifier import OnlineIdentifier as OnlineIdentifier
 from .online.identifier import OnlineSettings as OnlineSettings
 from .payload.compensation import compensate_wrench as compensate_wrench

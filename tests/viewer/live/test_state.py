@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 
-from iparam.estimation.online.identifier import OnlineEstimate
+from iparam.estimation.online.estimate import OnlineEstimate
 from iparam.rounding import NORMAL_95
 from iparam.spatial.parameters import InertialParameters
 from iparam.viewer.live.state import HISTORY, MOST_EVENTS, LiveEvent, LiveState, Ring, history_row

@@ -20,7 +20,6 @@ from iparam.bridges.ros2.backend import (
     Node,
     WrenchStamped,
 )
-from iparam.spatial.parameters import InertialParameters, inertia_entries
 
 
 def stamp_of(header: Any, node: Node) -> int:
@@ -83,19 +82,20 @@ def write_values(message: Float64MultiArray, values: FloatArray) -> None:
     message.data = array("d", values.tobytes())  # of a list, every entry would be checked
 
 
-def write_body(inertia: Inertia, body: InertialParameters) -> None:
-    """Write a body: the centre of mass in the frame, the inertia about the centre of mass in the frame's axes."""
-    inertia.m = float(body.mass)
-    write_vector(inertia.com, body.center_of_mass)
-    values = inertia_entries(body.inertia_about_com).tolist()
-    inertia.ixx, inertia.ixy, inertia.ixz, inertia.iyy, inertia.iyz, inertia.izz = values
+def write_body(inertia: Inertia, values: FloatArray) -> None:
+    """Write a body (10,): mass, the centre of mass in the frame, the inertia about it in the frame's axes; NaN for what
+    is not known.
+    """
+    inertia.m, *rest = values.tolist()
+    write_vector(inertia.com, rest[:3])
+    inertia.ixx, inertia.ixy, inertia.ixz, inertia.iyy, inertia.iyz, inertia.izz = rest[3:]
 
 
-def body_of(message: InertiaStamped) -> InertialParameters:
+def body_values(message: InertiaStamped) -> FloatArray:
     """The opposite of `write_body`."""
     part = message.inertia
-    inertia = np.array([[part.ixx, part.ixy, part.ixz], [part.ixy, part.iyy, part.iyz], [part.ixz, part.iyz, part.izz]])
-    return InertialParameters(part.m, vector_of(part.com), inertia)
+    six = (part.ixx, part.ixy, part.ixz, part.iyy, part.iyz, part.izz)
+    return np.array([part.m, *vector_of(part.com), *six])
 
 
 def status_message(name: str, level: bytes, text: str, values: Mapping[str, object]) -> DiagnosticStatus:

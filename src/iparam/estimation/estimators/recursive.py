@@ -53,6 +53,15 @@ class RecursiveState(ABC):
         """Mean square of the whitened residuals: 1 if they are as large as expected."""
 
     @property
+    @abstractmethod
+    def cross_products(self) -> FloatArray:
+        """(p + 1, p + 1) sums of products of the whitened [A, bias columns, y], a known bias among them."""
+
+    @abstractmethod
+    def seed_bias(self, mean: FloatArray, covariance: FloatArray) -> None:
+        """Know the bias, (6,) and (6, 6), before the first sample; only for a state that estimates it."""
+
+    @property
     def parameters(self) -> FloatArray:
         """`solution`, or IdentificationError before there is one."""
         found = self.solution
@@ -96,6 +105,15 @@ class RecursiveLeastSquaresState(RecursiveState):
         kernels.fold_samples(self.factor, self._whiten, design, y_k, self._forgetting)
         self.samples += len(design)
 
+    def seed_bias(self, mean: FloatArray, covariance: FloatArray) -> None:
+        """See `RecursiveState`."""
+        self.factor[NUM_PARAMETERS:-1, NUM_PARAMETERS:] = prior_rows(mean, covariance)
+
+    @property
+    def cross_products(self) -> FloatArray:
+        """See `RecursiveState`."""
+        return np.asarray(self.factor.T @ self.factor)
+
     @property
     def solution(self) -> FloatArray | None:
         """See `RecursiveState`."""
@@ -114,6 +132,14 @@ class RecursiveLeastSquaresState(RecursiveState):
         """See `RecursiveState`."""
         freedom = max(6 * self.samples - len(self.factor) + 1, 1)
         return max(float(self.factor[-1, -1]) ** 2 / freedom, 1e-300)
+
+
+def prior_rows(mean: FloatArray, covariance: FloatArray) -> FloatArray:
+    """(k, k + 1) rows [R, R mean] of unit variance, R upper triangular, that say what a prior says of k unknowns."""
+    unit = 1.0 / np.sqrt(np.diag(covariance))
+    precision = np.linalg.inv(covariance * np.outer(unit, unit)) * np.outer(unit, unit)
+    root = np.linalg.cholesky(0.5 * (precision + precision.T)).T
+    return np.column_stack([root, root @ mean])
 
 
 def _check_forgetting(forgetting: float) -> None:

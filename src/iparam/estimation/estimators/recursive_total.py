@@ -12,7 +12,7 @@ from iparam.errors import InputError
 from iparam.estimation import kernels
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.estimator import Estimator
-from iparam.estimation.estimators.recursive import RecursiveState
+from iparam.estimation.estimators.recursive import RecursiveState, prior_rows
 from iparam.estimation.estimators.total_least_squares import (
     Errors,
     error_gram,
@@ -91,6 +91,23 @@ class RecursiveTotalLeastSquaresState(RecursiveState):
         self._solution = np.zeros(self._exact + NUM_PARAMETERS)
         self._order = np.roll(np.arange(len(self._solution)), -self._exact)  # phi first, then the bias
         self._ratio = -1.0
+        self._prior_rows = 0
+
+    def seed_bias(self, mean: FloatArray, covariance: FloatArray) -> None:
+        """See `RecursiveState`. Its rows have errors in y like those of samples, which the noise is told."""
+        rows = np.zeros((6, self.svd.num_columns))
+        found = prior_rows(mean, covariance)
+        rows[:, :6], rows[:, -1] = found[:, :6], found[:, -1]
+        self.svd.append_unchecked(rows)
+        self._noise[-1, -1] += 6.0
+        self._prior_rows = 6
+
+    @property
+    def cross_products(self) -> FloatArray:
+        """See `RecursiveState`."""
+        order = np.append(self._order, len(self._order))
+        triangle = self._triangle[:, order]
+        return np.asarray(triangle.T @ triangle)
 
     def update(self, A_k: FloatArray, y_k: FloatArray) -> None:
         """See `RecursiveState`."""
@@ -130,7 +147,7 @@ class RecursiveTotalLeastSquaresState(RecursiveState):
     def variance(self) -> float:
         """See `RecursiveState`."""
         phi = np.array([*self._solution[self._exact :].tolist(), -1.0])
-        freedom = max(6 * self.samples - len(self._solution), 1)
+        freedom = max(6 * self.samples + self._prior_rows - len(self._solution), 1)
         return max(self._ratio * float(phi @ self._noise @ phi) / freedom, 1e-300)
 
 

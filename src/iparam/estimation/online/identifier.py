@@ -11,10 +11,16 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError, UnknownNameError
 from iparam.estimation.estimate import Estimate
-from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.estimation.estimators.recursive import RecursiveLeastSquaresState, RecursiveState
 from iparam.estimation.estimators.recursive_total import RecursiveTotalLeastSquaresState
+from iparam.estimation.online.bias_memory import BiasMemory, KnownBias
 from iparam.estimation.online.change_detection import ChangeDetector
+from iparam.estimation.online.estimate import OnlineEstimate
+from iparam.estimation.online.partial_solution import (
+    MOSTLY_NOISE,
+    OnlineSolution,
+    partial_solution,
+)
 from iparam.estimation.online.result import OnlineQuality, WrenchMoments, online_quality, online_result
 from iparam.estimation.payload.problem import NUM_PARAMETERS
 from iparam.estimation.payload.problem_from_recording import Bias
@@ -29,9 +35,6 @@ from iparam.motion.motion import MotionSample
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
 from iparam.sensing.offset import resting_regressor
-from iparam.spatial.consistency import is_physically_consistent
-from iparam.spatial.derived import derived_covariance
-from iparam.spatial.parameters import InertialParameters
 
 LEAST_SAMPLES = 6
 """Before that many samples nothing is said."""
@@ -39,11 +42,14 @@ LEAST_SAMPLES = 6
 REFRESH = 5
 """Samples for which a covariance is used before it is computed anew; it only shrinks in between."""
 
-MOSTLY_NOISE = 0.2
-"""Share of errors in the regressor's power, in any direction, above which the motion has not shown the load yet."""
-
 SETTLING = 200
 """Samples during which it is computed every time."""
+
+AT_REST = 4.0
+"""Standard deviations of their errors within which velocities and accelerations are none."""
+
+RESTING = 10
+"""Samples in a row within them after which the arm stands still."""
 
 LOOK_EVERY = 10
 """Samples between two looks at how errors of the motion enter the regressor."""
@@ -93,62 +99,6 @@ class OnlineSettings:
             raise InputError(f"wrench_deviation must be six positive numbers, got {self.wrench_deviation!r}")
 
 
-@dataclass(frozen=True, eq=False)
-class OnlineEstimate:
-    """The load as known at an instant.
-
-    Attributes:
-        time: of the last sample that counts, ``lag`` samples before the newest [s].
-        phi: (10,).
-        covariance_phi: (10, 10).
-        samples: since the start or the last change of load.
-        restarts: changes of load so far.
-        sensor_bias: (6,) [force, torque] where it is estimated, else None [N, N m].
-    """
-
-    time: float
-    phi: FloatArray
-    covariance_phi: FloatArray
-    samples: int
-    restarts: int
-    sensor_bias: FloatArray | None = None
-
-    @property
-    def parameters(self) -> InertialParameters:
-        """Mass, centre of mass and inertia."""
-        return InertialParameters.from_phi(self.phi)
-
-    @property
-    def possible(self) -> OnlineEstimate:
-        """The same with the nearest parameters, by its own covariance, that a rigid body can have."""
-        if is_physically_consistent(self.phi):
-            return self
-        unit = 1.0 / np.sqrt(np.maximum(np.diag(self.covariance_phi), 1e-300))
-        scaled = np.linalg.pinv(self.covariance_phi * np.outer(unit, unit), hermitian=True)
-        return replace(self, phi=nearest_consistent(self.phi, scaled * np.outer(unit, unit)))
-
-    def without(self, known: Estimate) -> OnlineEstimate:
-        """What is left without a load that is known, such as the gripper, given in the tool frame."""
-        return replace(
-            self, phi=self.phi - known.phi, covariance_phi=self.covariance_phi + np.asarray(known.covariance_phi)
-        )
-
-    @property
-    def mass(self) -> float:
-        """[kg]."""
-        return float(self.phi[0])
-
-    @property
-    def center_of_mass(self) -> FloatArray:
-        """(3,) [m]."""
-        return self.parameters.center_of_mass
-
-    @property
-    def derived_deviation(self) -> FloatArray:
-        """(10,) standard deviations of mass, centre of mass and inertia about it."""
-        return np.sqrt(np.maximum(np.diag(derived_covariance(self.phi, self.covariance_phi)), 0.0))
-
-
 class OnlineIdentifier:
     """Identifies the load sample by sample, and starts anew when the load changes (grasp or release).
 
@@ -162,12 +112,14 @@ class OnlineIdentifier:
         self._robot, self._n = robot, robot.num_joints
         self._filter = LaggedKalmanFilter(self.settings.process, self.settings.period, self.settings.lag, self._n)
         self._root = covariance_root(self._filter.covariance)
+        self._least = AT_REST * np.sqrt(np.diagonal(self._filter.covariance[0]))  # of q, dq, ddq
         self._whiten = np.diag(1.0 / np.asarray(self.settings.wrench_deviation))
         self._waiting: list[tuple[FloatArray, FloatArray | None]] = []
-        self._offset: FloatArray | None = None
+        self._zero: FloatArray | None = None  # regressor at rest where the sensor was zeroed with the load on it
+        self._calm = 0
         self._settling = 0
         self.restarts = 0
-        self._start()
+        self._start(BiasMemory(), bias=self.settings.bias == "estimate")
 
     def interrupt(self) -> None:
         """Say that samples are missing before the next one, or that the arm may already move at the first one.
@@ -181,17 +133,17 @@ class OnlineIdentifier:
 
     def result(self) -> Estimate | None:
         """The present estimate as the off-line estimators give theirs, or None while there is none."""
-        if self._present is None or self._covariance is None:
+        if self._present is None or not self._present.known[:NUM_PARAMETERS].any():
             return None
         deviation = np.asarray(self.settings.wrench_deviation)
-        found = online_result(self.settings.method, self._present, self._covariance, self._moments, deviation)
+        found = online_result(self.settings.method, self._present, self._moments, deviation)
         return replace(found, robot=self._robot.name, frame=self._robot.tool_frame)
 
     def quality(self) -> OnlineQuality | None:
         """How good the present estimate is, or None while there is none; cheaper than `result`."""
-        if self._present is None or self._covariance is None:
+        if self._present is None or not self._present.known[0]:
             return None
-        return online_quality(self._present, self._covariance, self._moments, self.restarts)
+        return online_quality(self._present, self._moments, self.restarts)
 
     def step(
         self, time: float, q: ArrayLike, wrench: ArrayLike, accelerometer: ArrayLike | None = None
@@ -209,8 +161,8 @@ class OnlineIdentifier:
         """
         angles, measured = as_float_array(q, "q", (self._n,)), as_float_array(wrench, "wrench", (6,))
         proper = None if accelerometer is None else as_float_array(accelerometer, "accelerometer", (3,))
-        if self._offset is None and self.settings.bias == "zeroed":
-            self._offset = resting_regressor(self._robot, angles, self.settings.gravity)
+        if self._zero is None and self.settings.bias == "zeroed":
+            self._zero = resting_regressor(self._robot, angles, self.settings.gravity)
         motion = self._filter.step(float(time), angles)
         self._waiting.append((measured, proper))
         if motion is None:
@@ -220,71 +172,127 @@ class OnlineIdentifier:
             self._settling -= 1
             return None
         A = self._regressor(motion, acceleration)
-        if self._present is not None:
-            changed = self._detector.changed(self._whiten, A, y, self._present, self._covariance)
+        # In motion, what is not known yet and what is wrong with the sensor look like another load before all is known.
+        if self._present is not None and (self._excited or self._calm >= RESTING):
+            changed = self._detector.changed(self._whiten, A, y, self._present.parameters, self._present.covariance)
             if changed and self.settings.restart:
-                self._start()
+                self._start(BiasMemory(self._memory.known), bias=self.settings.bias != "none")
                 self.restarts += 1
                 return None
         self._state.update(A, y)
         self._moments.add(A, y)
-        if self._offset is not None:
+        if self._zeroed:
             self._pull += (self._whiten @ A).T
         return self._estimate(motion.time)
 
-    def _start(self) -> None:
-        bias = self.settings.bias == "estimate"
+    @property
+    def _zeroed(self) -> bool:
+        """Whether the sensor was zeroed with this very load on it, which is then known by its differences alone."""
+        return self.settings.bias == "zeroed" and not self._bias
+
+    def _start(self, memory: BiasMemory, *, bias: bool) -> None:
+        self._bias, self._memory = bias, memory
         self._errors = np.zeros((NUM_PARAMETERS + 1, NUM_PARAMETERS + 1))
         self._state: RecursiveState
         if self.settings.method == "rtls":
             self._state = RecursiveTotalLeastSquaresState(self._errors, self._whiten, bias)
         else:
             self._state = RecursiveLeastSquaresState(self._whiten, bias)
+        if bias and memory.known is not None:
+            self._state.seed_bias(memory.known.mean, memory.known.covariance)
         self._detector = ChangeDetector(NUM_PARAMETERS + 6 * bias)
         self._moments = WrenchMoments(bias)
         self._pull = np.zeros((NUM_PARAMETERS, 6))
-        self._excited = False
-        self._present: FloatArray | None = None
-        self._covariance: FloatArray | None = None
+        self._excited, self._moving = False, 0
+        self._mass = 0.0
+        self._present: OnlineSolution | None = None
 
     def _regressor(self, motion: MotionSample, acceleration: FloatArray | None) -> FloatArray:
+        self._errors[-1, -1] += 6.0
+        matrix = self._resting_regressor(motion) if acceleration is None else None
+        if matrix is None:
+            matrix = self._moving_regressor(motion, acceleration)
+        return matrix - self._zero if self._zeroed and self._zero is not None else matrix
+
+    def _resting_regressor(self, motion: MotionSample) -> FloatArray | None:
+        """Of an arm that stands still, None if it does not. What the errors of its motion would add is left out: it
+        tells nothing, and there is no end to it.
+        """
+        calm = (np.abs(motion.dq) < self._least[1]).all() and (np.abs(motion.ddq) < self._least[2]).all()
+        self._calm = self._calm + 1 if calm else 0
+        if self._calm < RESTING:
+            return None
+        return resting_regressor(self._robot, motion.q, self.settings.gravity)
+
+    def _moving_regressor(self, motion: MotionSample, acceleration: FloatArray | None) -> FloatArray:
         from iparam.regressor.wrench import wrench_regressor
 
         state, settings = (motion.q, motion.dq, motion.ddq), self.settings
         matrix = wrench_regressor(self._robot, *state, settings.gravity)
         if acceleration is not None:
             write_linear_acceleration(matrix, acceleration)
-        self._errors[-1, -1] += 6.0
-        counted = self._state.samples
+        counted = self._moving
+        self._moving += 1
         if counted == 0 or counted % LOOK_EVERY == LOOK_AT:
             noise = None if acceleration is None else settings.accelerometer_deviation
             found = sample_error_gram(self._robot, state, self._root, self._whiten, noise, settings.gravity)
             self._errors[:-1, :-1] += (LOOK_EVERY if counted else LOOK_AT) * found
-        return matrix if self._offset is None else matrix - self._offset
+        return matrix
 
     def _estimate(self, time: float) -> OnlineEstimate | None:
-        if self._state.samples < LEAST_SAMPLES:
+        samples = self._state.samples
+        if samples < LEAST_SAMPLES:
             return None
+        if samples % REFRESH == 0 or (self._excited and samples < SETTLING):
+            solution = self._whole_solution() or self._part_solution()
+            self._present = solution
+            if self._memory.look(samples):
+                self._remember(solution)
+        elif self._excited and self._present is not None:
+            found = self._state.solution
+            if found is not None:
+                self._present = replace(self._present, parameters=found)
+        if self._present is None or not self._present.known[:NUM_PARAMETERS].any():
+            return None
+        phi, covariance = self._present.published
+        bias = self._present.parameters[NUM_PARAMETERS:] if self._present.known[NUM_PARAMETERS:].all() else None
+        return OnlineEstimate(time, phi, covariance, samples, self.restarts, bias if self._bias else None)
+
+    def _whole_solution(self) -> OnlineSolution | None:
+        """By the recursion itself; None while the samples do not determine all ten parameters."""
         found = self._state.solution
         if found is None:
             return None
-        if self._state.samples % REFRESH == 0 or (self._excited and self._state.samples < SETTLING):
-            inverse, variance = self._state.inverse_information, self._state.variance
-            # Residuals smaller than the sensor's noise are luck.
-            covariance = inverse * (self._detector.inflation * variance / min(variance, 1.0))
-            if self.settings.bias == "zeroed":
-                covariance = covariance + self._zeroing_covariance(inverse)
-            if not (covariance.diagonal() > 0.0).all():  # NaN fails too
-                return None
-            if not self._excited and self._noise_share(inverse) > MOSTLY_NOISE:
-                return None
-            self._covariance, self._excited = covariance, True
-        if self._covariance is None:
+        inverse, variance = self._state.inverse_information, self._state.variance
+        # Residuals smaller than the sensor's noise are luck.
+        covariance = inverse * (self._detector.inflation * variance / min(variance, 1.0))
+        if self._zeroed:
+            covariance = covariance + self._zeroing_covariance(inverse)
+        if not (covariance.diagonal() > 0.0).all():  # NaN fails too
             return None
-        self._present, covariance = found, self._covariance
-        phi, phi_covariance = found[:NUM_PARAMETERS], covariance[:NUM_PARAMETERS, :NUM_PARAMETERS]
-        bias = found[NUM_PARAMETERS:] if self.settings.bias == "estimate" else None
-        return OnlineEstimate(time, phi, phi_covariance, self._state.samples, self.restarts, bias)
+        if not self._excited and self._noise_share(inverse) > MOSTLY_NOISE:
+            return None
+        self._excited = True
+        return OnlineSolution(found, covariance, np.ones(len(found), dtype=bool))
+
+    def _part_solution(self) -> OnlineSolution:
+        products, errors = self._state.cross_products, self._errors[:-1, :-1]
+        found = partial_solution(products, errors, self._state.samples, self._mass, self._detector.inflation)
+        self._mass = float(found.parameters[0]) if found.known[0] else 0.0
+        if self._zeroed:
+            inverse = found.covariance
+            found = replace(found, covariance=inverse + self._zeroing_covariance(inverse))
+        return found
+
+    def _remember(self, solution: OnlineSolution) -> None:
+        """Keep what is known of the bias, for the time after a change of load."""
+        if self._bias:
+            part = slice(NUM_PARAMETERS, None)
+            self._memory.keep(KnownBias(solution.parameters[part], solution.covariance[part, part]))
+        elif self._zero is not None:  # what the load weighed there is what was taken from all samples
+            zeroing = np.diag(np.asarray(self.settings.wrench_deviation) ** 2 / self.settings.zero_samples)
+            mean = -self._zero @ solution.parameters
+            self._memory.keep(KnownBias(mean, self._zero @ solution.covariance @ self._zero.T + zeroing))
 
     def _zeroing_covariance(self, inverse: FloatArray) -> FloatArray:
         """(10, 10) what the noise of the zeroing, the same in all samples, makes of the estimate."""

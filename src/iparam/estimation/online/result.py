@@ -10,12 +10,15 @@ import numpy as np
 from iparam.arrays import FloatArray, frozen
 from iparam.estimation.assessment.refutation import (
     ABOVE_NOISE,
+    FARTHEST,
     MOST_UNEXPLAINED,
     distance_from_possible,
     shows_no_body,
 )
-from iparam.estimation.estimate import Cause, Estimate, Refutation, Wrench
+from iparam.estimation.estimate import SUCCESS, Cause, Estimate, Refutation, Wrench
+from iparam.estimation.online.partial_solution import OnlineSolution
 from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
+from iparam.estimation.payload.partial_estimate import part_of
 from iparam.estimation.payload.problem import NUM_PARAMETERS
 from iparam.spatial.consistency import check_consistency, is_physically_consistent
 
@@ -97,16 +100,16 @@ class OnlineQuality(NamedTuple):
     residual_torque_rms: float
 
 
-def online_quality(
-    parameters: FloatArray, covariance: FloatArray, moments: WrenchMoments, restarts: int
-) -> OnlineQuality:
+def online_quality(solution: OnlineSolution, moments: WrenchMoments, restarts: int) -> OnlineQuality:
     """The quality of the present estimate; arguments as in `online_result`, and the changes of load so far."""
-    squares = moments.residual_squares(parameters) / max(moments.samples, 1)
+    parameters, covariance = solution.parameters, solution.covariance
+    possible = is_physically_consistent(parameters[:NUM_PARAMETERS]) if solution.complete else parameters[0] > 0.0
+    squares = moments.residual_squares(_fitted(solution)) / max(moments.samples, 1)
     return OnlineQuality(
         moments.samples,
         moments.condition_number,
         float(np.sqrt(max(covariance[0, 0], 0.0))) / max(abs(float(parameters[0])), 1e-12),
-        bool(is_physically_consistent(parameters[:NUM_PARAMETERS])),
+        bool(possible),
         restarts,
         float(np.sqrt(squares[:3].sum())),
         float(np.sqrt(squares[3:].sum())),
@@ -120,11 +123,11 @@ def online_refutation(
 
     Args:
         found: the estimate.
-        parameters: (p,) that it is made of.
+        parameters: (p,) that leave the least of the samples.
         moments: of all samples that it rests on.
         deviation: (6,) standard deviations of the sensor's noise [N, N m].
     """
-    reason = shows_no_body(found)
+    reason = shows_no_body(found) or _shows_lift(found)
     if not reason:
         share = _unexplained_share(parameters, moments, deviation)
         if share <= MOST_UNEXPLAINED:
@@ -133,8 +136,7 @@ def online_refutation(
             f"The load explains too little of the measured wrench: {100 * share:.0f} % of the power of its force or "
             f"torque is left over ({100 * MOST_UNEXPLAINED:g} % is allowed)."
         )
-    turned = replace(found, phi=frozen(-found.phi), physically_consistent=bool(is_physically_consistent(-found.phi)))
-    if not shows_no_body(turned) and distance_from_possible(found)[0] > 0.0 and found.mass < 0.0:
+    if found.mass < 0.0 and _possible_if_reversed(found):
         rms = float(np.sqrt(np.sum(found.residual_rms.force**2)))
         sentence = (
             f"The reversed wrench gives {-found.mass:.4f} +- {found.standard_deviation.mass:.2g} kg: the sensor "
@@ -145,6 +147,26 @@ def online_refutation(
         f"{reason} Look at the sensor's axes, units and place, at the arm's model and how it is mounted, and at the "
         "clock; 'iparam doctor' names the cause from a recording."
     )
+
+
+def _possible_if_reversed(found: Estimate) -> bool:
+    """Whether an estimate is that of no possible load, and of a possible one if the wrench were turned."""
+    if not found.complete:
+        return True  # of the signs, that of the mass is all that is known
+    turned = replace(found, phi=frozen(-found.phi), physically_consistent=bool(is_physically_consistent(-found.phi)))
+    return not shows_no_body(turned) and distance_from_possible(found)[0] > 0.0
+
+
+def _shows_lift(found: Estimate) -> str:
+    """A sentence if a load of which only a part is known pulls upwards."""
+    deviation = found.standard_deviation.mass
+    if found.complete or not found.mass < -FARTHEST * deviation:
+        return ""
+    return f"The data show no possible load: its mass is {found.mass:.4g} +- {deviation:.2g} kg."
+
+
+def _fitted(solution: OnlineSolution) -> FloatArray:
+    return solution.parameters if solution.fitted is None else solution.fitted
 
 
 def _unexplained_share(parameters: FloatArray, moments: WrenchMoments, deviation: FloatArray) -> float:
@@ -158,35 +180,37 @@ def _unexplained_share(parameters: FloatArray, moments: WrenchMoments, deviation
     return found
 
 
-def online_result(
-    method: str, parameters: FloatArray, covariance: FloatArray, moments: WrenchMoments, deviation: FloatArray
-) -> Estimate:
+def online_result(method: str, solution: OnlineSolution, moments: WrenchMoments, deviation: FloatArray) -> Estimate:
     """Put the present estimate together.
 
     Args:
         method: of the recursion.
-        parameters: (p,) phi and, if estimated, the bias.
-        covariance: (p, p) of them.
+        solution: phi and, if estimated, the bias.
         moments: of all samples that it rests on.
         deviation: (6,) standard deviations of the sensor's noise [N, N m].
     """
-    phi, spread_of_phi = parameters[:NUM_PARAMETERS], covariance[:NUM_PARAMETERS, :NUM_PARAMETERS]
-    report = check_consistency(phi)
-    squares = moments.residual_squares(parameters)
+    parameters, (phi, covariance_phi) = solution.parameters, solution.published
+    squares = moments.residual_squares(_fitted(solution))
     rms = np.sqrt(squares / max(moments.samples, 1))
-    warnings = precision_warnings(phi, np.sqrt(np.maximum(np.diag(spread_of_phi), 0.0)))
-    if not report:
-        warnings.append(f"No rigid body has these parameters: {report.violations[0]}")
-    bias = parameters[NUM_PARAMETERS:]
+    status = SUCCESS
+    if solution.complete:
+        report = check_consistency(phi)
+        warnings = precision_warnings(phi, np.sqrt(np.maximum(np.diag(covariance_phi), 0.0)))
+        if not report:
+            warnings.append(f"No rigid body has these parameters: {report.violations[0]}")
+    else:
+        warnings, status = [part_of(phi)], "Only a part was estimated."
+    bias = parameters[NUM_PARAMETERS:] if solution.known[NUM_PARAMETERS:].all() else np.empty(0)
     found = estimate_of(
         f"online {method}",
         phi,
-        spread_of_phi,
-        condition_number=moments.condition_number,
+        covariance_phi,
+        condition_number=moments.condition_number if solution.complete else np.inf,
         residual_norm=float(np.sqrt(squares.sum())),
         residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),
         sensor_bias=Wrench(frozen(bias[:3]), frozen(bias[3:])) if bias.size else None,
         samples=moments.samples,
         warnings=warnings,
+        status=status,
     )
-    return replace(found, refutation=online_refutation(found, parameters, moments, deviation))
+    return replace(found, refutation=online_refutation(found, _fitted(solution), moments, deviation))

@@ -155,7 +155,7 @@ def estimate_of(
         derived = np.sqrt(np.maximum(np.diag(derived_covariance(phi, covariance)), 0.0))
         consistent = check_consistency(phi).consistent
     else:
-        values, derived = _derived_part(phi, covariance, known)
+        values, derived = derived_part(phi, covariance, known)
         center, inertia = frozen(values[1:4]), frozen(_matrix(values[4:]))
         moments = values[[4, 7, 9]]
         consistent = not (values[0] <= 0.0 or (moments[np.isfinite(moments)] < 0.0).any())
@@ -197,7 +197,7 @@ def derived_known(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.array([mass, *(mass & moments), *inertia])
 
 
-def _derived_part(phi: FloatArray, covariance: FloatArray, known: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+def derived_part(phi: FloatArray, covariance: FloatArray, known: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
     """Mass, centre of mass and inertia about it (10,), and their standard deviations; NaN where they are not known."""
     values, deviations = np.full(10, np.nan), np.full(10, np.nan)
     if not known[0]:

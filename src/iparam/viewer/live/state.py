@@ -15,7 +15,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.estimation.estimate import Estimate
-from iparam.estimation.online.identifier import OnlineEstimate
+from iparam.estimation.online.estimate import OnlineEstimate
 from iparam.rounding import NORMAL_95
 
 EVERY = 0.1
@@ -200,8 +200,9 @@ def history_row(time: float, estimate: OnlineEstimate | None) -> FloatArray:
     row = np.full(9, np.nan)
     row[0] = time
     if estimate is not None:
-        half = NORMAL_95 * estimate.derived_deviation
+        values, deviations = estimate.derived
+        half = NORMAL_95 * deviations
         if 0.0 < half[0] < 0.5 * abs(estimate.mass):
             row[1:3] = estimate.mass, half[0]
-            row[3:6], row[6:9] = estimate.phi[1:4] / estimate.phi[0], half[1:4]
+            row[3:6], row[6:9] = values[1:4], half[1:4]
     return row

@@ -17,18 +17,20 @@ from iparam.bridges.ros2.backend import (
 from iparam.bridges.ros2.diagnostics import StreamDiagnostics
 from iparam.bridges.ros2.input_node import InputNode, SampleInput
 from iparam.bridges.ros2.joint_motion_filter import JointMotionFilter
-from iparam.bridges.ros2.messages import body_of, wrench_of, write_wrench
+from iparam.bridges.ros2.messages import body_values, wrench_of, write_wrench
 from iparam.bridges.ros2.nodes.live_compensation import LiveCompensation
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter, declare
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
 from iparam.bridges.ros2.sample_matcher import SampleMatcher
 from iparam.errors import InputError, IparamError
 from iparam.estimation.assessment.applicability import check_frame, compare_arm
-from iparam.estimation.estimate import Estimate
+from iparam.estimation.estimate import Estimate, grouped_names
 from iparam.printable import printable
 from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
+from iparam.spatial.parameters import InertialParameters
+from iparam.spatial.phi import inertia_matrix
 
 PARAMETERS = (
     *ROBOT,
@@ -73,6 +75,7 @@ class CompensationNode(Node):
             zero_pose=pose or None,
         )
         self._withdrawn = False
+        self._missing: tuple[str, ...] = ()
         self._subtract_bias: bool = values["subtract_bias"]
         self._accept_refuted: bool = values["accept_refuted"]
         if values["result"]:
@@ -125,10 +128,12 @@ class CompensationNode(Node):
                 self._live.forget_load()
                 self._withdrawn = True
                 return
-            body = body_of(message)
-            if not body.mass > 0.0:
-                raise InputError(f"no body has a mass of {body.mass:.4g} kg: the inertia that came is left out")
-            self._live.set_load(body.phi)
+            values = body_values(message)
+            if not values[0] > 0.0:
+                raise InputError(f"no body has a mass of {values[0]:.4g} kg: the inertia that came is left out")
+            self._missing = grouped_names(np.isnan(values))
+            usable = np.nan_to_num(values, nan=0.0)
+            self._live.set_load(InertialParameters(usable[0], usable[1:4], inertia_matrix(usable[4:])).phi)
             self._withdrawn = False
         except IparamError as error:
             self.get_logger().error(printable(str(error)), throttle_duration_sec=5.0)
@@ -148,6 +153,8 @@ class CompensationNode(Node):
 
     def _report(self) -> None:
         remark = "" if self._live.loaded else "no load yet: nothing came on the topic inertia"
+        if self._missing and self._live.loaded:
+            remark = f"of the load, {', '.join(self._missing)} not known yet: what that takes stays in the wrench"
         if self._withdrawn:
             remark = "no load: the one on the topic inertia was withdrawn, because it is refuted"
         values: dict[str, object] = {"without_load": self._live.without_load, "settling": self._live.settling}

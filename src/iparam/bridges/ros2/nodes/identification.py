@@ -40,8 +40,9 @@ from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParamet
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
 from iparam.errors import InputError, IparamError
 from iparam.estimation.errors import IdentificationError
-from iparam.estimation.estimate import Estimate, Refutation
-from iparam.estimation.online.identifier import OnlineEstimate, OnlineSettings
+from iparam.estimation.estimate import DERIVED_NAMES, Estimate, Refutation, grouped_names
+from iparam.estimation.online.estimate import OnlineEstimate
+from iparam.estimation.online.identifier import OnlineSettings
 from iparam.estimation.online.result import OnlineQuality
 from iparam.files.kind import FileKind, check_target
 from iparam.motion.joint_process import JointProcess
@@ -62,6 +63,7 @@ class LoadPublisher:
         phi, size = ",".join(PARAMETER_NAMES), len(PARAMETER_NAMES)
         self._frame = frame
         self._inertia, self._bias = InertiaStamped(), WrenchStamped()
+        self._deviation = array_message(np.zeros(size), [",".join(DERIVED_NAMES)])
         self._covariance = array_message(np.zeros((size, size)), [phi, phi])
         self._quality = array_message(np.zeros(len(OnlineQuality._fields)), [",".join(OnlineQuality._fields)])
 
@@ -69,6 +71,7 @@ class LoadPublisher:
             return node.create_publisher(kind, topic, OUTPUT_QOS, event_callbacks=QUIET)
 
         self._to_inertia = publisher(InertiaStamped, "inertia")
+        self._to_deviation = publisher(Float64MultiArray, "inertia_deviation")
         self._to_covariance = publisher(Float64MultiArray, "inertia_covariance")
         self._to_quality = publisher(Float64MultiArray, "inertia_quality")
         self._to_bias = publisher(WrenchStamped, "sensor_bias")
@@ -76,8 +79,11 @@ class LoadPublisher:
     def estimate(self, stamp: int, estimate: OnlineEstimate) -> None:
         """Publish an estimate at a stamp [ns]."""
         write_stamp(self._inertia.header, stamp, self._frame)
-        write_body(self._inertia.inertia, estimate.parameters)
+        values, deviations = estimate.derived
+        write_body(self._inertia.inertia, values)
         self._to_inertia.publish(self._inertia)
+        write_values(self._deviation, deviations)
+        self._to_deviation.publish(self._deviation)
         write_values(self._covariance, estimate.covariance_phi)
         self._to_covariance.publish(self._covariance)
         if estimate.sensor_bias is not None:
@@ -251,6 +257,7 @@ class IdentificationNode(Node):
         if estimate is not None:
             left = live.without_known(estimate)
             values |= {"mass_kg": left.mass, "mass_deviation_kg": float(np.sqrt(left.covariance_phi[0, 0]))}
+            values["known"] = ", ".join(grouped_names(np.isfinite(left.derived[0]))) or "nothing"
         refuted, verdict = self._refutation, live.verdict
         if verdict is not None:
             values |= {"refuted": refuted is not None, "residual_by_noise": verdict.residual}

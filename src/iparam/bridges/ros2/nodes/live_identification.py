@@ -12,7 +12,8 @@ from iparam.bridges.ros2.stamped_buffer import PeriodEstimate
 from iparam.errors import InputError, IparamError
 from iparam.estimation.combination import combine_estimates, in_frame
 from iparam.estimation.estimate import Estimate, Refutation
-from iparam.estimation.online.identifier import OnlineEstimate, OnlineIdentifier, OnlineSettings
+from iparam.estimation.online.estimate import OnlineEstimate
+from iparam.estimation.online.identifier import OnlineIdentifier, OnlineSettings
 from iparam.estimation.online.result import OnlineQuality
 from iparam.recording.alignment import MAX_GAP
 from iparam.robot.model import Robot
@@ -33,12 +34,12 @@ JUDGE_EVERY = 200_000_000
 """Time between two judgements of the load: they take longer than a sample [ns]."""
 
 MOST_RESIDUAL = 2.0
-"""Residual in units of the stated noise up to which nothing is said."""
+"""Residual in units of the stated noise up to which nothing is said, and a part of a load may be published."""
 
 SURE = 3.0
 """Standard deviations by which the mass has to differ to call a change a grasp or a release."""
 
-LEAST_SAMPLES = 100
+LEAST_SAMPLES = 25
 """Samples of the new load before its mass is compared with the old one's."""
 
 
@@ -195,9 +196,10 @@ class LiveIdentification:
     def publishable(self, done: Processed) -> OnlineEstimate | None:
         """The load that may be published after a sample: one that a rigid body can have and that the samples do not
         refute; None if there is none, or nothing besides the known load. An estimate beyond the possible by no more
-        than noise is moved to the nearest possible one, as often as it is judged.
+        than noise is moved to the nearest possible one, as often as it is judged. What of it is not known yet is NaN;
+        its mass is.
         """
-        if done.estimate is None:
+        if done.estimate is None or np.isnan(done.estimate.mass):
             self.verdict, self._judged = None, None
             return None
         judged = self._judged is None or not 0 <= done.stamp - self._judged < JUDGE_EVERY
@@ -209,6 +211,8 @@ class LiveIdentification:
         self.empty = self._known is not None and left.mass < SURE * float(np.sqrt(left.covariance_phi[0, 0]))
         if self.empty:
             return None
+        if not left.complete:  # few samples fit many loads: they have to fit
+            return left.possible if self.verdict.residual <= MOST_RESIDUAL else None
         if is_physically_consistent(left.phi):
             return left
         return self._nearest(left) if judged else None
@@ -254,7 +258,7 @@ class LiveIdentification:
         self.used += 1
         change = None
         if identifier.restarts > restarts:
-            self.estimate = None
+            self.estimate, self.verdict, self._judged = None, None, None
             change = self._changed(sample.stamp, identifier.restarts, before)
         elif found is not None:
             self.estimate = found
