@@ -10,17 +10,21 @@ Kelly, ICRA 2023). Noise, errors and peers are that paper's; the peers are compu
 The tools' points have no unit of volume, so none of them knows a density. Noise of the accelerations is told to iparam,
 as a data sheet would; that of the wrench is found from the residuals.
 
-Payloads need no folder: invented loads of two parts on a UR5e that moves slowly, with the noise of its sensor.
+Payloads need no folder: invented loads of two parts on a UR5e that moves slowly, with the noise of its sensor; computed
+from regressors (payloads), or simulated in MuJoCo with a tool below 0.25 m/s, with an OBJ file as the shape, and
+identified as `iparam identify payload` does (mujoco).
 
     python benchmarks/bench_shape.py [FOLDER] [--part tools|wrong] [--seeds 10] [--levels low moderate high] [--each]
-    python benchmarks/bench_shape.py --part payloads [--seeds 200]
+    python benchmarks/bench_shape.py --part payloads|mujoco [--seeds 200]
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
+import itertools
 import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +47,7 @@ from iparam.estimation import (
 from iparam.estimation.shape.shape import part_phi
 from iparam.regressor.wrench import body_regressor
 from iparam.rounding import NORMAL_95
+from iparam.sensing.correction import Correction
 from iparam.spatial import inertia_entries
 
 NOISE = {  # of acceleration [m/s^2], angular acceleration [rad/s^2], force [N] and torque [N m]
@@ -360,16 +365,110 @@ def bench_payloads(count: int) -> None:
     print_table(title, header, [cells])
 
 
+SPEED = 0.25  # of the tool, and of all corners of the box around the loads where it is planned [m/s]
+AROUND = {"payload_size": (0.26, 0.26, 0.2), "payload_center": (0.0, 0.0, 0.1)}  # all invented loads fit in
+
+MOUNTING = Correction(gravity=(0.0, 0.0, -9.81), sensor_offset=(0.0, 0.0, 0.0), sensor_rotation=(0.0, 0.0, 0.0))
+"""What is known of the simulated arm: without it, the intervals hold a tilted base and a misplaced sensor, too."""
+
+
+@functools.cache
+def slow_motion(planned: bool) -> iparam.Trajectory:
+    """10 s of a UR5e that nobody near has to fear: a wrist that turns to and fro, or the best that the speed allows."""
+    robot = iparam.load_robot("ur5e")
+    if planned:
+        limits = iparam.trajectory.PlanningLimits(speed=SPEED)
+        conditions = iparam.trajectory.PlanConditions(limits=limits).changed(**AROUND)
+        problem = iparam.planning_problem(robot, conditions=conditions, criterion="d")
+        return iparam.optimize_excitation(problem, starts=1, workers=1).trajectory
+    home = np.array([0.0, -1.4, 1.5, -1.6, -1.5, 0.0])
+    size = np.zeros((6, 2))
+    size[3:, 0], size[3:, 1] = (0.7, 0.0, 0.5), (0.0, 0.4, 0.3)
+    found = iparam.WindowedFourierTrajectory(home, size, -0.7 * size[:, ::-1], base_freq=0.1, duration=10.0)
+    motion = found.sample(100.0)
+    twist = (iparam.jacobian(robot, motion.q) @ motion.dq[..., None])[..., 0]
+    assert np.linalg.norm(twist[:, 3:], axis=1).max() < SPEED
+    return found
+
+
+def write_obj(path: Path, shape: Shape) -> None:
+    """The boxes around the parts, one object each."""
+    lines, count = [], 0
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+    faces = [(1, 2, 4, 3), (5, 7, 8, 6), (1, 5, 6, 2), (3, 4, 8, 7), (1, 3, 7, 5), (2, 6, 8, 4)]
+    for part in shape.parts:
+        # Points are the middles of 8 x 8 x 8 cells.
+        low, high = part.points.min(axis=0), part.points.max(axis=0)
+        low, high = low - (high - low) / 14.0, high + (high - low) / 14.0
+        lines += [f"o {part.name}", *(f"v {x:.9f} {y:.9f} {z:.9f}" for x, y, z in low + corners * (high - low))]
+        lines += ["f " + " ".join(str(count + corner) for corner in face) for face in faces]
+        count += 8
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def simulated_load(planned: bool, varied: bool, index: int) -> tuple[float, float, FloatArray]:
+    """One load in MuJoCo: errors, interval and cover as in `with_and_without`; solid and in its place, or varied."""
+    rng = np.random.default_rng([2026, index])
+    shape, truth = invented_load(rng)
+    if not varied:
+        truth = shape.body(truth.mass, np.exp(rng.normal(0.0, 0.7, len(shape.parts))))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "part.obj"
+        write_obj(path, shape)
+        known = iparam.estimation.load_shape(path)
+    robot = iparam.load_robot("ur5e")
+    run = (
+        iparam.simulation.MujocoSimulator().load(robot, iparam.Payload.from_parameters(truth)).run(slow_motion(planned))
+    )
+    recording = iparam.noise_preset("ur5e").apply(run.recording, index)
+    found = iparam.identify_payload(recording, robot, ShapeEstimator(known), correction=MOUNTING)
+    alone = iparam.identify_payload(recording, robot, correction=MOUNTING)
+    largest = np.linalg.eigvalsh(truth.inertia_about_com)[-1]
+    half = np.nan_to_num(alone.standard_deviation.inertia_about_com, nan=np.inf).max()
+    return (
+        100.0 * float(np.abs(found.inertia_about_com - truth.inertia_about_com).max() / largest),
+        100.0 * NORMAL_95 * float(half / largest),
+        covered(found, truth),
+    )
+
+
+def bench_mujoco(count: int) -> None:
+    """Errors and coverage of loads that MuJoCo moves slowly."""
+    rows = []
+    for motion, load in itertools.product(("wrist to and fro", "planned"), ("varied, off by 1 mm", "solid, in place")):
+        work = functools.partial(simulated_load, motion == "planned", load.startswith("varied"))
+        with_it, without, inside = (np.array(values) for values in zip(*in_workers(work, range(count)), strict=True))
+        rows.append(
+            [
+                motion,
+                load,
+                f"{np.median(with_it):.1f}",
+                f"{np.quantile(with_it, 0.9):.1f}",
+                f"{100 * np.mean(with_it <= 5.0):.0f}",
+                f"{np.median(without):.0f}",
+                f"{100 * np.mean(inside):.1f}",
+                f"{100 * np.mean(inside, axis=0).min():.0f}",
+            ]
+        )
+        print(rows[-1], flush=True)
+    title = f"{count} loads each, MuJoCo, UR5e, 10 s, tool below {SPEED} m/s, noise ur5e; inertia in % of its largest"
+    header = ["motion", "loads", "largest error: median", "90 %", "within 5 %", "95 % interval without", "cover %"]
+    print_table(title, [*header, "least of ten"], rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", default=os.environ.get("IPARAM_DATA", ""))
-    parser.add_argument("--part", choices=("tools", "wrong", "payloads"), default="tools")
+    parser.add_argument("--part", choices=("tools", "wrong", "payloads", "mujoco"), default="tools")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--levels", nargs="+", choices=tuple(NOISE), default=list(NOISE))
     parser.add_argument("--each", action="store_true", help="print each tool, too")
     options = parser.parse_args()
     if options.part == "payloads":
         bench_payloads(options.seeds)
+        return
+    if options.part == "mujoco":
+        bench_mujoco(options.seeds)
         return
     files = sorted((Path(options.folder) / "workshop_tools").glob("*.npz"))
     if not options.folder or not files:

@@ -51,6 +51,7 @@ _HARMLESS = tuple(
         r"The second load states no standard deviations: it counts as known exactly, .*",  # as its giver said
         r"The inertia rests on the shape: .* and the intervals hold how far its densities and its place may be off\.",
         r"The data contradict the shape: .* It was left out: the result is that of the data alone\.",
+        r"The data contradict the shape: .* The intervals hold all of these\.",
         r".* Each is taken to be within \S+ % \(standard deviation\)\.",
     )
 )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 import iparam
 from iparam.arrays import FloatArray
 from iparam.estimation import Shape
 from iparam.estimation.shape.cells import shape_cells
+from iparam.estimation.shape.contradiction import LIKELIER
 from iparam.estimation.shape.density_model import DensityModel, Spread
-from iparam.estimation.shape.posterior import WRONG, DataRows, shape_posterior
+from iparam.estimation.shape.posterior import LARGEST_MOVE, WRONG, DataRows, shape_posterior
 from iparam.spatial import inertia_entries, is_physically_consistent
 
 AT_REST = np.array([1e-3, *[1e-4] * 3, *[np.inf] * 6])
@@ -104,3 +107,36 @@ def test_exact_data_and_a_known_density_do_no_harm(hammer: Shape) -> None:
     ratio = np.diag(sure.covariance)[4:] / np.diag(loose.covariance)[4:]
     assert ratio.max() < 1.2  # the place is as uncertain as before
     assert ratio.min() < 0.5
+
+
+def test_a_shape_that_is_a_little_wrong_moves_no_more_than_good_data_allow(hammer: Shape) -> None:
+    """Nobody can notice it; so it must not cost more than a fifth of the error, and it would cost twice that."""
+    body = hammer.body(0.6, [1.0, 5.0])
+    larger = hammer.deformed(np.diag([1.03, 1.03, 1.03, 1.0]))
+    rows = rows_of(body, PRECISE, np.random.default_rng(3))
+    for shape in (hammer, larger):
+        found = shape_posterior(shape, rows, 0.6)
+        left = rows.rows @ found.phi - rows.values
+        assert np.linalg.norm(left) <= np.sqrt(10.0) * LARGEST_MOVE + 1e-6
+        assert (np.diag(found.covariance) > (0.5 * PRECISE) ** 2).all()
+        assert is_physically_consistent(found.phi)
+    silent = rows_of(body, np.array([1e-3, *[1e-4] * 3, *[3e-3] * 6]), np.random.default_rng(4))
+    found = shape_posterior(hammer, silent, 0.6)
+    assert np.abs(errors(found.phi, body)).max() < 0.1
+    assert np.abs(silent.rows[4:] @ found.phi - silent.values[4:]).max() > LARGEST_MOVE  # the shape won
+
+
+def test_a_heavy_end_is_not_one_of_solid_parts(hammer: Shape) -> None:
+    ends = []
+    for part in hammer.parts:
+        along = part.points[:, 1] - part.points[:, 1].mean()
+        ends.append(np.exp(2.5 * along / np.abs(along).max()))
+    uneven = Shape(
+        tuple(
+            dataclasses.replace(part, volumes=part.volumes * end) for part, end in zip(hammer.parts, ends, strict=True)
+        )
+    )
+    found = shape_posterior(hammer, rows_of(uneven.body(0.6), PRECISE, np.random.default_rng(1)), 0.6)
+    assert found.unlikely > LIKELIER
+    solid = shape_posterior(hammer, rows_of(hammer.body(0.6, [1.0, 5.0]), PRECISE, np.random.default_rng(1)), 0.6)
+    assert solid.unlikely < LIKELIER

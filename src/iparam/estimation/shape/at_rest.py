@@ -8,9 +8,9 @@ import numpy as np
 
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
-from iparam.estimation.shape.contradiction import contradiction
+from iparam.estimation.shape.contradiction import LIKELIER, UNEVEN, contradiction
 from iparam.estimation.shape.data_rows import known_rows
-from iparam.estimation.shape.estimator import METHOD, data_share, reliance
+from iparam.estimation.shape.estimator import HELD, METHOD, data_share, reliance
 from iparam.estimation.shape.posterior import WRONG, shape_posterior
 from iparam.estimation.shape.shape import Shape
 from iparam.estimation.static.identify import StaticEstimate
@@ -38,6 +38,8 @@ def with_shape(static: StaticEstimate, shape: Shape) -> Estimate:
     warnings = [*static.warnings, *reliance(share)]
     if not shape.vague and found.wrong > WRONG:
         warnings.insert(0, f"{contradiction(found, '')} Its intervals hold that it is wrong.")
+    elif not shape.vague and found.unlikely > LIKELIER:
+        warnings.insert(0, f"{contradiction(found, UNEVEN)} {HELD}")
     deviations = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
     estimate = estimate_of(
         f"{METHOD} at rest",

@@ -21,6 +21,11 @@ some fourteen are compared, and a right shape must not be suspected."""
 SCALES = (2.0 / 3.0, 5.0 / 6.0, 1.2, 1.5)
 """Wrong scales that are tried."""
 
+UNEVEN = (
+    "Hollow or uneven parts would explain them, surfaces that are off by far more than the tolerance, or another "
+    "shape: is it the right file, in the right place and unit?"
+)
+
 _NAMES = (
     "a mass",
     *(f"a centre of mass along {axis}" for axis in "xyz"),
@@ -62,7 +67,7 @@ def contradiction(found: ShapePosterior, likelier: str) -> str:
     factor, unit = _UNITS[index]
     return (
         f"The data contradict the shape: they show {_NAMES[index]} of {factor * shown[index]:.4g} {unit}, and the "
-        f"shape, with the densities that fit best, has {factor * possible[index]:.4g} {unit}. "
+        f"shape, of solid parts with the densities that fit best, has {factor * possible[index]:.4g} {unit}. "
         f"{likelier or 'Is it the right file, in the right place?'}"
     )
 

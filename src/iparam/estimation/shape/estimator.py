@@ -16,7 +16,7 @@ from iparam.estimation.estimators.estimator import Estimator
 from iparam.estimation.payload.estimate_assembly import assemble_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import require_identifiable
-from iparam.estimation.shape.contradiction import contradiction, likelier_shape
+from iparam.estimation.shape.contradiction import LIKELIER, UNEVEN, contradiction, likelier_shape
 from iparam.estimation.shape.data_rows import WeightedData, known_rows, weighted_data
 from iparam.estimation.shape.posterior import WRONG, DataRows, ShapePosterior, shape_posterior
 from iparam.estimation.shape.shape import Shape
@@ -24,6 +24,8 @@ from iparam.estimation.static.slow_motion import slow_motion_estimate
 from iparam.rounding import NORMAL_95
 
 METHOD = "shape"
+
+HELD = "The intervals hold all of these."
 
 SURE = 3.0
 """Standard deviations from which a negative mass is believed."""
@@ -62,7 +64,8 @@ class ShapeEstimator(Estimator):
             likelier = likelier_shape(self.shape, data.rows, mass)
         if wrong or likelier:
             return self._without_shape(problem, data, found, contradiction(found, likelier))
-        return self._assembled(problem, data, found, ())
+        doubt = () if self.shape.vague or found.unlikely <= LIKELIER else (f"{contradiction(found, UNEVEN)} {HELD}",)
+        return self._assembled(problem, data, found, doubt)
 
     def _data(self, problem: PayloadProblem) -> WeightedData:
         guess = self.shape.body(_weighed_mass(problem)).phi

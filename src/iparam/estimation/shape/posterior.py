@@ -18,9 +18,11 @@ from itertools import product
 import numpy as np
 
 from iparam.arrays import FloatArray
+from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.estimation.shape.cells import shape_cells
 from iparam.estimation.shape.density_model import DensityModel, Spread, nearest_unknowns
 from iparam.estimation.shape.shape import Shape
+from iparam.spatial.consistency import is_physically_consistent
 
 PARTS = (0.1, 0.35, 1.2)
 """Standard deviations that are tried for the logarithm of parts' densities: alloys of a metal, kinds of plastic, and
@@ -45,6 +47,18 @@ MOST_PRECISE = 1e4
 
 WRONG = 0.5
 """Probability of the last of `SURFACES` from which on the data contradict the shape."""
+
+SOLID = 0.1
+"""The most of `WITHIN` that a solid part has."""
+
+LARGEST_MOVE = 2.0 / 3.0
+"""Standard deviations of the data by which a shape may move what they determine: a wrong shape that nobody noticed then
+makes its error no more than sqrt(1 + 4/9) = 1.2 times that of the data alone, and a right one still takes away
+half of it (the limited translation of Efron and Morris 1971)."""
+
+DETERMINED = 30.0
+"""How many times more precise than the shape at its widest, which may be wrong by more than all of an inertia, the data
+are in a direction that they determine by themselves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +89,9 @@ class ShapePosterior:
         samples: (S, 10) of phi.
         densities: (parts, 2) mean and standard deviation of each part's density [kg/m^3].
         wrong: probability that the shape is wrong by far more than its tolerance.
-        misfit: root mean square of what the shape, as right as it is stated to be, leaves of the data, in standard
-            deviations.
-        stated: (10,) phi that fits the data best with the shape as right as it is stated to be.
+        unlikely: logarithm of how much less probable the data are with solid parts in their places, each of one
+            density, than with what explains them best.
+        stated: (10,) phi that fits the data best with such parts.
     """
 
     phi: FloatArray
@@ -85,7 +99,7 @@ class ShapePosterior:
     samples: FloatArray
     densities: FloatArray
     wrong: float
-    misfit: float
+    unlikely: float
     stated: FloatArray
 
 
@@ -111,8 +125,9 @@ def shape_posterior(shape: Shape, data: DataRows, mass: float, *, trusted: bool 
     weight = np.exp(evidence - evidence.max())
     weight /= weight.sum()
     surfaces = np.array([spread.surface for spread in spreads])
-    first = np.flatnonzero(surfaces == surfaces.min())
-    stated = first[np.argmax(evidence[first])]
+    within = np.array([spread.within for spread in spreads])
+    solid = np.flatnonzero((surfaces == surfaces.min()) & (within <= max(SOLID, within.min())))
+    stated = solid[np.argmax((evidence - prior)[solid])]
     wrong = 0.0 if trusted or shape.vague else float(weight[surfaces == surfaces.max()].sum())
     rng = np.random.default_rng(0)
     chosen = np.repeat(np.arange(len(spreads)), _shares(weight, SAMPLES))
@@ -122,16 +137,43 @@ def shape_posterior(shape: Shape, data: DataRows, mass: float, *, trusted: bool 
     z, sampled, _, _ = nearest_unknowns(model, scales[chosen], start, rows, noisy)
     samples = sampled @ unit.T
     densities = model.densities((z * scales[chosen])[:, :])
-    left = phi[stated] @ rows.T - target
+    mean, covariance = _limited(sampled.mean(axis=0), np.cov(sampled.T), rows, target, A[-1] @ A[-1].T)
     return ShapePosterior(
-        samples.mean(axis=0),
-        np.cov(samples.T),
+        unit @ mean,
+        unit @ covariance @ unit.T,
         samples,
         np.column_stack([densities.mean(axis=0), densities.std(axis=0)]),
         wrong,
-        float(np.sqrt(np.mean(left**2))),
+        float(np.max(evidence - prior) - (evidence - prior)[stated]),
         unit @ phi[stated],
     )
+
+
+def _limited(
+    phi: FloatArray, covariance: FloatArray, rows: FloatArray, target: FloatArray, wide: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """What data and shape give, moved by the shape no farther from what the data determine than `LARGEST_MOVE`.
+
+    Args:
+        phi, covariance: (10,) and (10, 10) of data and shape, in units of the load.
+        rows: (r, 10) of the data, in the same units; target: (r,) what they give.
+        wide: (r, r) covariance of the rows by the shape at its widest.
+    """
+    spread, turn = np.linalg.eigh(wide)
+    along, wanted = turn.T @ rows, turn.T @ target
+    moved = along @ phi - wanted
+    most = LARGEST_MOVE * np.maximum(1.0, DETERMINED**2 / np.maximum(spread, 1e-12))
+    back = np.clip(moved, -most, most) - moved
+    if not back.any():
+        return phi, covariance
+    across = np.linalg.pinv(along).T  # (r, 10) what changes one of the rows alone
+    # Where the data win, their deviation is the one to state.
+    own = np.einsum("ri,ij,rj->r", along, covariance, along)
+    added = np.where(back != 0.0, np.maximum(1.0 - own, 0.0), 0.0)
+    free, doubt = phi + back @ across, covariance + (across.T * added) @ across
+    if not is_physically_consistent(free):
+        free = nearest_consistent(free, np.linalg.inv(doubt + 1e-12 * np.diag(np.diag(doubt))))
+    return free, doubt
 
 
 def log_evidence(shape: Shape, data: DataRows, mass: float) -> float:
