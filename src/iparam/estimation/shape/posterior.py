@@ -172,7 +172,8 @@ def _limited(
     added = np.where(back != 0.0, np.maximum(1.0 - own, 0.0), 0.0)
     free, doubt = phi + back @ across, covariance + (across.T * added) @ across
     if not is_physically_consistent(free):
-        free = nearest_consistent(free, np.linalg.inv(doubt + 1e-12 * np.diag(np.diag(doubt))))
+        inverse = np.linalg.inv(doubt + 1e-12 * np.diag(np.diag(doubt)))
+        free = nearest_consistent(free, np.asarray(inverse, dtype=np.float64))
     return free, doubt
 
 
