@@ -50,6 +50,7 @@ def practise(clock: str, host: str, runs: int, folder: Path) -> list[dict[str, o
             )
             row: dict[str, object] = {"clock": clock, "run": number, "exit": done.returncode}
             row["seconds"] = round(time.monotonic() - begun, 1)
+            row["load"] = round(os.getloadavg()[0], 1)
             if done.returncode == 0:
                 recording = iparam.Recording.load(output)
                 estimate = iparam.identify_payload(recording)
@@ -82,13 +83,17 @@ def main() -> None:
         for process in busy:
             process.kill()
             process.wait()
-    print(f"{given.load} computing processes beside them on {os.cpu_count()} cores; default guards, 4 s of motion")
-    print(f"{'clock':10} {'played':>8} {'mass, least to most [kg]':>28} {'seconds a run':>16}")
+    print(
+        f"{given.load} computing processes of its own beside them, {os.cpu_count()} cores; default guards, 4 s motion"
+    )
+    print(f"{'clock':10} {'played':>8} {'mass, least to most [kg]':>28} {'seconds a run':>16} {'load average':>14}")
     for clock, rows in found.items():
         masses = [float(str(row["mass"])) for row in rows if "mass" in row]
         span = f"{min(masses):.4f} to {max(masses):.4f}" if masses else "-"
         seconds = sum(float(str(row["seconds"])) for row in rows) / len(rows)
-        print(f"{clock:10} {f'{len(masses)}/{len(rows)}':>8} {span:>28} {seconds:>16.1f}")
+        loads = [float(str(row["load"])) for row in rows]
+        load = f"{min(loads):.1f} to {max(loads):.1f}"
+        print(f"{clock:10} {f'{len(masses)}/{len(rows)}':>8} {span:>28} {seconds:>16.1f} {load:>14}")
 
 
 if __name__ == "__main__":

@@ -51,6 +51,7 @@ class Entry:
 COMMANDS = (
     Entry("demo", "iparam.cli.demo:Demo", "the whole job in MuJoCo: plan, move, identify, report"),
     Entry("robots", "iparam.cli.robots:Robots", "the robots known by name, or one in detail"),
+    Entry("setup", "iparam.cli.runs.setup:WriteSetup", "write down arm, mounting, sensor and gripper, once"),
     Entry("kinematics compute", "iparam.cli.kinematics.compute:Compute", "pose, velocity and acceleration of the tool"),
     Entry("kinematics batch", "iparam.cli.kinematics.batch:Batch", "the same for a whole trajectory file"),
     Entry("dynamics compute", "iparam.cli.dynamics:Compute", "joint torques of a motion, and where they come from"),
@@ -111,6 +112,7 @@ motion and force data.
 _FOOTER = """
   iparam COMMAND --help   its options and an example
   iparam --version        the version
+  --setup FILE            with any command: its options from a file of 'iparam setup'
   --debug                 with any command: show the traceback of an error
 
 Example:

@@ -29,6 +29,7 @@ BROKEN_PIPE = 141  # 128 + SIGPIPE
 LEAST_COLUMNS = 20
 """That help and complaints are laid out for: in fewer than six tyro never finds the end of a line."""
 
+_SETUP_HINT = "--setup FILE, written by 'iparam setup', gives the options that it knows."
 _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of malloc.h
 
 
@@ -99,22 +100,21 @@ def _run(arguments: list[str]) -> None:
     speak_for(command_type)
     import tyro  # here, because neither the list of commands nor the version needs it
 
-    from iparam.cli.console.option_values import registry
+    from iparam.cli.console import option_values, setup_option, written_files
 
+    rest = setup_option.with_setup(rest, command_type)
     if shutil.get_terminal_size().columns < LEAST_COLUMNS:
         os.environ["COLUMNS"] = str(LEAST_COLUMNS)
     parse = functools.partial(
         tyro.cli,
         command_type,
         prog=f"iparam {entry.name}",
-        description=inspect.cleandoc(command_type.__doc__ or ""),
+        description=f"{inspect.cleandoc(command_type.__doc__ or '')}\n\n{_SETUP_HINT}",
         config=(tyro.conf.FlagCreatePairsOff,),
-        registry=registry(),
+        registry=option_values.registry(),
     )
     command = _parsed(parse, rest)
-    from iparam.cli.console.written_files import check_outputs
-
-    check_outputs(command)
+    written_files.check_outputs(command)
     command.run()
 
 

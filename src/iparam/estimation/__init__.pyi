@@ -15,6 +15,7 @@ from .assessment.verification import verify_estimate as verify_estimate
 from .checkup.check import Check as Check
 from .checkup.check import Checkup as Checkup
 from .checkup.examination import examine_recording as examine_recording
+from .checkup.setup_check import check_setup as check_setup
 from .combination import combine_estimates as combine_estimates
 from .corrections.sensor_calibration import SensorCalibration as SensorCalibration
 from .corrections.sensor_calibration import calibrate_sensor as calibrate_sensor

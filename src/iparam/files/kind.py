@@ -41,6 +41,7 @@ class FileKind(StrEnum):
     BAG = "a bag"
     FLEET = "a table of a fleet"
     STUDY = "a table of a study"
+    SETUP = "a setup"
 
 
 _FORMATS = {
@@ -57,6 +58,7 @@ _FORMATS = {
     b"iparam-load": FileKind.EXPORTED_LOAD,
     b"iparam-fleet": FileKind.FLEET,
     b"iparam-study": FileKind.STUDY,
+    b"iparam-setup": FileKind.SETUP,
 }
 _EXPORTS = {
     b"<mujocoinclude>": FileKind.EXPORTED_MJCF,
@@ -75,6 +77,7 @@ _STATES_HEADER = re.compile(rb"time,x,y,z,qx,qy,qz,qw,")
 _RECORDING_HEADER = re.compile(
     rb"time(,((tcp_|raw_)?[ft][xyz]|[agw][xyz]|al[xyz]|q[wxyz]|[A-Za-z_]\w*[0-9]))+\r?(\n|$)"
 )
+_TOML_FORMAT = re.compile(rb'format\s*=\s*"(iparam-[a-z-]+)/[0-9]+"')
 _JSON_FORMAT = re.compile(rb'\{\s*"format"\s*:\s*"(iparam-[a-z-]+)/[0-9]+"')
 _PARQUET_FORMAT = re.compile(rb"(iparam-[a-z-]+)/[0-9]+")
 _PARQUET = b"PAR1"
@@ -157,7 +160,7 @@ def _is_printed_to(status: os.stat_result) -> bool:
 
 
 def _kind_of_text(head: bytes, rest: bytes) -> FileKind | None:
-    stated = _JSON_FORMAT.match(head)
+    stated = _JSON_FORMAT.match(head) or _TOML_FORMAT.match(head)
     if stated:
         return _FORMATS.get(stated[1])
     if _STATES_HEADER.match(head):

@@ -193,6 +193,8 @@ LINES = (
         codes=(0, 1),
     ),
     Line("doctor", "@run.parquet --robot @arm.urdf", codes=(0, 1)),
+    Line("doctor", "@run.csv --setup @setup.toml", codes=(0, 1)),
+    Line("setup", "--robot @arm.urdf --sensor @sensor.json --gripper @result.json --output >made.toml", quick=True),
     Line("doctor", "@run.csv --robot ur5e --sensor @sensor.json --json", codes=(0, 1)),
     Line("calibrate sensor", "@run.parquet --known-load @truth.json --robot @arm.urdf --output >sensor.json"),
     Line(

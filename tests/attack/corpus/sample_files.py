@@ -50,6 +50,7 @@ SAMPLES = {
     "log.db3.zstd": "bag",
     "ros1.bag": "bag",
     "params.yaml": "parameters",
+    "setup.toml": "setup",
 }
 """Name of a sample -> its kind. Those of a kind are read by the same arguments of the same commands."""
 
@@ -118,6 +119,7 @@ def make_samples(folder: Path) -> None:
         _write_meshes()
         _write_states()
         _write_bags()
+        command("setup", "--robot", "ur5e", "--gravity", "9.81", "--sensor-rotation", "0", "0", "0")
         parameters = {"robot": "ur5e", "result": "result.json"}
         Path("params.yaml").write_text(json.dumps({"/**": {"ros__parameters": parameters}}), encoding="utf-8")
     missing = [name for name in SAMPLES if not (folder / name).exists()]

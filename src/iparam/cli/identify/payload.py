@@ -25,7 +25,7 @@ from iparam.cli.console.printing import (
 )
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.correction import CorrectedRunOptions
-from iparam.cli.options.payload import read_load
+from iparam.cli.options.payload import read_load, read_result
 from iparam.cli.options.recorded_run import Motion, motion_source, note_further
 from iparam.cli.options.shape import ShapeOptions
 from iparam.errors import InputError
@@ -64,6 +64,8 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
     """A second recording with the orientation of the sensor, stamped by the same clock, its columns named."""
     static: Annotated[bool, arg(help_behavior_hint="")] = False
     """Use the rests only: mass, centre of mass and bias; the inertia with a --shape only."""
+    gripper: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """Load of the gripper alone: what it holds is printed besides the whole, which --output keeps: .json."""
     output: Annotated[
         Path | None,
         arg(metavar="FILE", help_behavior_hint="(default: not written)"),
@@ -86,6 +88,8 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
             self._refuse_options_of_motion()
         if self.prior is not None and not self._takes_prior():
             raise InputError("--prior needs --method logchol")
+        if self.gripper is not None and (self.method == "all" or (self.static and not self.names_shape)):
+            note(f"--gripper {self.gripper}: what it holds is told for one method and a motion, so not here")
         if self.names_shape and self.method != "consistent":
             raise InputError(f"a shape is a method of its own: leave --method {self.method} out, or the shape")
         shape = self.known_shape()
@@ -112,11 +116,25 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
             estimate.save(self.output)
         say_refuted(estimate)
         note_further(estimate.warnings, recording)
+        held = self._held(estimate, robot)
         if self.json:
-            print_json(estimate.to_document())
+            print_json({**estimate.to_document(), **({} if held is None else {"held": held.to_document()})})
         else:
             print_estimate(estimate, self.output)
+            if held is not None:
+                print_line()
+                print_line(f"What the gripper holds ({self.gripper} taken away):")
+                print_estimate(held, None)
         fail_refuted(estimate, self.output)
+
+    def _held(self, estimate: iparam.Estimate, robot: Robot | None) -> iparam.Estimate | None:
+        """The load without the gripper; None without one, or where there is no load to believe."""
+        if self.gripper is None or estimate.refutation is not None:
+            return None
+        gripper, frame = read_result(self.gripper)
+        held = iparam.combine_estimates(estimate, gripper, minus=True, robot=robot, frame=frame or estimate.frame)
+        note_further(held.warnings)
+        return held
 
     def _load(self) -> tuple[Recording, Robot | None]:
         """The recording, and its arm unless it tells the sensor's own motion."""

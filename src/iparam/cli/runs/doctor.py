@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +15,13 @@ import iparam
 from iparam.cli.console.option_names import in_options
 from iparam.cli.console.printing import AsJson, print_json, print_line
 from iparam.cli.options.correction import CorrectedRunOptions
+from iparam.cli.options.payload import read_load
 from iparam.cli.options.recorded_run import Motion, motion_source
 from iparam.errors import IparamError
 from iparam.printable import printable
 
 if TYPE_CHECKING:
-    from iparam.estimation.checkup.check import Checkup
+    from iparam.estimation.checkup.check import Check, Checkup
 
 _COLORS = {"green": "\x1b[32m", "amber": "\x1b[33m", "red": "\x1b[31m"}
 _WIDTH, _LEVEL, _NAME = 80, 7, 12
@@ -34,11 +36,14 @@ class Doctor(CorrectedRunOptions):
     Example:
       iparam doctor run.parquet
       iparam doctor run.csv --robot ur5e --sensor-rotation 0 0 90
+      iparam doctor run.parquet --setup setup.toml
     """
 
     recording: Positional[Annotated[Path, arg(metavar="FILE")]]
     """The recording: .parquet, .csv, .npz or .mat."""
     motion: Motion = "kalman"
+    setup: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: none)")] = None
+    """Options from a file of 'iparam setup', which is held against the recording: .toml."""
     json: AsJson = False
 
     def run(self) -> None:
@@ -47,6 +52,8 @@ class Doctor(CorrectedRunOptions):
         found = iparam.estimation.examine_recording(
             recording, robot, motion=motion_source(self.motion), correction=self.correction()
         )
+        if self.setup is not None:
+            found = dataclasses.replace(found, checks=(*found.checks, self._setup_check(self.setup, found, recording)))
         if self.json:
             print_json({"recording": str(self.recording), **found.to_document()})
         else:
@@ -56,6 +63,11 @@ class Doctor(CorrectedRunOptions):
             raise IparamError(
                 f"{count} check{'s are' if count > 1 else ' is'} red: do not believe a load from this run"
             )
+
+    def _setup_check(self, path: Path, found: Checkup, recording: iparam.Recording) -> Check:
+        setup = iparam.sensing.Setup.load(path)
+        gripper = None if setup.gripper is None else read_load(setup.gripper, None)[0]
+        return iparam.estimation.check_setup(setup, found, recording, gripper, str(path))
 
     def _report(self, found: Checkup) -> None:
         color = sys.stdout.isatty()

@@ -1,0 +1,101 @@
+"""`--setup FILE`, which every command takes: the one place where a `setup.toml` and the options of a command meet.
+
+The file gives the options that the command has and that were not given. What is given wins, along with what belongs to
+it: with another --robot the setup's tip says nothing, with --gravity its mounting does not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+
+from tyro.conf import Positional
+
+import iparam
+from iparam.cli.console.printing import note
+from iparam.errors import InputError
+
+if TYPE_CHECKING:
+    from iparam.cli.command_table import Command
+
+OPTION = "--setup"
+
+_SETTLES = {
+    "robot": ("tip", "base"),
+    "mounting": ("gravity",),
+    "gravity": ("mounting",),
+    "wrench_scale": ("sensor",),
+}
+"""Options that, given, leave nothing for others to say."""
+
+_OF_LOGS = {"sensor_rotation", "sensor_offset", "measures", "wrench_frame", "sensor"}
+"""What a sensor's entries are about is a log as it was written: for the commands that put one right, all of them."""
+
+_OF_ROBOT = {"tip", "base"}
+_AT_REST = "--static"
+
+
+def with_setup(arguments: list[str], command_type: type[Command]) -> list[str]:
+    """The arguments with the options that a setup among them gives, and without it."""
+    path, rest = _taken(arguments)
+    if path is None:
+        return rest
+    setup = iparam.sensing.Setup.load(path)
+    own = {field.name for field in dataclasses.fields(command_type)}
+    given = {word.split("=")[0].lstrip("-").replace("-", "_") for word in rest if word.startswith("--")}
+    settled = {other for name in given for other in _SETTLES.get(name, ())}
+    taken: list[str] = []
+    for name, words in setup.options.items():
+        if name in given | settled or not _takes(command_type, name, words):
+            continue
+        if name in _OF_ROBOT and "--robot" not in taken:  # of whose description they are
+            continue
+        if name == "bias" and _AT_REST in rest:  # rests always have their bias estimated
+            continue
+        taken += [f"--{name.replace('_', '-')}", *words]
+    note(f"from {path}: {shlex.join(taken)}" if taken else f"nothing of {path} concerns this command")
+    return [*rest, *taken, *([OPTION, str(path)] if "setup" in own else [])]
+
+
+def _taken(arguments: list[str]) -> tuple[Path | None, list[str]]:
+    """The path that --setup gives, and the other arguments."""
+    rest: list[str] = []
+    path: Path | None = None
+    words = iter(arguments)
+    for word in words:
+        name, joined, value = word.partition("=")
+        if name != OPTION:
+            rest.append(word)
+            continue
+        if path is not None:
+            raise InputError(f"{OPTION} is given twice: one setup holds for a command")
+        value = value if joined else next(words, "")
+        if not value or value.startswith("--"):
+            raise InputError(f"{OPTION} needs a file, as 'iparam setup' writes it")
+        path = Path(value)
+    return path, rest
+
+
+def _takes(command_type: type[Command], name: str, words: tuple[str, ...]) -> bool:
+    """Whether a command has an option that means what a setup's entry of that name does."""
+    hints = get_type_hints(command_type, include_extras=True)
+    if name not in hints or (name in _OF_LOGS and "sensor_rotation" not in hints):
+        return False
+    if _positional(hints[name]):
+        return False
+    choices = [one for kind in _kinds(hints[name]) if get_origin(kind) is Literal for one in get_args(kind)]
+    return not choices or words[0] in choices
+
+
+def _kinds(hint: Any) -> Iterator[Any]:
+    yield hint
+    for inner in get_args(hint):
+        yield from _kinds(inner)
+
+
+def _positional(hint: Any) -> bool:
+    marks = set(getattr(Positional[str], "__metadata__", ()))
+    return any(mark in marks for kind in _kinds(hint) for mark in getattr(kind, "__metadata__", ()))
