@@ -73,7 +73,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         ([], "no command given"),
         (["--nonsense"], "unknown option '--nonsense'"),
         (["kinematic"], "did you mean 'kinematics'?"),
-        (["fly"], "known: demo, robots, kinematics, dynamics"),
+        (["fly"], "known: demo, robots, setup, kinematics, dynamics"),
         (["fly", "--help"], "unknown command 'fly'"),
         (["kinematics"], "needs a command: compute, batch"),
         (["kinematics", "--robot", "ur5e"], "needs a command: compute, batch"),

@@ -186,6 +186,18 @@ def _named(name: str) -> Put:
     return put
 
 
+def _bad_setup(contents: bytes) -> Iterator[tuple[str, bytes]]:
+    """What can be wrong inside a setup."""
+    for entry in ("format", "[robot]", "model", "[sensor]", "rotation", "gravity"):
+        yield f"without {entry}", contents.replace(entry.encode(), b"x" + entry.encode(), 1)
+    for value in ("nan", "inf", "1e999", "9" * 5000, "true", "[]", "[[1]]", "{a = 1}", '"x"', "1979-05-27", "0x10"):
+        yield f"gravity of {value[:20]}", contents.replace(b"gravity = 9.81", f"gravity = {value}".encode())
+        yield f"a rotation of {value[:20]}", contents.replace(b"[0.0, 0.0, 0.0]", value.encode())
+    for name in ("../../etc/passwd", "/dev/zero", "\\u0000", "a" * 9000, ""):
+        yield f"a robot {name[:20]}", contents.replace(b'"ur5e"', f'"{name}"'.encode())
+        yield f"a gripper {name[:20]}", contents + f'\n[gripper]\nload = "{name}"\n'.encode()
+
+
 SPOILERS: dict[str, Callable[[bytes], Iterator[tuple[str, bytes]]]] = {
     ".json": bad_json,
     ".csv": bad_table,
@@ -202,5 +214,6 @@ SPOILERS: dict[str, Callable[[bytes], Iterator[tuple[str, bytes]]]] = {
     ".mcap": bad_mcap,
     ".zstd": bad_zstd,
     ".yaml": bad_metadata,
+    ".toml": _bad_setup,
 }
 """Suffix -> what can be wrong inside a file of that format."""

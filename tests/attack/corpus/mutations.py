@@ -416,4 +416,5 @@ _OF_FORMAT: dict[str, tuple[Mutation, ...]] = {
     ".mcap": (_mcap, _mcap),
     ".zstd": (_unpacked,),
     ".yaml": (_words, _words, _lines),
+    ".toml": (_words, _words, _lines),
 }
