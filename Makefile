@@ -8,11 +8,13 @@ PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 READY_RUN := $(VENV)/.installed-run
 READY_DEV := $(VENV)/.installed-dev
 READY_NEWTON := $(VENV)-newton/.installed
+ISAAC_PYTHON ?= python3.12
+READY_ISAAC := $(VENV)-isaac/.installed
 INPUTS := $(VENV)/pyvenv.cfg pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-newton release fuzz lint format bench lock clean clean-cache
+.PHONY: help demo test test-newton test-isaac release fuzz lint format bench lock clean clean-cache
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -31,6 +33,10 @@ test: lint  ## lint, types, import layers, then all tests
 
 test-newton: $(READY_NEWTON)  ## the tests of simulators, with Newton, in an environment of its own
 	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(VENV)-newton/bin/python -m pytest tests/simulation/newton
+
+test-isaac: $(READY_ISAAC)  ## the adapter for Isaac Lab, with Isaac Lab on the processor, in an environment of its own
+	@# Isaac Lab and what it loads warn of their own deprecations.
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(VENV)-isaac/bin/python -m pytest -W ignore tests/bridges/isaac
 
 fuzz: $(READY_DEV)  ## attack every command and file format with new seeds; what breaks is kept in fuzz-failures
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(BIN)/python -m attack.fuzz --minutes $(MINUTES) --jobs $(JOBS)
@@ -68,7 +74,7 @@ lock:  ## write requirements.lock anew from the newest versions that pyproject.t
 	@echo "requirements.lock: $$(wc -l < requirements.lock) packages."
 
 clean: clean-cache  ## remove the environment, caches and build output
-	rm -rf $(VENV) $(VENV)-lock $(VENV)-newton $(VENV)-release build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lock $(VENV)-newton $(VENV)-isaac $(VENV)-release build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-cache:  ## remove compiled numba kernels (see CONTRIBUTING.md)
@@ -95,4 +101,16 @@ $(READY_NEWTON): pyproject.toml
 	@echo "Installing iparam with Newton into $(VENV)-newton; the first time takes some minutes ..."
 	@$(PYTHON) -m venv $(VENV)-newton
 	@$(VENV)-newton/bin/python -m pip install -qq --disable-pip-version-check -e '.[newton]' pytest hypothesis
+	@touch $@
+
+# Isaac Lab 3.0 is for Python 3.12. What its Newton backend loads, and no more: not omniverseclient, which has a licence of
+# its own and only fetches assets from servers. Nothing here asks for the acceptance of a licence, and isaacsim, which
+# does, is not among it.
+$(READY_ISAAC): pyproject.toml
+	@echo "Installing iparam with Isaac Lab into $(VENV)-isaac, 6 GB; the first time takes some minutes ..."
+	@$(ISAAC_PYTHON) -m venv $(VENV)-isaac
+	@$(VENV)-isaac/bin/python -m pip install -qq --disable-pip-version-check -e . pytest pytest-rerunfailures hypothesis \
+		torch==2.11.0 'newton[sim]==1.6.1' warp-lang==1.17.0 usd-exchange==3.0.1 'newton-usd-schemas>=0.5' lazy_loader \
+		prettytable trimesh gymnasium hydra-core packaging psutil tqdm rich filelock scipy Jinja2 requests h5py
+	@$(VENV)-isaac/bin/python -m pip install -qq --disable-pip-version-check --no-deps isaaclab==3.0.0
 	@touch $@

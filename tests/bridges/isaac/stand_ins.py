@@ -1,7 +1,8 @@
 """Stand-ins for what users of Isaac have: exactly the documented attributes that the bridge reads or calls.
 
 Behind them is one arm that takes its set points exactly, one physics step at a time, and weighs its load: the wrench
-belongs to the state before the step, with the acceleration of that step, as in PhysX and MuJoCo.
+belongs to the state before the step, with the acceleration of that step, as in PhysX and MuJoCo. What Isaac Lab 3.0
+itself does was seen in `test_record_isaac_lab.py`, which runs it.
 """
 
 from __future__ import annotations
@@ -59,9 +60,9 @@ class Physics:
         self.names = ["finger", *reversed(robot.joint_names)]
         self.links = ["base", *(f"link_{place}" for place in range(robot.num_joints)), "payload"]
         self.q = np.zeros((2, len(self.names)))
-        self.target = self.q.copy()
+        self.dq, self.target = self.q.copy(), self.q.copy()
         self.previous: np.ndarray | None = None
-        self.wrench, self.tool = np.zeros(6), np.eye(4)
+        self.wrench, self.tool, self.tool_after = np.zeros(6), np.eye(4), np.eye(4)
         self.steps = 0
 
     def arm(self, row: np.ndarray) -> np.ndarray:
@@ -72,7 +73,8 @@ class Physics:
         before = now if self.previous is None else self.previous
         dq, ddq = (following - before) / (2 * self.dt), (following - 2 * now + before) / self.dt**2
         self.wrench = wrench_regressor(self.robot, now, dq, ddq) @ self.phi
-        self.tool = forward_kinematics(self.robot, now)
+        self.tool, self.tool_after = forward_kinematics(self.robot, np.stack([now, following]))
+        self.dq = (self.target - self.q) / self.dt
         self.previous, self.q = now, self.target.copy()
         self.steps += 1
 
@@ -81,6 +83,16 @@ class Physics:
         R, p = pose[:3, :3], pose[:3, 3]
         force, torque = self.wrench[:3], self.wrench[3:]
         return R.T @ force / (mass * length), R.T @ (torque - np.cross(p, force)) / (mass * length**2)
+
+    def in_joint_after_step(self, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same of Isaac Lab 3.0 on Newton: the wrench at the centre of mass in world axes, brought to the joint by
+        the pose after the step.
+        """
+        center, force, torque = self.phi[1:4] / self.phi[0], self.wrench[:3], self.wrench[3:]
+        turn = self.tool_after[:3, :3].T @ self.tool[:3, :3]
+        of_load = turn @ (torque - np.cross(center, force))
+        R, p = pose[:3, :3], pose[:3, 3]
+        return R.T @ turn @ force, R.T @ (of_load + np.cross(center - p, turn @ force))
 
     def rows(self, values: np.ndarray) -> np.ndarray:
         """(2, links, 3), the payload's row in environment 0 only."""
@@ -115,26 +127,34 @@ class LabArticulationData:
     def joint_pos(self) -> ProxyArray:
         return ProxyArray(self._physics.q)
 
+    @property
+    def joint_vel(self) -> ProxyArray:
+        return ProxyArray(self._physics.dq)
+
 
 class JointWrenchSensor:
-    """Of Isaac Lab 3, on Newton: no entry for the root."""
+    """Of Isaac Lab 3: no entry for the root."""
 
-    def __init__(self, physics: Physics, pose: np.ndarray) -> None:
+    is_initialized = True
+
+    def __init__(self, physics: Physics, pose: np.ndarray, backend: str) -> None:
+        self.__backend_name__ = backend
         self.body_names = physics.links[1:]
-        self.data = JointWrenchSensorData(physics, pose)
+        self.data = JointWrenchSensorData(physics, pose, backend)
 
 
 class JointWrenchSensorData:
-    def __init__(self, physics: Physics, pose: np.ndarray) -> None:
+    def __init__(self, physics: Physics, pose: np.ndarray, backend: str) -> None:
         self._physics, self._pose = physics, pose
+        self._read = physics.in_joint_after_step if backend == "newton" else physics.in_joint
 
     @property
     def force(self) -> ProxyArray | None:
-        return ProxyArray(self._physics.rows(self._physics.in_joint(self._pose)[0])[:, 1:])
+        return ProxyArray(self._physics.rows(self._read(self._pose)[0])[:, 1:])
 
     @property
     def torque(self) -> ProxyArray | None:
-        return ProxyArray(self._physics.rows(self._physics.in_joint(self._pose)[1])[:, 1:])
+        return ProxyArray(self._physics.rows(self._read(self._pose)[1])[:, 1:])
 
 
 class SimArticulation:
@@ -146,6 +166,9 @@ class SimArticulation:
 
     def get_dof_positions(self) -> WarpArray:
         return WarpArray(self._physics.q)
+
+    def get_dof_velocities(self) -> WarpArray:
+        return WarpArray(self._physics.dq)
 
     def set_dof_position_targets(self, positions: Any, *, indices: Any = None, dof_indices: Any = None) -> None:
         self._physics.target[:, dof_indices] = positions
@@ -167,6 +190,9 @@ class LegacyArticulation:
 
     def get_joint_positions(self) -> np.ndarray:
         return self._physics.q
+
+    def get_joint_velocities(self) -> np.ndarray:
+        return self._physics.dq
 
     def set_joint_position_targets(self, positions: Any, indices: Any = None, joint_indices: Any = None) -> None:
         self._physics.target[:, joint_indices] = positions

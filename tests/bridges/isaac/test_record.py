@@ -39,9 +39,9 @@ def plan() -> Any:
 def played(kind: str, robot: Any, plan: Any, **changes: Any) -> Any:
     physics = stand_ins.Physics(robot, BOX.phi, DT)
     units = StageUnits()
-    if kind == "lab":
+    if kind in ("newton", "physx"):
         articulation = stand_ins.LabArticulation(physics)
-        wrench = JointWrench(stand_ins.JointWrenchSensor(physics, JOINT), "payload", JOINT)
+        wrench = JointWrench(stand_ins.JointWrenchSensor(physics, JOINT, kind), "payload", JOINT)
     elif kind == "sim":
         articulation = stand_ins.SimArticulation(physics, JOINT)
         wrench, units = JointWrench(articulation, "payload", JOINT), StageUnits(meters=0.01)
@@ -55,7 +55,7 @@ def played(kind: str, robot: Any, plan: Any, **changes: Any) -> Any:
     return record(articulation, plan, physics.step, **(settings | changes))
 
 
-@pytest.mark.parametrize("kind", ["lab", "sim", "legacy", "points"])
+@pytest.mark.parametrize("kind", ["newton", "physx", "sim", "legacy", "points"])
 def test_every_api_gives_the_load(kind: str, robot: Any, plan: Any) -> None:
     recording = played(kind, robot, plan)
     assert recording.signal("wrench").frame == "tool0"
@@ -72,7 +72,7 @@ def test_every_api_gives_the_load(kind: str, robot: Any, plan: Any) -> None:
 
 def test_a_net_contact_force_is_given_in_the_tool_and_no_torque_is_made_up(robot: Any, plan: Any) -> None:
     recording = played("net", robot, plan)
-    wrench = played("lab", robot, plan).signal("wrench").values
+    wrench = played("physx", robot, plan).signal("wrench").values
     assert not recording.has("wrench")
     force = recording.signal("contact_force")
     assert (force.unit, force.frame) == ("N", "tool0")
@@ -85,8 +85,9 @@ def test_contact_forces_on_the_arm_are_the_opposite(robot: Any, plan: Any) -> No
     sensor = stand_ins.ContactSensor(physics, BASE, points=True)
     physics.step()
     readings = [ContactWrench(sensor, "payload", on=on).read(0) for on in ("payload", "arm")]
+    tool = BASE @ np.stack([physics.tool, physics.tool_after])
     pair = [
-        ContactWrench(sensor, "payload", on=on).in_tool([reading], (BASE @ physics.tool)[None], StageUnits())
+        ContactWrench(sensor, "payload", on=on).in_tool([reading], tool, StageUnits())
         for on, reading in zip(("payload", "arm"), readings, strict=True)
     ]
     np.testing.assert_allclose(pair[0], -pair[1])
@@ -108,7 +109,7 @@ def test_friction_is_added_where_net_forces_are_normal_forces() -> None:
 def test_what_cannot_be_a_run_is_refused(robot: Any, plan: Any) -> None:
     physics = stand_ins.Physics(robot, BOX.phi, DT)
     articulation = stand_ins.LabArticulation(physics)
-    wrench = JointWrench(stand_ins.JointWrenchSensor(physics, JOINT), "payload", JOINT)
+    wrench = JointWrench(stand_ins.JointWrenchSensor(physics, JOINT, "newton"), "payload", JOINT)
     settings: Any = {"wrench": wrench, "robot": robot, "dt": DT, "settle": 0.0}
     with pytest.raises(InputError, match=r"did not move: .*scene\.update"):
         record(articulation, plan, lambda: None, **settings)
@@ -125,9 +126,9 @@ def test_what_cannot_be_a_run_is_refused(robot: Any, plan: Any) -> None:
     with pytest.raises(InputError, match="tells no joint wrench"):
         JointWrench(articulation, "payload")
     with pytest.raises(UnknownNameError, match="did you mean 'payload'"):
-        JointWrench(stand_ins.JointWrenchSensor(physics, JOINT), "paylod")
+        JointWrench(stand_ins.JointWrenchSensor(physics, JOINT, "newton"), "paylod")
     with pytest.raises(InputError, match="is no contact sensor that is known"):
-        ContactWrench(stand_ins.JointWrenchSensor(physics, JOINT), "payload")
+        ContactWrench(stand_ins.JointWrenchSensor(physics, JOINT, "newton"), "payload")
 
 
 def test_before_the_simulation_plays_there_is_nothing_to_read(robot: Any) -> None:

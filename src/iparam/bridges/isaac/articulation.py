@@ -27,18 +27,24 @@ def as_numpy(values: Any, what: str) -> FloatArray:
     return np.array(values.numpy() if hasattr(values, "numpy") else values, dtype=np.float64)
 
 
+def require_initialized(thing: Any) -> None:
+    """Refuse an articulation or sensor of Isaac Lab that was not initialised: it has neither names nor data yet."""
+    if getattr(thing, "is_initialized", True) is False:
+        raise InputError(f"the {type(thing).__name__} is not initialised: call sim.reset() first")
+
+
 class ArticulationPort:
     """Reads and commands some joints of an articulation, in all its environments at once.
 
     It has the attributes of one of these, and is told by them:
 
-    - Isaac Lab, ``isaaclab.assets.Articulation``: ``joint_names``, ``data.joint_pos``,
+    - Isaac Lab, ``isaaclab.assets.Articulation``: ``joint_names``, ``data.joint_pos``, ``data.joint_vel``,
       ``set_joint_position_target_index`` (3.0) or ``set_joint_position_target`` (before), the same for velocities, and
       ``write_data_to_sim``;
     - Isaac Sim 6, ``isaacsim.core.experimental.prims.Articulation``: ``dof_names``, ``get_dof_positions``,
-      ``set_dof_position_targets``, ``set_dof_velocity_targets``;
+      ``get_dof_velocities``, ``set_dof_position_targets``, ``set_dof_velocity_targets``;
     - Isaac Sim before, ``isaacsim.core.prims.Articulation`` (``ArticulationView``): ``dof_names``,
-      ``get_joint_positions``, ``set_joint_position_targets``, ``set_joint_velocity_targets``.
+      ``get_joint_positions``, ``get_joint_velocities``, ``set_joint_position_targets``, ``set_joint_velocity_targets``.
 
     Args:
         articulation: it, initialised.
@@ -48,17 +54,30 @@ class ArticulationPort:
     def __init__(self, articulation: Any, names: Sequence[str]) -> None:
         self.articulation = articulation
         self.kind = _kind_of(articulation)
+        require_initialized(articulation)
         known = list(articulation.joint_names if self.kind == LAB else articulation.dof_names)
         missing = [name for name in names if name not in known]
         if missing:
             raise UnknownNameError(
                 "joint of the articulation", missing[0], known, hint="Name them in the arm's order with joints=."
             )
+        twice = [name for place, name in enumerate(names) if name in names[:place]]
+        if twice:
+            raise InputError(f"joints= names {twice[0]!r} twice")
         self.indices = [known.index(name) for name in names]
 
     def positions(self) -> FloatArray:
         """(environments, n) of the joints [rad, or units of the stage]."""
         return np.atleast_2d(as_numpy(self._state(), "the articulation's joint positions"))[:, self.indices]
+
+    def velocities(self) -> FloatArray:
+        """(environments, n) of the joints [rad/s, or units of the stage]."""
+        of = self.articulation
+        if self.kind == LAB:
+            values = of.data.joint_vel
+        else:
+            values = of.get_dof_velocities() if self.kind == SIM else of.get_joint_velocities()
+        return np.atleast_2d(as_numpy(values, "the articulation's joint velocities"))[:, self.indices]
 
     def command(self, q: FloatArray, dq: FloatArray) -> None:
         """Set points (n,) of position and velocity for the next physics step, in every environment."""

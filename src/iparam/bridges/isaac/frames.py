@@ -59,6 +59,25 @@ def joint_wrench_in_tool(force: ArrayLike, torque: ArrayLike, pose: ArrayLike, u
     return np.concatenate([in_tool, about_tool], axis=-1)
 
 
+def in_axes_before_step(wrench: FloatArray, tool: FloatArray) -> FloatArray:
+    """(T, 6) wrenches about the tool, of the instant before each step, out of the axes after it.
+
+    Newton gives what a joint transmits in world axes at the child's centre of mass, of the state before the step. Isaac
+    Lab 3.0 brings it to the joint by the child's pose after the step: at 2 rad/s and 240 Hz it is turned by half a
+    degree, and the lever from the joint to the centre of mass as well. The latter is taken from the torques themselves,
+    as what the force makes of them, since nobody tells it; what the rest of them adds counts in proportion to the turn.
+
+    Args:
+        wrench: (T, 6) [force, torque] [N, N m].
+        tool: (T + 1, 4, 4) pose of the tool before each step and after the last.
+    """
+    turn = np.swapaxes(tool[:-1, :3, :3], 1, 2) @ tool[1:, :3, :3]
+    force, torque = (np.einsum("tij,tj->ti", turn, part) for part in (wrench[:, :3], wrench[:, 3:]))
+    crossed = np.cross(np.eye(3), force[:, None])  # rows e_i x force
+    lever = np.linalg.lstsq(np.swapaxes(crossed, 1, 2).reshape(-1, 3), torque.ravel(), rcond=None)[0]
+    return np.hstack([force, torque + np.cross(lever - turn @ lever, force)])
+
+
 def contact_wrench_in_tool(
     force: ArrayLike, points: ArrayLike | None, tool_pose: ArrayLike, units: StageUnits = SI
 ) -> FloatArray:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray
 from iparam.bridges.isaac.articulation import ArticulationPort
 from iparam.bridges.isaac.frames import SI, StageUnits, rigid
+from iparam.bridges.isaac.soundness import require_motion, require_wrench, run_warnings
 from iparam.bridges.isaac.wrenches import WrenchReading
 from iparam.errors import InputError
 from iparam.recording.recording import Recording
@@ -19,10 +20,6 @@ from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.loading import StatedArm
 from iparam.robot.model import JointKind, Robot
 from iparam.trajectory.trajectory import Trajectory
-
-FAR = 0.05
-"""Distance of a joint from its set point beyond which a run is said not to have followed its plan [rad or m]."""
-_STILL = 1e-4
 
 
 def record(
@@ -68,7 +65,9 @@ def record(
     names = list(joints) if joints is not None else list(robot.joint_names)
     if len(names) != robot.num_joints:
         raise InputError(f"joints= must name the {robot.num_joints} joints of {robot.name}, got {len(names)}")
+    base = np.eye(4) if base_pose is None else rigid(base_pose, "base_pose")
     port = ArticulationPort(articulation, names)
+    _state(port, environment)  # refuses an environment that there is not, before anything moves
     count = round(trajectory.duration / dt) + 1
     time = np.minimum(np.arange(count + 1) * dt, trajectory.duration)  # the last one is held
     plan = trajectory.evaluate(time)
@@ -76,19 +75,20 @@ def record(
     for _ in range(round(settle / dt)):
         port.command(plan.q[0] / scale, np.zeros(robot.num_joints))
         step()
-    q, readings = np.empty((count, robot.num_joints)), []
-    for instant in range(count):
-        q[instant] = _of(port.positions(), environment) * scale
-        port.command(plan.q[instant + 1] / scale, plan.dq[instant + 1] / scale)
+    states, readings = [_state(port, environment)], []
+    for instant in range(1, count + 1):
+        port.command(plan.q[instant] / scale, plan.dq[instant] / scale)
         step()
         readings.append(wrench.read(environment))
-    times: FloatArray = np.arange(count, dtype=np.float64) * float(dt)
-    base = np.eye(4) if base_pose is None else rigid(base_pose, "base_pose")
+        states.append(_state(port, environment))
+    q, dq = np.moveaxis(np.array(states), 1, 0) * scale
+    require_motion(q, dq, plan.q[:count], dt)
     measured = wrench.in_tool(readings, base @ forward_kinematics(robot, q), units)
-    _require_signs_of_life(q, plan.q[:count], measured)
+    require_wrench(measured, readings, q)
+    times: FloatArray = np.arange(count, dtype=np.float64) * float(dt)
     full = measured.shape[1] == 6
     signals = {
-        "q": Signal(times, q, "rad", "joint"),
+        "q": Signal(times, q[:-1], "rad", "joint"),
         "wrench" if full else "contact_force": Signal(times, measured, "N, N m" if full else "N", robot.tool_frame),
     }
     metadata = {
@@ -98,44 +98,12 @@ def record(
         "physics_rate_hz": 1.0 / dt,
         "wrench_from": type(wrench).__name__,
     }
-    return Recording(robot.name, signals, metadata, tuple(_warnings(robot, q, plan.q[:count], full)))
+    return Recording(robot.name, signals, metadata, tuple(run_warnings(robot, q, plan.q[:count], measured, dt)))
 
 
-def _of(rows: FloatArray, environment: int) -> FloatArray:
-    if not 0 <= environment < len(rows):
-        raise InputError(f"environment= must be from 0 to {len(rows) - 1}, got {environment}")
-    row: FloatArray = rows[environment]
-    return row
-
-
-def _require_signs_of_life(q: FloatArray, planned: FloatArray, measured: FloatArray) -> None:
-    """Refuse a run in which nothing moved, or nothing was measured: its numbers would look like numbers."""
-    if np.ptp(planned, axis=0).max() > 10.0 * _STILL and np.ptp(q, axis=0).max() < _STILL:
-        raise InputError(
-            "the articulation did not move: its joint drives need a stiffness, and step= has to update the "
-            "articulation after the physics step (Isaac Lab: scene.update(dt))"
-        )
-    if not np.isfinite(measured).all():
-        raise InputError("the wrench holds values that are not finite: the simulation has diverged")
-    if not measured.any():
-        raise InputError(
-            "the wrench is zero throughout: step= has to update the sensor after the physics step, and the link must "
-            "carry something (Isaac Lab on Newton: the sensor has to exist before sim.reset())"
-        )
-
-
-def _warnings(robot: Robot, q: FloatArray, planned: FloatArray, full: bool) -> list[str]:
-    found = []
-    error = np.abs(q - planned).max(axis=0)
-    worst = int(np.argmax(error))
-    if error[worst] > FAR:
-        found.append(
-            f"{robot.joint_names[worst]} was up to {error[worst]:.3g} rad away from its set point: the drives are too "
-            "soft for this plan, and limits and clearances that were checked for it do not hold"
-        )
-    if not full:
-        found.append(
-            "the contact sensor gave a net force and no torque, so there is no wrench to identify a load from: track "
-            "the contact points (track_contact_points, filter_prim_paths_expr), or read a joint's wrench"
-        )
-    return found
+def _state(port: ArticulationPort, environment: int) -> tuple[FloatArray, FloatArray]:
+    """Positions and velocities (n,) in one environment, in units of the stage."""
+    q, dq = port.positions(), port.velocities()
+    if environment not in range(len(q)):
+        raise InputError(f"environment= must be from 0 to {len(q) - 1}, got {environment}")
+    return q[environment], dq[environment]

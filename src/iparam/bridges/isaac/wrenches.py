@@ -9,8 +9,14 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.isaac.articulation import as_numpy
-from iparam.bridges.isaac.frames import StageUnits, contact_wrench_in_tool, joint_wrench_in_tool, rigid
+from iparam.bridges.isaac.articulation import as_numpy, require_initialized
+from iparam.bridges.isaac.frames import (
+    StageUnits,
+    contact_wrench_in_tool,
+    in_axes_before_step,
+    joint_wrench_in_tool,
+    rigid,
+)
 from iparam.errors import InputError, UnknownNameError
 
 
@@ -26,7 +32,7 @@ class WrenchReading(Protocol):
 
         Args:
             readings: what `read` gave, T times.
-            tool: (T, 4, 4) pose of the tool in the world at those instants [m].
+            tool: (T + 1, 4, 4) pose of the tool in the world before each step, and after the last [m].
             units: of the stage.
         """
         ...
@@ -45,14 +51,18 @@ class JointWrench:
             before (``body_names``, ``get_measured_joint_forces()``).
         body: the link behind the joint.
         pose: (4, 4) of the child-side joint frame in the tool frame [m]; the same, if the joint was made at the tool.
+        axes_after_step: whether the source turns a wrench of the state before a step by the pose after it, see
+            `in_axes_before_step`; None for what it is known to do: a sensor of Isaac Lab on Newton does, others do not.
     """
 
     source: Any
     body: str
     pose: FloatArray = field(default_factory=lambda: np.eye(4))
+    axes_after_step: bool | None = None
 
     def __post_init__(self) -> None:
         rigid(self.pose, "pose")
+        require_initialized(self.source)
         if not (self._is_sensor or self._is_current or hasattr(self.source, "get_measured_joint_forces")):
             raise InputError(
                 f"a {type(self.source).__name__} tells no joint wrench: give a JointWrenchSensor of Isaac Lab 3, or an "
@@ -88,7 +98,11 @@ class JointWrench:
     def in_tool(self, readings: Sequence[tuple[FloatArray, ...]], tool: FloatArray, units: StageUnits) -> FloatArray:
         """See `WrenchReading.in_tool`."""
         force, torque = (np.array(part) for part in zip(*readings, strict=True))
-        return joint_wrench_in_tool(force, torque, self.pose, units)
+        found = joint_wrench_in_tool(force, torque, self.pose, units)
+        after = self.axes_after_step
+        if after is None:
+            after = self._is_sensor and getattr(self.source, "__backend_name__", None) == "newton"
+        return in_axes_before_step(found, tool) if after else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +129,7 @@ class ContactWrench:
     def __post_init__(self) -> None:
         if self.on not in ("payload", "arm"):
             raise InputError(f"on= must be 'payload' or 'arm', got {self.on!r}")
+        require_initialized(self.sensor)
         if not hasattr(self.sensor, "body_names") or not hasattr(self.sensor.data, "net_forces_w"):
             raise InputError(
                 f"a {type(self.sensor).__name__} is no contact sensor that is known: give a ContactSensor of Isaac Lab"
@@ -144,4 +159,4 @@ class ContactWrench:
         """See `WrenchReading.in_tool`."""
         force, *points = (np.array(part) for part in zip(*readings, strict=True))
         sign = 1.0 if self.on == "payload" else -1.0
-        return sign * contact_wrench_in_tool(force, points[0] if points else None, tool, units)
+        return sign * contact_wrench_in_tool(force, points[0] if points else None, tool[:-1], units)
