@@ -26,7 +26,7 @@ def test_parts_of_other_runs_are_told(run: Any, other_run: Any) -> None:
     first, second = given(run, recording=other_run.recording).remarks
     assert first == "the result does not come from this recording: its residuals are those of another run"
     assert "the recording is not of this trajectory, or not of all of it" in second
-    dry = other_run.recording.with_metadata(dry_run=0.2)
+    dry = other_run.recording.with_metadata(amplitude=0.2)
     assert len(given(run, recording=dry).remarks) == 1
     (remark,) = given(run, trajectory=dataclasses.replace(run.trajectory, robot="ur10e")).remarks
     assert "the trajectory belongs to a ur10e, and ur5e is another arm" in remark

@@ -106,9 +106,14 @@ def check_input(given: ReportInput) -> tuple[str, ...]:
         remarks += check_run(recording, robot, uses_wrench=recording.has("wrench")).remarks
         if comes_from(estimate, recording) is False:
             remarks.append("the result does not come from this recording: its residuals are those of another run")
-        if planned is not None and recording.has("q") and recording.metadata.get("dry_run") is None:
+        if planned is not None and recording.has("q") and not _scaled(recording):
             remarks += _not_played(recording, planned.trajectory)
     return tuple(remarks)
+
+
+def _scaled(recording: Recording) -> bool:
+    """Whether a plan was played at a share of its amplitude or speed, and is not to be found in the recording."""
+    return any(recording.metadata.get(name) is not None for name in ("amplitude", "speed_scale", "dry_run"))
 
 
 def _not_played(recording: Recording, trajectory: Trajectory) -> list[str]:

@@ -71,7 +71,9 @@ def test_record_refuses(
 @pytest.mark.parametrize(
     ("options", "message", "code"),
     [
-        (["--dry-run", "1.5"], "above 0 and at most 1, got 1.5", 2),
+        (["--amplitude", "1.5"], "above 0 and at most 1, got 1.5", 2),
+        (["--speed-scale", "1.5"], "--speed-scale must be 0.02 to 1, got 1.5", 2),
+        (["--speed-scale", "nan"], "--speed-scale must be 0.02 to 1, got nan", 2),
         (["--max-deviation", "0"], "the largest deviation must be positive", 2),
         (["--max-silence", "-1"], "the largest silence must be positive", 2),
         (["--approach-speed", "3"], "at most 1 rad/s", 2),

@@ -4,6 +4,7 @@ from .record.spill_file import SpillFile as SpillFile
 from .rtde.client import RtdeStream as RtdeStream
 from .rtde.dashboard import robot_name_of as robot_name_of
 from .rtde.dashboard import takes_remote_control as takes_remote_control
+from .rtde.dashboard import unlock_protective_stop as unlock_protective_stop
 from .run.command_client import ArmMotion as ArmMotion
 from .run.command_client import require_ur_rtde as require_ur_rtde
 from .run.payload_setting import ImplausibleLoadError as ImplausibleLoadError

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import arg
 
+import iparam
+from iparam.bridges.ur.rtde.controller_state import MOVING_STATES
 from iparam.cli.console.printing import note
 from iparam.errors import InputError, IparamError
 from iparam.printable import printable
@@ -17,6 +20,7 @@ from iparam.printable import printable
 if TYPE_CHECKING:
     from iparam.bridges.ur.record.recorder import ArmRecorder
     from iparam.bridges.ur.record.spill_file import SpillFile
+    from iparam.bridges.ur.rtde.controller_state import ControllerSample
     from iparam.recording.recording import Recording
 
 
@@ -103,3 +107,38 @@ def require_somebody_to_ask(yes: bool, what: str, condition: str) -> None:
     """Refuse, before anything else is done, where `confirm` could ask nobody."""
     if not yes and not sys.stdin.isatty():
         raise InputError(f"there is no terminal to ask for permission to {what}: add --yes if {condition}")
+
+
+PROTECTIVE_STOP_HELP = (
+    "the arm stands in a protective stop: it met something, was pushed, or could not follow its path; the log on the "
+    "pendant says which. Look at the arm, the load and the payload that the controller is set to, and remove the "
+    "cause. Then unlock it on the teach pendant (Enable Robot), or start 'iparam ur run' again on a terminal, which "
+    "offers to do it"
+)
+
+UNLOCK_TIME = 15.0
+"""For a protective stop to be unlocked [s]: a controller refuses for the first five."""
+
+
+def clear_protective_stop(host: str, recorder: ArmRecorder) -> ControllerSample:
+    """Explain a protective stop and unlock it over the dashboard, if somebody at the terminal wants that.
+
+    Returns:
+        The controller's state afterwards.
+    """
+    note(PROTECTIVE_STOP_HELP)
+    what = "the protective stop stays; nothing has moved"
+    confirm("Have you looked at the arm, is the cause removed, and may the stop be unlocked?", False, what)
+    deadline = time.monotonic() + UNLOCK_TIME
+    answer = None
+    while time.monotonic() < deadline:
+        sample = recorder.first_sample()
+        if sample.safety in MOVING_STATES:
+            note("the protective stop is unlocked")
+            return sample
+        answer = iparam.bridges.ur.unlock_protective_stop(host)
+        time.sleep(1.0)
+    said = answer or "the dashboard does not answer"
+    raise IparamError(
+        f"{host} did not unlock its protective stop within {UNLOCK_TIME:g} s ({said}): unlock it on the teach pendant"
+    )

@@ -12,14 +12,17 @@ import numpy as np
 from tyro.conf import arg
 
 import iparam
+from iparam.bridges.ur.rtde.controller_state import PROTECTIVE_STOP
 from iparam.cli.console.interruption import StopRequest, interruption
 from iparam.cli.console.printing import note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlannedMotionOptions
 from iparam.cli.ur.options import (
+    PROTECTIVE_STOP_HELP,
     HostOption,
     StatusLine,
     UnsavedRecordingError,
+    clear_protective_stop,
     confirm,
     note_older,
     require_somebody_to_ask,
@@ -42,6 +45,9 @@ if TYPE_CHECKING:
     from iparam.robot.model import Robot
     from iparam.trajectory import PlanConditions, Trajectory
 
+MOST_SLOW = 0.02
+"""Least share of a plan's speed that can be asked for."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Run(PlannedMotionOptions, HostOption):
@@ -54,17 +60,24 @@ class Run(PlannedMotionOptions, HostOption):
     It stops on safety stops, deviation, lost data, Ctrl-C and Ctrl-Z, and saves.
 
     Example:
-      iparam ur run t.json --host 192.168.0.10 --dry-run 0.2 --output dry.parquet
+      iparam ur run t.json --host 192.168.0.10 --dry-run
+      iparam ur run t.json --host 192.168.0.10 --amplitude 0.2 --output a.parquet
       iparam ur run t.json --host 192.168.0.10 --output run.parquet
       iparam ur run t.json --host 192.168.0.10 --payload-size 0.1 0.15 0.2 \
           --payload-mass 2.5 --cell cell.json --output run.parquet
     """
 
-    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]
+    output: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(needed unless --dry-run)"), Writes(FileKind.RECORDING)
+    ] = None
     """File for the recording: .parquet or .csv. Replaced if it exists."""
     overwrite: Overwrite = False
-    dry_run: Annotated[float | None, arg(metavar="SHARE", help_behavior_hint="(default: the whole motion)")] = None
+    dry_run: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Check everything, the arm and the way to the start too, and say what would be done. Nothing moves."""
+    amplitude: Annotated[float | None, arg(metavar="SHARE", help_behavior_hint="(default: the whole motion)")] = None
     """Play the motion at this share of its amplitude about the start, e.g. 0.2."""
+    speed_scale: Annotated[float | None, arg(metavar="SHARE", help_behavior_hint="(default: as planned)")] = None
+    """Play the motion at this share of its speed, e.g. 0.25: the same path, four times as slow."""
     max_deviation: Annotated[float, arg(metavar="RAD")] = 0.05
     """Stop if a joint is further than this from where it should be [rad]."""
     max_silence: Annotated[float, arg(metavar="S")] = 0.1
@@ -83,14 +96,12 @@ class Run(PlannedMotionOptions, HostOption):
         if not (np.isfinite(self.approach_speed) and 0.0 < self.approach_speed <= 1.0):
             raise InputError(f"--approach-speed must be above 0 and at most 1 rad/s, got {self.approach_speed:g}")
         limits = iparam.bridges.ur.GuardLimits(self.max_deviation, self.max_silence)
-        require_somebody_to_ask(self.yes, "move", "the cell is clear")
+        if self.output is None and not self.dry_run:
+            raise InputError("--output is needed, the file for the recording: .parquet or .csv")
+        require_somebody_to_ask(self.yes or self.dry_run, "move", "the cell is clear")
         iparam.bridges.ur.require_ur_rtde()
         planned, robot = self.load()
-        trajectory = (
-            planned.trajectory
-            if self.dry_run is None
-            else iparam.trajectory.ScaledMotion(planned.trajectory, self.dry_run)
-        )
+        trajectory = self._scaled(planned.trajectory)
         gravity = self.agreed_gravity(planned)
         conditions = self.conditions(planned.conditions)
         checked = self._checked(trajectory, robot, "the motion", conditions, gravity)
@@ -105,6 +116,9 @@ class Run(PlannedMotionOptions, HostOption):
             wrench=self.wrench,
             measures=self.measures,
         )
+        if self.output is None or self.dry_run:
+            self._look(iparam.bridges.ur.ArmRecorder(settings), trajectory, robot, limits, checked, conditions, gravity)
+            return
         spill = iparam.bridges.ur.SpillFile(self.output)
         recorder = iparam.bridges.ur.ArmRecorder(settings, spill)
         try:
@@ -121,9 +135,39 @@ class Run(PlannedMotionOptions, HostOption):
                     spill.remove()  # nothing has moved: there is nothing to keep
                     raise
                 with interruption() as requested:
-                    self._play(plan, recorder, motion, spill, requested, gravity)
+                    self._play(plan, recorder, motion, spill, requested, gravity, self.output)
         finally:
             spill.close()
+
+    def _scaled(self, planned: Trajectory) -> Trajectory:
+        """The motion at the share of amplitude and speed that is asked for."""
+        motion = planned if self.amplitude is None else iparam.trajectory.ScaledMotion(planned, self.amplitude)
+        if self.speed_scale is None:
+            return motion
+        if not (np.isfinite(self.speed_scale) and MOST_SLOW <= self.speed_scale <= 1.0):
+            raise InputError(f"--speed-scale must be {MOST_SLOW:g} to 1, got {self.speed_scale:g}")
+        return motion.time_scaled(1.0 / self.speed_scale)
+
+    def _look(
+        self,
+        recorder: ArmRecorder,
+        trajectory: Trajectory,
+        robot: Robot,
+        limits: GuardLimits,
+        checked: Validation,
+        conditions: PlanConditions,
+        gravity: FloatArray | None,
+    ) -> None:
+        """All checks, and nothing else."""
+        recorder.start()
+        try:
+            plan = self._plan(recorder, trajectory, robot, limits, checked, conditions, gravity)
+        finally:
+            recorder.stop()
+        if self.json:
+            print_json({"moved": False, "duration": plan.trajectory.duration, "valid": True})
+        else:
+            print_line("dry run       all checks passed; nothing has moved, and nothing was written")
 
     def _checked(
         self, trajectory: Trajectory, robot: Robot, what: str, conditions: PlanConditions, gravity: FloatArray | None
@@ -146,6 +190,8 @@ class Run(PlannedMotionOptions, HostOption):
     ) -> iparam.bridges.ur.RunPlan:
         """Look at the arm, check the way to the start, and print what is going to happen."""
         sample = recorder.first_sample()
+        if sample.safety == PROTECTIVE_STOP and not (self.yes or self.dry_run):
+            sample = clear_protective_stop(self.host, recorder)
         iparam.bridges.ur.check_ready(sample)
         model = iparam.bridges.ur.check_model(
             sample, robot, iparam.bridges.ur.robot_name_of(self.host, recorder.version.major)
@@ -173,7 +219,7 @@ class Run(PlannedMotionOptions, HostOption):
     ) -> None:
         rows = [[m.constraint, number(m.margin, 4), m.unit, m.label] for m in checked.margins]
         print_table(
-            "Least margins of the motion" + ("" if self.dry_run is None else f" at {self.dry_run:g} of its amplitude"),
+            "Least margins of the motion" + self._share_text(),
             ["constraint", "margin", "unit", "where"],
             rows,
         )
@@ -185,6 +231,10 @@ class Run(PlannedMotionOptions, HostOption):
         print_line("stop          Ctrl-C or Ctrl-Z, and the emergency stop button: have a hand on it")
         sys.stdout.flush()
 
+    def _share_text(self) -> str:
+        shares = ((self.amplitude, "amplitude"), (self.speed_scale, "speed"))
+        return "".join(f" at {share:g} of its {what}" for share, what in shares if share is not None)
+
     def _play(
         self,
         plan: RunPlan,
@@ -193,6 +243,7 @@ class Run(PlannedMotionOptions, HostOption):
         spill: SpillFile,
         requested: StopRequest,
         gravity: FloatArray | None,
+        output: Path,
     ) -> None:
         """Move; save whatever has been recorded, however it ends."""
         line = StatusLine()
@@ -212,10 +263,15 @@ class Run(PlannedMotionOptions, HostOption):
             motion.close()  # first of all, the arm stops
             line.end()
             recorder.stop()
-            facts = {"trajectory": str(self.trajectory), "dry_run": self.dry_run, "stopped_by": reason or None}
+            facts = {
+                "trajectory": str(self.trajectory),
+                "amplitude": self.amplitude,
+                "speed_scale": self.speed_scale,
+                "stopped_by": reason or None,
+            }
             recording = iparam.recording.with_gravity(recorder.recording(since, **facts), gravity)
             try:
-                save_and_clean(recorder, recording, self.output, spill)
+                save_and_clean(recorder, recording, output, spill)
             except UnsavedRecordingError as failed:
                 unsaved = failed
                 if error is None and reason:  # what comes next is another exception
@@ -232,7 +288,10 @@ class Run(PlannedMotionOptions, HostOption):
             return
         if error is None:
             raise IparamError(f"the motion was played, but {unsaved}")
-        saved = str(unsaved or f"{recording.duration:.2f} s were saved to {self.output}")
+        saved = str(unsaved or f"{recording.duration:.2f} s were saved to {output}")
+        last = recorder.latest()
+        if last is not None and last.safety == PROTECTIVE_STOP:
+            note(PROTECTIVE_STOP_HELP)
         if isinstance(error, iparam.bridges.ur.InterruptedRunError) and unsaved is None:
             note(f"{reason}; {saved}")
             raise KeyboardInterrupt

@@ -16,10 +16,13 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.bridges.ur.rtde.controller_state import ControllerSample
+from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
+from iparam.bridges.ur.rtde.controller_state import PROTECTIVE_STOP, ControllerSample
 from iparam.bridges.ur.run.run_guard import GuardLimits, OnLine, OnTable, RunGuard, RunStoppedError
 from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
+from iparam.cli.ur.options import clear_protective_stop
+from iparam.errors import IparamError
 from iparam.trajectory import load_trajectory, save_trajectory
 from iparam.trajectory.trajectory import ScaledMotion
 
@@ -242,3 +245,48 @@ def test_a_motion_that_was_edited_is_checked_anew(
     path = tmp_path / "fast.json"
     save_trajectory(path, fast, robot="ur5e", fps=100.0, validation={"all_constraints_satisfied": True})
     assert "joint velocity: -" in refused(command(twin, tmp_path / "run.parquet", motion=path), capsys)
+
+
+def test_a_dry_run_checks_everything_and_moves_nothing(
+    make_twin: MakeTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    twin = make_twin(q=START + 0.1)
+    arguments = ["ur", "run", str(CALM), "--host", twin.host, *PAYLOAD, "--dry-run"]
+    assert main(arguments) == 0
+    said = capsys.readouterr().out
+    assert "Least margins of the motion" in said
+    assert "nothing has moved" in said
+    assert main([*arguments, "--speed-scale", "0.25", "--amplitude", "0.5"]) == 0
+    said = capsys.readouterr().out
+    assert "at 0.5 of its amplitude at 0.25 of its speed" in said
+    assert "motion        16.00 s" in said
+    assert main([*arguments, "--output", "run.parquet", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["moved"] is False
+    assert list(tmp_path.iterdir()) == []
+    assert not any("program" in notice for notice in twin.notices)  # none was ever sent to it
+    np.testing.assert_allclose(twin.sample.q, START + 0.1, atol=1e-3)
+    twin.protective_stop()
+    wait_until(lambda: "protective stop" in " ".join(twin.notices), "the stop")
+    assert "protective stop. Find the reason" in refused(arguments, capsys)  # it does not unlock anything, either
+    assert refused([word for word in arguments if word != "--dry-run"] + ["--yes"], capsys, 2)  # nowhere to write
+
+
+def test_a_protective_stop_is_unlocked_after_a_question_only(
+    make_twin: MakeTwin, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    twin = make_twin()
+    twin.protective_stop()
+    recorder = ArmRecorder(RecorderSettings(twin.host, UR5E, "ur5e"))
+    recorder.start()
+    try:
+        wait_until(lambda: recorder.first_sample().safety == PROTECTIVE_STOP, "the stop")
+        monkeypatch.setattr(sys, "stdin", io.StringIO("no\n"))
+        with pytest.raises(IparamError, match="not confirmed: the protective stop stays"):
+            clear_protective_stop(twin.host, recorder)
+        assert recorder.first_sample().safety == PROTECTIVE_STOP
+        assert "remove the cause" in capsys.readouterr().err
+        monkeypatch.setattr(sys, "stdin", io.StringIO("yes\n"))
+        assert clear_protective_stop(twin.host, recorder).safety == 1
+    finally:
+        recorder.stop()

@@ -36,6 +36,8 @@ SAFETY_STATES = {
 }
 """Those that safety_mode and safety_status share; later software has more, all of which are stops."""
 
+PROTECTIVE_STOP = 3
+
 MOVING_STATES = (1, 2)
 """Safety states in which an arm may move: normal and reduced."""
 

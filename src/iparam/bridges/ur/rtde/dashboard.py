@@ -1,4 +1,6 @@
-"""Questions to a controller's dashboard server: its model, and whether it takes orders from outside. Never commands."""
+"""A controller's dashboard server: questions for its model, and whether it takes orders from outside; and the one
+command that iparam gives there, to unlock a protective stop, which whoever calls it has to have been asked for.
+"""
 
 from __future__ import annotations
 
@@ -45,3 +47,12 @@ def robot_name_of(host: str, major_version: int) -> str | None:
 def takes_remote_control(host: str) -> bool | None:
     """Whether the controller accepts programs from the network; None if it does not say (software before 5.6)."""
     return {"true": True, "false": False}.get((ask_dashboard(host, "is in remote control") or "").lower())
+
+
+def unlock_protective_stop(host: str) -> str | None:
+    """Ask the controller to unlock a protective stop, and close the window about it; its answer, None without one.
+
+    A controller refuses that for the first five seconds after the stop.
+    """
+    ask_dashboard(host, "close safety popup")
+    return ask_dashboard(host, "unlock protective stop")

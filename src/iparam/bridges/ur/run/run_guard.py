@@ -12,6 +12,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.bridges.ur.rtde.controller_state import (
     MOVING_STATES,
+    PROTECTIVE_STOP,
     RUNNING,
     ControllerSample,
     robot_mode_name,
@@ -149,6 +150,11 @@ FULL_SPEED = 0.99
 
 def check_ready(sample: ControllerSample) -> None:
     """Refuse an arm that cannot move, or not at the speed of the plan."""
+    if sample.safety == PROTECTIVE_STOP:
+        raise RunStoppedError(
+            "the controller reports: protective stop. Find the reason and remove it; then unlock it on the teach "
+            "pendant (Enable Robot), or start this command on a terminal without --yes, which offers to do it"
+        )
     if sample.safety not in MOVING_STATES:
         raise RunStoppedError(
             f"the controller reports: {safety_name(sample.safety)}. Find the reason, clear it on the teach pendant and "
@@ -162,7 +168,7 @@ def check_ready(sample: ControllerSample) -> None:
     if fraction is not None and fraction[0] < FULL_SPEED:
         raise RunStoppedError(
             f"the speed slider is at {100.0 * fraction[0]:.0f} %, which would distort the motion: set it to 100 %; for "
-            "a slower motion plan one with --limit-fraction, for a smaller one use --dry-run"
+            "a slower motion use --speed-scale, for a smaller one --amplitude"
         )
 
 
