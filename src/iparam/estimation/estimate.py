@@ -17,6 +17,7 @@ from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.estimation.assessment.verdict import verdict_on
 from iparam.estimation.errors import RefutedResultError
 from iparam.estimation.estimate_table import estimate_html, estimate_lines, estimate_rows, interval_groups
+from iparam.estimation.shape.found import FoundShape
 from iparam.estimation.static.result_document import STATIC_FORMAT, as_result
 from iparam.files.json import JsonSection, read_json, write_json
 from iparam.plotting.interval_plots import interval_figure
@@ -136,6 +137,9 @@ class Estimate:
         causes: what would explain the data better than the load alone, best first; () for a result that is good.
         correction: what was put right in the recording; with the values found where they were estimated.
         correction_deviations: standard deviations of those that were estimated, by name, in the units of the options.
+        shape: what was found of the shape that was given; None without one.
+        gain: (10, 10) by how much phi changes with what the data alone say of it, where a shape holds it; None where
+            that is all (a file does not hold it).
     """
 
     method: str
@@ -165,6 +169,8 @@ class Estimate:
     causes: tuple[Cause, ...] = ()
     correction: Correction = field(default_factory=Correction)
     correction_deviations: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    shape: FoundShape | None = None
+    gain: FloatArray | None = None
 
     @property
     def complete(self) -> bool:
@@ -285,6 +291,7 @@ class Estimate:
             "measurements": list(self.measurements),
             **({} if self.path is None else {"path": self.path.tolist()}),
             **({"correction": self._correction_document()} if self.correction else {}),
+            **({} if self.shape is None else {"shape": self.shape.to_document()}),
             "assessment": self.assessment,
         }
 
@@ -345,6 +352,7 @@ class Estimate:
             refutation=stated_refutation(document),
             causes=stated_causes(document),
             **_stated_correction(document),
+            shape=FoundShape.from_document(document.section("shape")) if document.has("shape") else None,
         )
         _check_nulls(document, found)
         return found

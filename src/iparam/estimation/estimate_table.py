@@ -13,11 +13,16 @@ from iparam.plotting.html import html_fragment, html_table, shown
 from iparam.plotting.interval_plots import IntervalGroup, interval_figure
 from iparam.printable import printable
 from iparam.rounding import NORMAL_95, decimals_for, number
+from iparam.spatial.transforms import rpy_from_rotation
 
 if TYPE_CHECKING:
     from iparam.estimation.estimate import Cause, Estimate
+    from iparam.estimation.shape.found import FoundShape
 
 _SIX = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+MOST_PARTS = 12
+"""Of a shape whose densities are printed."""
 
 _WIDTH = 100
 """Columns of a line that is wrapped."""
@@ -51,9 +56,25 @@ def estimate_rows(estimate: Estimate) -> Iterator[tuple[str, str]]:
     if estimate.data_share is not None:
         shares = " ".join(f"{100.0 * share:.0f}" for share in estimate.data_share)
         yield "from the data", f"{shares} % of phi, the rest from the prior"
+    if estimate.shape is not None:
+        yield from shape_rows(estimate.shape)
     for line in _correction_lines(estimate):
         yield "corrected", line
     yield from doubt_rows(estimate)
+
+
+def shape_rows(shape: FoundShape) -> Iterator[tuple[str, str]]:
+    """The densities of the parts of a shape, and where it is if that was estimated."""
+    for part in shape.parts[:MOST_PARTS]:
+        half = NORMAL_95 * part.standard_deviation
+        yield "density", f"{_interval(part.density, half)} kg/m^3 of {part.name}"
+    if len(shape.parts) > MOST_PARTS:
+        yield "density", f"and of {len(shape.parts) - MOST_PARTS} further parts, in the result file"
+    if shape.pose is not None and shape.pose_deviation is not None:
+        place = zip(1e3 * shape.pose[:3, 3], 1e3 * NORMAL_95 * shape.pose_deviation[:3], strict=True)
+        turns = np.degrees(rpy_from_rotation(shape.pose[:3, :3])), np.degrees(NORMAL_95 * shape.pose_deviation[3:])
+        yield "shape at", ", ".join(_interval(float(value), float(half)) for value, half in place) + " mm"
+        yield "shape turned", ", ".join(_interval(*map(float, pair)) for pair in zip(*turns, strict=True)) + " deg"
 
 
 def verdict_row(estimate: Estimate) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
 from iparam.spatial.inertia import symmetric_array
+from iparam.spatial.phi import pseudo_inertia_from_phi
 
 _ROW, _COLUMN = np.triu_indices(3)
 
@@ -55,3 +56,13 @@ def derived_covariance(phi: ArrayLike, covariance: ArrayLike) -> FloatArray:
     jacobian = mass_com_inertia_jacobian(phi)
     result = jacobian @ symmetric_array(covariance, "covariance", 10) @ np.swapaxes(jacobian, -1, -2)
     return 0.5 * (result + np.swapaxes(result, -1, -2))
+
+
+def second_moment_derivative(phi: FloatArray) -> FloatArray:
+    """(10, 3, 3) of the second moments about the centre of mass by phi."""
+    changes = np.stack([pseudo_inertia_from_phi(row) for row in np.eye(10)])  # linear in phi
+    center = phi[1:4] / phi[0]
+    outer = changes[:, :3, 3, None] * center
+    return np.asarray(
+        changes[:, :3, :3] - outer - outer.transpose(0, 2, 1) + changes[:, 3, 3, None, None] * np.outer(center, center)
+    )

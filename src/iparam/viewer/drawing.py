@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from iparam.arrays import FloatArray
+from iparam.estimation.shape.found import FoundShape
 from iparam.robot.cell import Box, Plane
 from iparam.robot.collision.shapes import PayloadBox
 from iparam.robot.kinematics import forward_kinematics, frame_poses
@@ -298,6 +299,8 @@ class Drawing:
             self._ellipsoid(f"{root}/inertia", center, load.body.ellipsoid, color, 0.25)
             lines = np.stack([np.stack([center - end, center + end]) for end in load.axis_ends]).astype(np.float32)
             self._scene.add_line_segments(f"{root}/axes", lines, colors=color, thickness=3.0, thickness_units="screen")
+        if load.shape is not None:
+            self._add_shape(load.shape, load.name, f"{root}_shape")
         if load.center_region is not None:
             self._ellipsoid(f"{root}/center_95", center, _visible(load.center_region), REGION, 0.9)
         if load.axis_regions is not None:
@@ -305,6 +308,23 @@ class Drawing:
                 shown = limited_region(region, float(np.linalg.norm(end)))
                 opacity = 0.12 if load.undetermined[axis] else 0.5
                 self._ellipsoid(f"{root}/axis{axis}_95", center + end, _visible(shown), REGION, opacity)
+
+    def _add_shape(self, shape: FoundShape, name: str, root: str) -> None:
+        """The parts of a shape, the denser the darker."""
+        self.groups.setdefault(f"shape: {name}", []).append(self._scene.add_frame(root, show_axes=False))
+        for index, part in enumerate(shape.parts):
+            triangles = part.triangles
+            if not len(triangles):
+                continue
+            self._scene.add_mesh_simple(
+                f"{root}/{index}_{node_name(part.name)}",
+                triangles.reshape(-1, 3).astype(np.float32),
+                np.arange(3 * len(triangles), dtype=np.uint32).reshape(-1, 3),
+                color=shade_color(part.shade),
+                opacity=0.55,
+                flat_shading=True,
+                cast_shadow=False,
+            )
 
     def _ellipsoid(self, name: str, center: FloatArray, matrix: FloatArray, color: Color, opacity: float) -> None:
         vertices, faces = ellipsoid_triangles(center, matrix)
@@ -320,6 +340,13 @@ class Drawing:
             lines = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
             node = self._scene.add_line_segments("/path", lines, colors=PATH, thickness=1.5, thickness_units="screen")
             self.groups.setdefault("path of the tool", []).append(node)
+
+
+def shade_color(shade: float) -> Color:
+    """From light (0) to dark (1)."""
+    light, dark = np.array([222.0, 235.0, 247.0]), np.array([8.0, 48.0, 107.0])
+    red, green, blue = (round(value) for value in (light + shade * (dark - light)).tolist())
+    return red, green, blue
 
 
 def add_ground(scene: Any, height: float, reach: float) -> Any:

@@ -13,9 +13,10 @@ from scipy.special import chdtri
 
 from iparam.arrays import FloatArray, frozen
 from iparam.estimation.estimate import Estimate
+from iparam.estimation.shape.found import FoundShape
+from iparam.spatial.derived import second_moment_derivative
 from iparam.spatial.equivalent_body import EquivalentBody, equivalent_body
 from iparam.spatial.parameters import InertialParameters
-from iparam.spatial.phi import pseudo_inertia_from_phi
 
 SQUARED_RADIUS_95 = float(chdtri(3, 0.05))
 """Of the ellipsoid in units of the standard deviation that holds three normal variables in 95 of 100 cases."""
@@ -36,6 +37,7 @@ class LoadShapes:
         axis_regions: (3, 3, 3) likewise of each of those ends, relative to the centre of mass [m^2]; None as above.
         undetermined: (3,) whether the region of an end reaches beyond a right angle or is longer than the half axis:
             its direction is not known.
+        shape: what was found of the shape that the load was said to have; None without one.
     """
 
     name: str
@@ -45,6 +47,7 @@ class LoadShapes:
     axis_ends: FloatArray
     axis_regions: FloatArray | None
     undetermined: tuple[bool, bool, bool] = (False, False, False)
+    shape: FoundShape | None = None
 
 
 def estimated_load(estimate: Estimate, name: str) -> LoadShapes:
@@ -58,14 +61,13 @@ def estimated_load(estimate: Estimate, name: str) -> LoadShapes:
     body = equivalent_body(parameters)
     region = frozen(SQUARED_RADIUS_95 * center @ covariance @ center.T)
     if body is None:
-        return LoadShapes(name, None, parameters, region, np.zeros((3, 3)), None)
+        return LoadShapes(name, None, parameters, region, np.zeros((3, 3)), None, shape=estimate.shape)
     ends, derivatives = axis_ends(estimate.phi, body)
     regions = np.stack([SQUARED_RADIUS_95 * one @ covariance @ one.T for one in derivatives])
     widest = np.sqrt(np.clip(np.linalg.eigvalsh(regions)[:, -1], 0.0, None))
     lost = widest > np.linalg.norm(ends, axis=1)
-    return LoadShapes(
-        name, body, parameters, region, frozen(ends), frozen(regions), (bool(lost[0]), bool(lost[1]), bool(lost[2]))
-    )
+    undetermined = (bool(lost[0]), bool(lost[1]), bool(lost[2]))
+    return LoadShapes(name, body, parameters, region, frozen(ends), frozen(regions), undetermined, estimate.shape)
 
 
 def known_load(parameters: InertialParameters, name: str) -> LoadShapes:
@@ -81,16 +83,6 @@ def center_derivative(phi: FloatArray) -> FloatArray:
     derivative[:, 0] = -phi[1:4] / phi[0] ** 2
     derivative[:, 1:4] = np.eye(3) / phi[0]
     return derivative
-
-
-def second_moment_derivative(phi: FloatArray) -> FloatArray:
-    """(10, 3, 3) of the second moments about the centre of mass by phi."""
-    changes = np.stack([pseudo_inertia_from_phi(row) for row in np.eye(10)])  # linear in phi
-    center = phi[1:4] / phi[0]
-    outer = changes[:, :3, 3, None] * center
-    return np.asarray(
-        changes[:, :3, :3] - outer - outer.transpose(0, 2, 1) + changes[:, 3, 3, None, None] * np.outer(center, center)
-    )
 
 
 def principal_moments(estimate: Estimate) -> tuple[FloatArray, FloatArray]:

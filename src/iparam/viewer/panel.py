@@ -171,7 +171,7 @@ def load_rows(view: View) -> list[list[str]]:
             rows += [_known(1e3 * moments[i], 1e3 * NORMAL_95 * widths[i]) for i in range(3)]
         columns.append(rows)
     names = ["load", "mass [kg]", *(f"CoM {axis} [mm]" for axis in "xyz"), *(f"I{i} [g m²]" for i in (1, 2, 3))]
-    return [[name, *(column[i] for column in columns)] for i, name in enumerate(names)]
+    return [*([name, *(column[i] for column in columns)] for i, name in enumerate(names)), *_density_rows(view)]
 
 
 def load_text(view: View) -> str:
@@ -183,7 +183,19 @@ def load_text(view: View) -> str:
         f"{table}\n\n± are 95 % intervals, the centre of mass is in the axes of the tool, I1 to I3 are the "
         "principal moments of inertia about it. The box and the ellipsoid have the load's mass and "
         "inertia; the red ellipsoids hold the centre of mass and the ends of the principal axes with 95 %."
+        f"{' The parts of a shape are drawn, the denser the darker.' if _density_rows(view) else ''}"
     )
+
+
+def _density_rows(view: View) -> list[list[str]]:
+    """A row for each part of the loads' shapes; none without shapes."""
+    found = [{} if load.shape is None else {part.name: part for part in load.shape.parts} for load in view.loads]
+    rows = []
+    for name in dict.fromkeys(name for parts in found for name in parts):
+        parts = [one.get(name) for one in found]
+        cells = ["" if one is None else _known(one.density, NORMAL_95 * one.standard_deviation) for one in parts]
+        rows.append([f"{name} [kg/m³]", *cells])
+    return rows
 
 
 def _known(value: float, half: float | None) -> str:

@@ -133,7 +133,7 @@ def judged(
     nothing = not estimate.determined
     if not shown.alarms and (nothing or not reason):
         told = (*told, *_too_little(estimate))
-        estimate = _allowing(estimate, shown.moves)
+        estimate = _allowing(estimate, _reaching(estimate, shown.moves))
         estimate = estimate if reason else _counting_unseen(run, estimate, shown.unseen, known)
         return Judgement(_with(estimate, reason, told))
     causes = find_causes(examined)
@@ -149,18 +149,18 @@ def judged(
     if _too_heavy(run, estimate):  # which explains more than any other mistake but that of units
         told = tuple(sorted(told, key=lambda one: {"units": 0, "over-rated-load": 1}.get(one.cause, 2)))
     if estimate.complete and not reason:
-        moves = _moves(examined, causes)
+        moves = _reaching(estimate, _moves(examined, causes))
         share, second, unseen = _largest_share(estimate, moves), "", shown.unseen
         if causes.found:
             again = screened_again(examined, causes.best)
             unseen = again.unseen
-            further = _far(estimate, again.moves)
+            further = _far(estimate, _reaching(estimate, again.moves))
             more = _largest_share(estimate, further)
             moves = np.concatenate([moves, further])
             share, second = (more, ", ".join(again.alarms[:3])) if more > share else (share, "")
         left = left_over(examined, causes.best)
         if not causes.found:
-            moves = np.concatenate([moves, shown.moves])
+            moves = np.concatenate([moves, _reaching(estimate, shown.moves)])
         estimate = _counting(widened(estimate, moves.T @ moves + left.covariance(estimate.parameters)))
         if share > MATERIAL:
             reason = _second_reason(causes, share, second) if second else _reason(causes, share)
@@ -292,7 +292,7 @@ def _counting_unseen(
     deviations = estimate.standard_deviation.phi
     counted = {
         kind: rows
-        for kind, rows in unseen.items()
+        for kind, rows in ((kind, _reaching(estimate, rows)) for kind, rows in unseen.items())
         if kind not in known and (np.sqrt(np.sum(rows**2, axis=0)) > HIDDEN * deviations).any()
     }
     if not counted:
@@ -301,6 +301,11 @@ def _counting_unseen(
     options = " ".join(option.format(*run.gravity) for _, option in texts)
     remark = UNSHOWN.format(" or ".join(text for text, _ in texts), options)
     return _remarking(widened(estimate, moves.T @ moves), remark)
+
+
+def _reaching(estimate: Estimate, moves: FloatArray) -> FloatArray:
+    """(K, 10) what moves (K, 10) of the load by the data alone make of the estimate, which a shape may hold."""
+    return moves if estimate.gain is None else np.asarray(moves @ estimate.gain.T)
 
 
 def _far(estimate: Estimate, moves: FloatArray) -> FloatArray:

@@ -11,6 +11,7 @@ from iparam.estimation.payload.estimate_assembly import estimate_of, precision_w
 from iparam.estimation.shape.contradiction import LIKELIER, UNEVEN, contradiction
 from iparam.estimation.shape.data_rows import known_rows
 from iparam.estimation.shape.estimator import HELD, METHOD, data_share, reliance
+from iparam.estimation.shape.found import FoundShape
 from iparam.estimation.shape.posterior import WRONG, shape_posterior
 from iparam.estimation.shape.shape import Shape
 from iparam.estimation.static.identify import StaticEstimate
@@ -61,4 +62,5 @@ def with_shape(static: StaticEstimate, shape: Shape) -> Estimate:
         causes=static.causes,
         refutation=static.refutation,
         measurements=static.measurements,
+        shape=FoundShape.of(shape, found.densities),
     )

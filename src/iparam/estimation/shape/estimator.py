@@ -18,6 +18,7 @@ from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import require_identifiable
 from iparam.estimation.shape.contradiction import LIKELIER, UNEVEN, contradiction, likelier_shape
 from iparam.estimation.shape.data_rows import WeightedData, known_rows, weighted_data
+from iparam.estimation.shape.found import FoundShape
 from iparam.estimation.shape.posterior import WRONG, DataRows, ShapePosterior, shape_posterior
 from iparam.estimation.shape.shape import Shape
 from iparam.estimation.static.slow_motion import slow_motion_estimate
@@ -95,7 +96,12 @@ class ShapeEstimator(Estimator):
             warnings=(*warnings, *reliance(share)),
             status="All ten parameters were estimated, with the shape of the load.",
         )
-        return dataclasses.replace(estimate, condition_number=_condition(problem, estimate))
+        return dataclasses.replace(
+            estimate,
+            condition_number=_condition(problem, estimate),
+            shape=FoundShape.of(self.shape, found.densities),
+            gain=found.covariance @ data.rows.information,
+        )
 
     def _without_shape(
         self, problem: PayloadProblem, data: WeightedData, found: ShapePosterior, sentence: str

@@ -1,0 +1,136 @@
+"""`FoundShape`: what an identification found of the shape that it was given: densities, and where the shape is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from iparam.arrays import FloatArray, frozen
+from iparam.errors import FileFormatError, InputError
+
+if TYPE_CHECKING:
+    from iparam.estimation.shape.shape import Part, Shape
+    from iparam.files.json import JsonSection
+
+MOST_CORNERS = 48
+"""Of the outline of a part that a file holds."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoundPart:
+    """A part of the shape.
+
+    Attributes:
+        name: of the part.
+        density, standard_deviation: [kg/m^3]; of the unit of the volumes where these are not in m^3.
+        outline: (k, 3) corners around it, whose convex hull can be drawn, in the frame of the result [m].
+    """
+
+    name: str
+    density: float
+    standard_deviation: float
+    outline: FloatArray
+
+    def __post_init__(self) -> None:
+        outline = np.asarray(self.outline, dtype=np.float64)
+        if outline.ndim != 2 or outline.shape[1] != 3 or not np.isfinite(outline).all():
+            raise InputError(f"the outline of part {self.name!r} must be (k, 3) finite numbers, got {outline.shape}")
+        object.__setattr__(self, "outline", frozen(outline))
+
+    @property
+    def shade(self) -> float:
+        """How dark it is drawn, by the logarithm of its density: 0 for foam (100 kg/m^3), 1 for lead."""
+        return float(np.clip(np.log10(max(self.density, 1.0) / 100.0) / 2.1, 0.0, 1.0))
+
+    @property
+    def triangles(self) -> FloatArray:
+        """(F, 3, 3) of the convex hull around it, facing outward; none where it is flat."""
+        try:
+            hull = ConvexHull(self.outline)
+        except (QhullError, ValueError):
+            return np.zeros((0, 3, 3))
+        corners = self.outline[hull.simplices]
+        normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        inward = np.einsum("fi,fi->f", normal, hull.equations[:, :3]) < 0.0
+        corners[inward] = corners[inward][:, ::-1]
+        return np.asarray(corners)
+
+
+@dataclass(frozen=True, eq=False)
+class FoundShape:
+    """The shape as the data have it.
+
+    Attributes:
+        parts: with their densities.
+        pose: (4, 4) of the shape's frame in the frame of the result where it was estimated along [m]; None where it was
+            given.
+        pose_deviation: (6,) standard deviations of its place [m] and of its turn about the axes of the frame of the
+            result [rad]; None as above.
+    """
+
+    parts: tuple[FoundPart, ...]
+    pose: FloatArray | None = None
+    pose_deviation: FloatArray | None = None
+
+    @classmethod
+    def of(cls, shape: Shape, densities: FloatArray, **place: FloatArray | None) -> FoundShape:
+        """The shape with mean and standard deviation (parts, 2) of each density [kg/m^3]."""
+        parts = [
+            FoundPart(part.name, float(mean), float(deviation), _outline(part))
+            for part, (mean, deviation) in zip(shape.parts, densities, strict=True)
+        ]
+        return cls(tuple(parts), **place)
+
+    def to_document(self) -> dict[str, Any]:
+        """What a result file holds."""
+        parts = [
+            {
+                "name": part.name,
+                "density": part.density,
+                "standard_deviation": part.standard_deviation,
+                "outline": part.outline.tolist(),
+            }
+            for part in self.parts
+        ]
+        if self.pose is None or self.pose_deviation is None:
+            return {"parts": parts}
+        return {"parts": parts, "pose": self.pose.tolist(), "pose_deviation": self.pose_deviation.tolist()}
+
+    @classmethod
+    def from_document(cls, section: JsonSection) -> FoundShape:
+        """Read what `to_document` gave."""
+        try:
+            parts = tuple(
+                FoundPart(
+                    one.text("name"), one.number("density"), one.number("standard_deviation"), one.array("outline", 2)
+                )
+                for one in section.sections("parts")
+            )
+        except InputError as error:
+            raise FileFormatError(f"{section.file}: {error}") from None
+        if not section.has("pose"):
+            return cls(parts)
+        pose, deviation = section.array("pose", 2), section.array("pose_deviation", 1)
+        if pose.shape != (4, 4) or deviation.shape != (6,):
+            raise section.error("pose", f"must be 4 x 4 with six deviations, got {pose.shape} and {deviation.shape}")
+        return cls(parts, frozen(pose), frozen(deviation))
+
+
+def _outline(part: Part) -> FloatArray:
+    """(k, 3) corners of the hull of its points, those that are farthest apart where there are many."""
+    points = part.points
+    try:
+        corners = points[ConvexHull(points).vertices]
+    except (QhullError, ValueError):
+        corners = points
+    if len(corners) > MOST_CORNERS:
+        kept = [int(np.argmax(np.linalg.norm(corners - corners.mean(axis=0), axis=1)))]
+        gap = np.linalg.norm(corners - corners[kept[0]], axis=1)
+        while len(kept) < MOST_CORNERS:  # each farthest from those before
+            kept.append(int(np.argmax(gap)))
+            gap = np.minimum(gap, np.linalg.norm(corners - corners[kept[-1]], axis=1))
+        corners = corners[kept]
+    return np.asarray(corners)
