@@ -26,6 +26,7 @@ setup(
         "console_scripts": [
             f"kinematics = {NAME}.kinematics:main",
             f"identify = {NAME}.identify:main",
+            f"identify_lifecycle = {NAME}.identify_lifecycle:main",
             f"play = {NAME}.play:main",
             f"compensate = {NAME}.compensate:main",
         ]

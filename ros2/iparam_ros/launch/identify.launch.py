@@ -18,7 +18,9 @@ def generate_launch_description():
     """What to start."""
     share = get_package_share_directory("iparam_ros")
     arguments = [
-        DeclareLaunchArgument("robot", default_value="ur5e", description="a name from 'iparam robots', or a URDF file"),
+        DeclareLaunchArgument(
+            "robot", default_value="", description="a name from 'iparam robots', or a file; empty: robot_description"
+        ),
         DeclareLaunchArgument("wrench_topic", default_value="/force_torque_sensor_broadcaster/wrench"),
         DeclareLaunchArgument("joint_topic", default_value="/joint_states"),
         DeclareLaunchArgument("output", default_value="", description="file for the result"),

@@ -11,7 +11,11 @@ def generate_launch_description():
     """What to start."""
     return LaunchDescription(
         [
-            DeclareLaunchArgument("robot", default_value="ur5e", description="a name from 'iparam robots', or a URDF"),
+            DeclareLaunchArgument(
+                "robot",
+                default_value="",
+                description="a name from 'iparam robots', or a file; empty: robot_description",
+            ),
             DeclareLaunchArgument("frame", default_value="tool", choices=["tool", "base"]),
             DeclareLaunchArgument("joint_topic", default_value="/joint_states"),
             Node(

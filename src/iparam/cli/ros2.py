@@ -13,7 +13,7 @@ from iparam.errors import InputError
 
 @dataclass(frozen=True, kw_only=True)
 class NodeOptions:
-    """The options, with the names that ROS 2 gives them; a command adds none."""
+    """The options, with the names that ROS 2 gives them."""
 
     ros_args: Annotated[bool, arg(help_behavior_hint="")] = False
     """Marks the start of ROS arguments, as in 'ros2 run'. May be left out."""
@@ -75,9 +75,12 @@ class Identify(NodeOptions):
       iparam ros2 identify -r wrench:=/force_torque_sensor_broadcaster/wrench
     """
 
+    lifecycle: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Wait for a lifecycle manager to configure and activate it ('ros2 lifecycle set')."""
+
     def run(self) -> None:
         """Run the node."""
-        iparam.bridges.ros2.run_node("identify", self.arguments())
+        iparam.bridges.ros2.run_node("identify_lifecycle" if self.lifecycle else "identify", self.arguments())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -150,10 +150,10 @@ def node_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandSer
 def start_node(
     ros_environment: dict[str, str], node_server: CommandServer, tmp_path: Path
 ) -> Iterator[Callable[..., NodeProcess]]:
-    """A function that starts `iparam ros2 NAME` with parameters; what still runs at the end is killed."""
+    """A function that starts `iparam ros2 NAME` with options and parameters; what still runs at the end is killed."""
 
-    def start(name: str, **parameters: object) -> NodeProcess:
-        words = ("ros2", name, "--ros-args", *_words(parameters))
+    def start(name: str, *options: str, **parameters: object) -> NodeProcess:
+        words = ("ros2", name, *options, "--ros-args", *_words(parameters))
         return NodeProcess(node_server.start(*words, environment=ros_environment, folder=str(tmp_path)))
 
     yield start

@@ -15,9 +15,10 @@ try:
     from rclpy.exceptions import ParameterUninitializedException
     from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
     from rclpy.impl.implementation_singleton import rclpy_implementation
+    from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
     from rclpy.node import Node
     from rclpy.parameter import Parameter as RosParameter
-    from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+    from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy, qos_policy_name_from_kind
     from rclpy.signals import SignalHandlerOptions
     from sensor_msgs.msg import Imu, JointState
     from std_msgs.msg import Float64MultiArray, MultiArrayDimension, String
@@ -38,6 +39,9 @@ def sensor_qos(reliable: bool = False) -> QoSProfile:
 
 
 OUTPUT_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
+DESCRIPTION_QOS = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
 LATCHED_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 WaitSet = rclpy_implementation.WaitSet
@@ -45,6 +49,7 @@ QUIET = PublisherEventCallbacks(use_default_callbacks=False)
 """For outputs: rclpy looks at each event of each publisher whenever it looks at a node, and none is of interest."""
 
 __all__ = [
+    "DESCRIPTION_QOS",
     "LATCHED_QOS",
     "OUTPUT_QOS",
     "QUIET",
@@ -63,6 +68,7 @@ __all__ = [
     "JointTrajectory",
     "JointTrajectoryPoint",
     "KeyValue",
+    "LifecycleNode",
     "MultiArrayDimension",
     "Node",
     "ParameterDescriptor",
@@ -75,10 +81,12 @@ __all__ = [
     "String",
     "SubscriptionEventCallbacks",
     "TimeSpan",
+    "TransitionCallbackReturn",
     "Trigger",
     "TwistStamped",
     "WaitSet",
     "WrenchStamped",
+    "qos_policy_name_from_kind",
     "rclpy",
     "sensor_qos",
 ]

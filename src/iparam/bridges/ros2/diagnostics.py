@@ -83,14 +83,18 @@ class StreamDiagnostics:
 
     Args:
         node: of it.
-        matcher: of its topics.
+        matcher: of its topics; None before there is one, see `follow`.
     """
 
-    def __init__(self, node: Node, matcher: SampleMatcher) -> None:
+    def __init__(self, node: Node, matcher: SampleMatcher | None = None) -> None:
         self.latency = LatencyWindow()
-        self._node, self._matcher = node, matcher
+        self._node, self._matcher = node, SampleMatcher() if matcher is None else matcher
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", OUTPUT_QOS, event_callbacks=QUIET)
         self._before, self._at, self._last = 0, time.monotonic(), time.monotonic()
+
+    def follow(self, matcher: SampleMatcher) -> None:
+        """Count what another matcher does from now on."""
+        self._matcher, self._before = matcher, 0
 
     def processed(self, received: int) -> None:
         """Count a sample whose last message came at ``received`` on the system's clock [ns]."""

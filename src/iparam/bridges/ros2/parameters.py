@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from iparam.bridges.ros2.backend import (
@@ -83,7 +83,9 @@ class NodeParameter:
 
 
 ROBOT = (
-    NodeParameter("robot", "ur5e", "The arm: a name from 'iparam robots', or the path of a URDF file."),
+    NodeParameter(
+        "robot", "", "The arm: a name from 'iparam robots', or a robot file; empty: what robot_description describes."
+    ),
     NodeParameter("tip", "", "The frame taken as the tool; empty for the robot's own."),
     NodeParameter("joint_prefix", "", "Before the names of the joints and frames in messages, e.g. left_."),
 )
@@ -134,6 +136,11 @@ def declare(node: Node, parameters: Iterable[NodeParameter]) -> dict[str, Any]:
         values[parameter.name] = parameter.check(() if value is None else value)
     _mention_unknown(node, values)
     return values
+
+
+def changeable(parameters: Iterable[NodeParameter], names: Sequence[str]) -> tuple[NodeParameter, ...]:
+    """Parameters of which those named can be set while the node runs."""
+    return tuple(replace(entry, read_only=False) if entry.name in names else entry for entry in parameters)
 
 
 def on_change(node: Node, parameters: Sequence[NodeParameter], change: Callable[[str, Any], None]) -> None:

@@ -18,6 +18,7 @@ from iparam.printable import printable
 NODES = {
     "kinematics": "iparam.bridges.ros2.nodes.kinematics:KinematicsNode",
     "identify": "iparam.bridges.ros2.nodes.identification:IdentificationNode",
+    "identify_lifecycle": "iparam.bridges.ros2.nodes.identification:ManagedIdentificationNode",
     "play": "iparam.bridges.ros2.nodes.playback:PlaybackNode",
     "compensate": "iparam.bridges.ros2.nodes.compensation:CompensationNode",
 }

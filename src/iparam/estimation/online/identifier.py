@@ -260,10 +260,13 @@ class OnlineIdentifier:
 
     def _whole_solution(self) -> OnlineSolution | None:
         """By the recursion itself; None while the samples do not determine all ten parameters."""
-        found = self._state.solution
+        found = self._state.solution if self._moving else None  # rounding determines everything, in the end
         if found is None:
             return None
-        inverse, variance = self._state.inverse_information, self._state.variance
+        try:
+            inverse, variance = self._state.inverse_information, self._state.variance
+        except np.linalg.LinAlgError:
+            return None
         # Residuals smaller than the sensor's noise are luck.
         covariance = inverse * (self._detector.inflation * variance / min(variance, 1.0))
         if self._zeroed:

@@ -42,7 +42,9 @@ def test_at_rest_only_the_contact_is_left(
     estimate = iparam.identify_payload(noisy, ur5e)
     estimate.save(tmp_path / "result.json")
     bias = noisy.signal("wrench").values.mean(axis=0) - simulated.recording.signal("wrench").values.mean(axis=0)
-    start_node("compensate", result=tmp_path / "result.json", mode="static", measures="reaction", reliable=True)
+    start_node(
+        "compensate", robot="ur5e", result=tmp_path / "result.json", mode="static", measures="reaction", reliable=True
+    )
     joints, wrenches = peer.publisher(JointState, "joint_states"), peer.publisher(WrenchStamped, "wrench")
     results = peer.listen(WrenchStamped, "wrench_compensated")
     peer.connected(joints, wrenches)
@@ -91,7 +93,7 @@ def test_in_motion_with_the_load_of_the_topic(
     from geometry_msgs.msg import InertiaStamped, WrenchStamped
     from sensor_msgs.msg import JointState
 
-    start_node("compensate", mode=mode, reliable=True, rate=500.0)
+    start_node("compensate", robot="ur5e", mode=mode, reliable=True, rate=500.0)
     joints, wrenches = peer.publisher(JointState, "joint_states"), peer.publisher(WrenchStamped, "wrench")
     inertia, bias = peer.publisher(InertiaStamped, "inertia"), peer.publisher(WrenchStamped, "sensor_bias")
     results = peer.listen(WrenchStamped, "wrench_compensated", 3000)

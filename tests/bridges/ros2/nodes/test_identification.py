@@ -206,7 +206,7 @@ def test_the_result_is_written_at_the_end(
     from sensor_msgs.msg import JointState
 
     output = tmp_path / "end.json"
-    node = start_node("identify", reliable=True, bias="none", output=output)
+    node = start_node("identify", robot="ur5e", reliable=True, bias="none", output=output)
     joints, wrenches = peer.publisher(JointState, "joint_states"), peer.publisher(WrenchStamped, "wrench")
     states = peer.listen(DiagnosticArray, "/diagnostics")
     peer.connected(joints, wrenches)

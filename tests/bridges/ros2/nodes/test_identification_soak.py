@@ -29,7 +29,7 @@ def test_ten_seconds_at_500_hz(
     from geometry_msgs.msg import WrenchStamped
     from sensor_msgs.msg import JointState
 
-    node = start_node("identify", reliable=True)
+    node = start_node("identify", robot="ur5e", reliable=True)
     joints, wrenches = peer.publisher(JointState, "joint_states"), peer.publisher(WrenchStamped, "wrench")
     states = peer.listen(DiagnosticArray, "/diagnostics")
     peer.connected(joints, wrenches)

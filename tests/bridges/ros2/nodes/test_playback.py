@@ -124,7 +124,7 @@ def test_parameter_errors_are_one_line(refusal: Callable[..., tuple[int, str]]) 
         "parameter frame must be one of tool, base, got 'world'": refusal("kinematics", frame="world"),
         "out of range Min: 0.0": refusal("identify", rate=-1.0),
         "Write 500.0 and not 500.": refusal("identify", rate=500),
-        "unknown wrench_frame 'elbow'": refusal("compensate", wrench_frame="elbow"),
+        "unknown wrench_frame 'elbow'": refusal("compensate", robot="ur5e", wrench_frame="elbow"),
     }
     for reason, (code, text) in runs.items():
         assert code == 2, text
@@ -134,7 +134,7 @@ def test_parameter_errors_are_one_line(refusal: Callable[..., tuple[int, str]]) 
 
 
 def test_a_misspelt_parameter_is_mentioned(start_node: Callable[..., Any], peer: Any) -> None:
-    node = start_node("kinematics", fram="base")
+    node = start_node("kinematics", robot="ur5e", fram="base")
     peer.until(lambda: "motion of tool0" in node.text, "the node")
     assert "there is no parameter fram; did you mean frame?" in node.text
     assert node.stop() == 0

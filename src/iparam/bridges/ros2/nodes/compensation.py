@@ -16,18 +16,19 @@ from iparam.bridges.ros2.backend import (
 )
 from iparam.bridges.ros2.diagnostics import StreamDiagnostics
 from iparam.bridges.ros2.input_node import InputNode, SampleInput
+from iparam.bridges.ros2.input_watch import InputWatch
 from iparam.bridges.ros2.joint_motion_filter import JointMotionFilter
 from iparam.bridges.ros2.messages import body_values, wrench_of, write_wrench
 from iparam.bridges.ros2.nodes.live_compensation import LiveCompensation
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter, declare
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
+from iparam.bridges.ros2.robot_source import RobotSource
 from iparam.bridges.ros2.sample_matcher import SampleMatcher
 from iparam.errors import InputError, IparamError
 from iparam.estimation.assessment.applicability import check_frame, compare_arm
 from iparam.estimation.estimate import Estimate, grouped_names
 from iparam.printable import printable
 from iparam.regressor.wrench import wrench_regressor
-from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
 from iparam.spatial.parameters import InertialParameters
 from iparam.spatial.phi import inertia_matrix
@@ -39,6 +40,7 @@ PARAMETERS = (
     NodeParameter(
         "result", "", "The load: .json from 'iparam identify payload'; empty to take it from the topic inertia."
     ),
+    NodeParameter("updates", False, "With a result: take what the topic inertia says from then on, as without one."),
     NodeParameter("accept_refuted", False, "Use a result even if its own data refute it."),
     NodeParameter(
         "mode",
@@ -58,7 +60,24 @@ class CompensationNode(Node):
         super().__init__("iparam_compensation")
         values = declare(self, PARAMETERS)
         self.inputs = InputNode(self, reliable=values["reliable"])
-        robot = load_robot(values["robot"], tip=values["tip"] or None)
+        self._values, self._tool = values, ""
+        self._withdrawn = False
+        self._updates = 0
+        self._missing: tuple[str, ...] = ()
+        self._subtract_bias: bool = values["subtract_bias"]
+        self._accept_refuted: bool = values["accept_refuted"]
+        self._estimate = self._read(values["result"]) if values["result"] else None
+        self._live: LiveCompensation | None = None
+        self._input: SampleInput | None = None
+        self._publisher = self.create_publisher(WrenchStamped, "wrench_compensated", OUTPUT_QOS, event_callbacks=QUIET)
+        self._message = WrenchStamped()
+        self._diagnostics = StreamDiagnostics(self)
+        self._watch = InputWatch(self, self.inputs)
+        self.create_timer(1.0, self._report)
+        self._source = RobotSource(self, self.inputs, values["robot"], values["tip"], self._prepare)
+
+    def _prepare(self, robot: Robot) -> None:
+        values = self._values
         prefix: str = values["joint_prefix"]
         self._tool = prefix + robot.tool_frame
         self._wrench_reader = WrenchReader(robot, values["wrench_frame"], values["measures"], prefix)
@@ -66,7 +85,7 @@ class CompensationNode(Node):
         pose = values["zero_pose"]
         if pose and len(pose) != robot.num_joints:
             raise InputError(f"parameter zero_pose needs {robot.num_joints} angles, got {len(pose)}")
-        self._live = LiveCompensation(
+        live = LiveCompensation(
             robot,
             values["mode"],
             matcher=SampleMatcher(values["tolerance"], values["hold"]),
@@ -74,26 +93,21 @@ class CompensationNode(Node):
             gravity=values["gravity"],
             zero_pose=pose or None,
         )
-        self._withdrawn = False
-        self._missing: tuple[str, ...] = ()
-        self._subtract_bias: bool = values["subtract_bias"]
-        self._accept_refuted: bool = values["accept_refuted"]
-        if values["result"]:
-            self._load(values["result"], robot)
-        else:
+        if self._estimate is not None:
+            self._use(self._estimate, live, robot)
+        rest = np.zeros(robot.num_joints)
+        wrench_regressor(robot, rest, rest, rest)  # loads the compiled code before the first message
+        self._live = live
+        self.inputs.clear()
+        self._diagnostics.follow(live.matcher)
+        if values["updates"] or self._estimate is None:
             self.inputs.subscribe(InertiaStamped, "inertia", self._inertia, OUTPUT_QOS)
             if self._subtract_bias:
                 self.inputs.subscribe(WrenchStamped, "sensor_bias", self._bias, OUTPUT_QOS)
-        rest = np.zeros(robot.num_joints)
-        wrench_regressor(robot, rest, rest, rest)  # loads the compiled code before the first message
-        self._publisher = self.create_publisher(WrenchStamped, "wrench_compensated", OUTPUT_QOS, event_callbacks=QUIET)
-        self._message = WrenchStamped()
-        self._diagnostics = StreamDiagnostics(self, self._live.matcher)
-        self.create_timer(1.0, self._report)
         self._input = SampleInput(
             self,
             self.inputs,
-            self._live.matcher,
+            live.matcher,
             JointReader(robot, prefix),
             self._wrench_reader,
             tool=self._tool,
@@ -103,29 +117,37 @@ class CompensationNode(Node):
     def close(self) -> None:
         """Nothing is left to do."""
 
-    def _load(self, path: str, robot: Robot) -> None:
+    def _read(self, path: str) -> Estimate:
+        """The load of a file, if it may be taken out of a wrench."""
         estimate = Estimate.load(os.path.expanduser(path))
         estimate.require_weight("what a load weighs and how it hangs takes its mass and centre of mass")
         if not self._accept_refuted:
             estimate.require_credit(
                 "the load is taken out of the wrench as if it were true, which accept_refuted:=true allows"
             )
+        return estimate
+
+    def _use(self, estimate: Estimate, live: LiveCompensation, robot: Robot) -> None:
         check_frame(estimate.frame, robot)
         if arm := compare_arm(estimate, robot).sentence:
             self.get_logger().warning(arm)
-        self._live.set_load(estimate.known_phi)
+        live.set_load(estimate.known_phi)
         if not estimate.complete:
             self.get_logger().warning(printable(f"the inertia stays in the torque. {estimate.to_see_the_rest}"))
         if self._subtract_bias and estimate.sensor_bias is not None:
-            self._live.set_bias(np.concatenate([estimate.sensor_bias.force, estimate.sensor_bias.torque]))
+            live.set_bias(np.concatenate([estimate.sensor_bias.force, estimate.sensor_bias.torque]))
+        path = self._values["result"]
         self.get_logger().info(printable(f"{path}: {estimate.mass:.4f} kg are taken out of the wrench"))
 
     def _inertia(self, message: InertiaStamped, info: Any) -> None:
+        live = self._live
+        if live is None:
+            return
         try:
             if message.header.frame_id not in ("", self._tool):
                 raise InputError(f"inertia is in the frame {message.header.frame_id!r}, not in {self._tool}: left out")
             if message.inertia.m == 0.0:
-                self._live.forget_load()
+                live.forget_load()
                 self._withdrawn = True
                 return
             values = body_values(message)
@@ -133,29 +155,49 @@ class CompensationNode(Node):
                 raise InputError(f"no body has a mass of {values[0]:.4g} kg: the inertia that came is left out")
             self._missing = grouped_names(np.isnan(values))
             usable = np.nan_to_num(values, nan=0.0)
-            self._live.set_load(InertialParameters(usable[0], usable[1:4], inertia_matrix(usable[4:])).phi)
+            self._updates += 1
+            live.set_load(InertialParameters(usable[0], usable[1:4], inertia_matrix(usable[4:])).phi)
             self._withdrawn = False
         except IparamError as error:
             self.get_logger().error(printable(str(error)), throttle_duration_sec=5.0)
 
     def _bias(self, message: WrenchStamped, info: Any) -> None:
+        live = self._live
+        if live is None:
+            return
         try:
-            self._live.set_bias(wrench_of(message))
+            live.set_bias(wrench_of(message))
         except IparamError as error:
             self.get_logger().error(printable(f"sensor_bias: {error}"), throttle_duration_sec=5.0)
 
     def _process(self, received: int) -> None:
-        for done in self._live.process():
+        live = self._live
+        if live is None or self._input is None:
+            return
+        for done in live.process():
             contact = self._wrench_reader.from_tool(done.wrench)
             write_wrench(self._message, done.stamp, self._input.wrench_frame, contact)
             self._publisher.publish(self._message)
             self._diagnostics.processed(received)
 
     def _report(self) -> None:
-        remark = "" if self._live.loaded else "no load yet: nothing came on the topic inertia"
-        if self._missing and self._live.loaded:
+        live = self._live
+        if live is None:
+            waiting = self._source.problem or self._watch.sentence()
+            self._watch.log("" if self._source.problem else waiting)
+            self._diagnostics.publish({"waiting_for": waiting}, waiting, error=self._source.problem)
+            return
+        waiting = self._watch.sentence(live.matcher, self._input)
+        self._watch.log(waiting)
+        remark = "" if live.loaded else "no load yet: nothing came on the topic inertia"
+        if self._missing and live.loaded:
             remark = f"of the load, {', '.join(self._missing)} not known yet: what that takes stays in the wrench"
         if self._withdrawn:
             remark = "no load: the one on the topic inertia was withdrawn, because it is refuted"
-        values: dict[str, object] = {"without_load": self._live.without_load, "settling": self._live.settling}
-        self._diagnostics.publish(values, remark)
+        values: dict[str, object] = {
+            "waiting_for": waiting,
+            "updates": self._updates,
+            "without_load": live.without_load,
+            "settling": live.settling,
+        }
+        self._diagnostics.publish(values, f"waiting: {waiting}" if waiting else remark)

@@ -10,24 +10,18 @@ import numpy as np
 
 from iparam.bridges.ros2.backend import (
     LATCHED_QOS,
-    OUTPUT_QOS,
     QUIET,
     DiagnosticStatus,
-    Float64MultiArray,
-    InertiaStamped,
+    LifecycleNode,
     Node,
+    TransitionCallbackReturn,
     Trigger,
-    WrenchStamped,
 )
 from iparam.bridges.ros2.diagnostics import StreamDiagnostics
 from iparam.bridges.ros2.input_node import InputNode, SampleInput
+from iparam.bridges.ros2.input_watch import InputWatch
 from iparam.bridges.ros2.messages import (
-    array_message,
     status_message,
-    write_body,
-    write_stamp,
-    write_values,
-    write_wrench,
 )
 from iparam.bridges.ros2.nodes.live_identification import (
     LiveIdentification,
@@ -36,73 +30,26 @@ from iparam.bridges.ros2.nodes.live_identification import (
     Processed,
     warm_up_identifier,
 )
-from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter, declare, on_change
+from iparam.bridges.ros2.nodes.load_publisher import LoadPublisher
+from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter, changeable, declare, on_change
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
+from iparam.bridges.ros2.robot_source import RobotSource
 from iparam.errors import InputError, IparamError
 from iparam.estimation.errors import IdentificationError
-from iparam.estimation.estimate import DERIVED_NAMES, Estimate, Refutation, grouped_names
-from iparam.estimation.online.estimate import OnlineEstimate
+from iparam.estimation.estimate import Estimate, Refutation, grouped_names
 from iparam.estimation.online.identifier import OnlineSettings
-from iparam.estimation.online.result import OnlineQuality
 from iparam.files.kind import FileKind, check_target
 from iparam.motion.joint_process import JointProcess
 from iparam.printable import printable
-from iparam.regressor.identifiability import PARAMETER_NAMES
-from iparam.robot.loading import load_robot
+from iparam.robot.model import Robot
 
+ANEW = (
+    *("tolerance", "hold", "wrench_frame", "measures", "rate", "bandwidth", "angle_deviation", "gravity", "method"),
+    *("bias", "wrench_deviation", "lag", "restart", "accelerometer_deviation", "known_load"),
+)
+"""Parameters that can be set while it runs; the load is then estimated anew."""
 
-class LoadPublisher:
-    """Publishes estimates and their quality. The messages are made once and filled again and again: it is quicker.
-
-    Args:
-        node: that publishes.
-        frame: name of the tool's frame in messages.
-    """
-
-    def __init__(self, node: Node, frame: str) -> None:
-        phi, size = ",".join(PARAMETER_NAMES), len(PARAMETER_NAMES)
-        self._frame = frame
-        self._inertia, self._bias = InertiaStamped(), WrenchStamped()
-        self._deviation = array_message(np.zeros(size), [",".join(DERIVED_NAMES)])
-        self._covariance = array_message(np.zeros((size, size)), [phi, phi])
-        self._quality = array_message(np.zeros(len(OnlineQuality._fields)), [",".join(OnlineQuality._fields)])
-
-        def publisher(kind: type, topic: str) -> Any:
-            return node.create_publisher(kind, topic, OUTPUT_QOS, event_callbacks=QUIET)
-
-        self._to_inertia = publisher(InertiaStamped, "inertia")
-        self._to_deviation = publisher(Float64MultiArray, "inertia_deviation")
-        self._to_covariance = publisher(Float64MultiArray, "inertia_covariance")
-        self._to_quality = publisher(Float64MultiArray, "inertia_quality")
-        self._to_bias = publisher(WrenchStamped, "sensor_bias")
-
-    def estimate(self, stamp: int, estimate: OnlineEstimate) -> None:
-        """Publish an estimate at a stamp [ns]."""
-        write_stamp(self._inertia.header, stamp, self._frame)
-        values, deviations = estimate.derived
-        write_body(self._inertia.inertia, values)
-        self._to_inertia.publish(self._inertia)
-        write_values(self._deviation, deviations)
-        self._to_deviation.publish(self._deviation)
-        write_values(self._covariance, estimate.covariance_phi)
-        self._to_covariance.publish(self._covariance)
-        if estimate.sensor_bias is not None:
-            write_wrench(self._bias, stamp, self._frame, estimate.sensor_bias)
-            self._to_bias.publish(self._bias)
-
-    def withdraw(self, stamp: int) -> None:
-        """Say at a stamp [ns] that the load published before is not to be believed: an inertia with nothing in it."""
-        empty = InertiaStamped()
-        write_stamp(empty.header, stamp, self._frame)
-        self._to_inertia.publish(empty)
-
-    def quality(self, quality: OnlineQuality) -> None:
-        """Publish how good the estimate is."""
-        write_values(self._quality, np.array(quality, dtype=np.float64))
-        self._to_quality.publish(self._quality)
-
-
-PARAMETERS = (
+_PARAMETERS = (
     *ROBOT,
     *MATCHING,
     GRAVITY,
@@ -134,22 +81,83 @@ PARAMETERS = (
     ),
     NodeParameter("output", "", "File for the result: .json. Written by ~/save, and at the end.", read_only=False),
 )
+PARAMETERS = changeable(_PARAMETERS, ANEW)
+
 QUALITY_RATE = 5.0
 """Judgements of the estimate a second: they take longer than a sample [Hz]."""
 
 
-class IdentificationNode(Node):
-    """Subscribes joint states and wrenches, publishes the load. See docs/ros2.md."""
+class Identification:
+    """What the identification node does, for a plain node and for one that is managed. See docs/ros2.md.
 
-    def __init__(self) -> None:
-        super().__init__("iparam_identification")
-        values = declare(self, PARAMETERS)
-        self.inputs = InputNode(self, reliable=values["reliable"])
-        self._publish_rate, self._output = values["publish_rate"], _checked_output(values["output"])
-        on_change(self, PARAMETERS, self._change)
-        robot = load_robot(values["robot"], tip=values["tip"] or None)
+    Args:
+        node: that does it.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._values = declare(node, PARAMETERS)
+        self.inputs = InputNode(node, reliable=self._values["reliable"])
+        self._output = _checked_output(self._values["output"])
+        on_change(node, PARAMETERS, self._change)
+        self._running = False
+        self._robot: Robot | None = None
+        self._live: LiveIdentification | None = None
+        self._source: RobotSource | None = None
+        self._samples: SampleInput | None = None
+        self._forget()
+        self._load = LoadPublisher(node)
+        self._events = node.create_publisher(DiagnosticStatus, "load_event", LATCHED_QOS, event_callbacks=QUIET)
+        self._diagnostics = StreamDiagnostics(node)
+        self._watch = InputWatch(node, self.inputs)
+        node.create_timer(1.0, self._report)
+        for name, action in (
+            ("start", self._start),
+            ("stop", self._stop),
+            ("reset", self._reset),
+            ("save", self._save),
+        ):
+            node.create_service(Trigger, f"~/{name}", action)
+
+    def configure(self) -> None:
+        """Find the robot, and set up what it takes to identify; that waits for its description, if need be.
+
+        Raises:
+            IparamError: if a parameter cannot be.
+        """
+        self._watch = InputWatch(self._node, self.inputs)
+        values = self._values
+        self._source = RobotSource(self._node, self.inputs, values["robot"], values["tip"], self._prepare)
+
+    def activate(self) -> None:
+        """Identify from now on."""
+        self._running = True
+        if self._live is not None:
+            self._live.start()
+
+    def deactivate(self) -> None:
+        """Use no further samples; what is known stays."""
+        self._running = False
+        if self._live is not None:
+            self._live.stop()
+
+    def cleanup(self) -> None:
+        """Forget the robot and the load, and listen to nothing; what is new is written first."""
+        self.close()
+        self.inputs.clear()
+        self._robot = self._live = self._source = self._samples = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._saved_samples = 0
+        self._looked: int | None = None
+        self._judged: int | None = None
+        self._published = False
+
+    def _prepare(self, robot: Robot) -> None:
+        """Set up for an arm, or anew for the same one."""
+        values = self._values
         prefix: str = values["joint_prefix"]
-        self._tool = prefix + robot.tool_frame
         online = OnlineSettings(
             method=values["method"],
             bias=values["bias"],
@@ -163,74 +171,74 @@ class IdentificationNode(Node):
         gripper = values["known_load"]
         known = Estimate.load(os.path.expanduser(gripper)) if gripper else None
         settings = LiveSettings(online, values["rate"], values["tolerance"], values["hold"], values["use_imu"], known)
-        self._live = LiveIdentification(robot, settings)
-        if not values["autostart"]:
-            self._live.stop()
+        live = LiveIdentification(robot, settings)
+        wrenches = WrenchReader(robot, values["wrench_frame"], values["measures"], prefix)
         warm_up_identifier(robot, online)
-        self._saved_samples = 0
-        self._looked: int | None = None
-        self._published = False
-        self._judged: int | None = None
-        self._load = LoadPublisher(self, self._tool)
-        self._events = self.create_publisher(DiagnosticStatus, "load_event", LATCHED_QOS, event_callbacks=QUIET)
-        self._diagnostics = StreamDiagnostics(self, self._live.matcher)
-        self.create_timer(1.0, self._report)
-        for name, action in (
-            ("start", self._start),
-            ("stop", self._stop),
-            ("reset", self._reset),
-            ("save", self._save),
-        ):
-            self.create_service(Trigger, f"~/{name}", action)
-        SampleInput(
-            self,
+        if not self._running:
+            live.stop()
+        self._robot, self._live = robot, live
+        self._load.frame = prefix + robot.tool_frame
+        self._forget()
+        self.inputs.clear()
+        self._diagnostics.follow(live.matcher)
+        self._samples = SampleInput(
+            self._node,
             self.inputs,
-            self._live.matcher,
+            live.matcher,
             JointReader(robot, prefix),
-            WrenchReader(robot, values["wrench_frame"], values["measures"], prefix),
-            tool=self._tool,
+            wrenches,
+            tool=self._load.frame,
             process=self._process,
             accelerometer=values["use_imu"],
         )
-        self.get_logger().info(printable(f"{robot.name}: identifying what {self._tool} carries"))
+        self._node.get_logger().info(printable(f"{robot.name}: identifying what {self._load.frame} carries"))
 
     def close(self) -> None:
         """Write the result, if there is a file for it and something new to write."""
         try:
-            result = self._live.result()
+            result = None if self._live is None else self._live.result()
             if self._output and result is not None and result.samples != self._saved_samples:
-                self.get_logger().info(printable(self._write()))
+                self._node.get_logger().info(printable(self._write()))
         except IdentificationError as error:  # nothing but the known load
-            self.get_logger().info(printable(f"{error}; nothing was written"))
+            self._node.get_logger().info(printable(f"{error}; nothing was written"))
 
     def _change(self, name: str, value: Any) -> None:
-        if name == "publish_rate":
-            self._publish_rate = value
-        elif name == "output":
+        if name == "output":
             self._output = _checked_output(value)
+        before = self._values
+        self._values = {**before, name: value}
+        if name in ANEW and self._robot is not None:
+            try:
+                self._prepare(self._robot)
+            except IparamError:
+                self._values = before
+                raise
 
     def _process(self, received: int) -> None:
-        for done in self._live.process():
+        live = self._live
+        if live is None:
+            return
+        for done in live.process():
             if done.change is not None:
                 self._announce(done.change)
             if done.estimate is not None:
-                self._publish(done)
+                self._publish(live, done)
             self._diagnostics.processed(received)
 
-    def _publish(self, done: Processed) -> None:
-        if done.estimate is None or not _due(done.stamp, self._looked, self._publish_rate):
+    def _publish(self, live: LiveIdentification, done: Processed) -> None:
+        if done.estimate is None or not _due(done.stamp, self._looked, self._values["publish_rate"]):
             return
         self._looked = done.stamp
-        estimate = self._live.publishable(done)
+        estimate = live.publishable(done)
         if estimate is not None:
             self._published = True
             self._load.estimate(done.stamp, estimate)
-        elif self._published and (self._refutation is not None or self._live.empty):
+        elif self._published and (self._refutation is not None or live.empty):
             self._published = False
             self._load.withdraw(done.stamp)
         if _due(done.stamp, self._judged, QUALITY_RATE):
             self._judged = done.stamp
-            quality = self._live.quality()
+            quality = live.quality()
             if quality is not None:
                 self._load.quality(quality)
 
@@ -242,11 +250,18 @@ class IdentificationNode(Node):
             "mass_after_kg": change.mass_after,
         }
         self._events.publish(status_message("load", DiagnosticStatus.OK, change.kind, values))
-        self.get_logger().info(f"load: {change.kind}")
+        self._node.get_logger().info(f"load: {change.kind}")
 
     def _report(self) -> None:
-        live, estimate = self._live, self._live.estimate
+        live = self._live
+        if live is None:
+            self._report_waiting()
+            return
+        estimate = live.estimate
+        waiting = self._watch.sentence(live.matcher, self._samples)
+        self._watch.log(waiting)
         values: dict[str, object] = {
+            "waiting_for": waiting,
             "running": live.running,
             "used": live.used,
             "idle": live.idle,
@@ -263,28 +278,44 @@ class IdentificationNode(Node):
             values |= {"refuted": refuted is not None, "residual_by_noise": verdict.residual}
         if refuted is not None:
             values["cause"] = ", ".join(cause.cause for cause in refuted.causes) or "unknown"
-            self.get_logger().error(printable(f"REFUTED: {refuted.sentence}"), throttle_duration_sec=10.0)
+            self._node.get_logger().error(printable(f"REFUTED: {refuted.sentence}"), throttle_duration_sec=10.0)
             self._diagnostics.publish(values, error=f"REFUTED: {refuted.sentence}")
             return
-        self._diagnostics.publish(values, "" if verdict is None else verdict.remark)
+        remark = "" if verdict is None else verdict.remark
+        self._diagnostics.publish(values, f"waiting: {waiting}" if waiting else remark)
+
+    def _report_waiting(self) -> None:
+        """Before the robot is known."""
+        if self._source is None:
+            self._diagnostics.publish({"running": False, "waiting_for": ""}, "not configured")
+            return
+        waiting = self._source.problem or self._watch.sentence()
+        self._watch.log("" if self._source.problem else waiting)
+        values: dict[str, object] = {"running": False, "waiting_for": waiting}
+        if self._source.problem:
+            self._diagnostics.publish(values, error=self._source.problem)
+        else:
+            self._diagnostics.publish(values, f"waiting: {waiting}" if waiting else "waiting for robot_description")
 
     @property
     def _refutation(self) -> Refutation | None:
-        return None if self._live.verdict is None else self._live.verdict.refutation
+        verdict = None if self._live is None else self._live.verdict
+        return None if verdict is None else verdict.refutation
 
     def _start(self, request: Any, response: Any) -> Any:
-        self._live.start()
+        self.activate()
         response.success, response.message = True, "identifying"
         return response
 
     def _stop(self, request: Any, response: Any) -> Any:
-        self._live.stop()
+        self.deactivate()
         response.success, response.message = True, "stopped; what is known stays"
         return response
 
     def _reset(self, request: Any, response: Any) -> Any:
-        self._live.reset()
-        self._published, self._looked, self._judged, self._saved_samples = False, None, None, 0
+        if self._live is not None:
+            self._live.reset()
+        self._forget()
         response.success, response.message = True, "forgotten"
         return response
 
@@ -299,12 +330,80 @@ class IdentificationNode(Node):
     def _write(self) -> str:
         if not self._output:
             raise InputError("there is no file to write to: set the parameter output")
-        result = self._live.result()
+        result = None if self._live is None else self._live.result()
         if result is None:
             raise IparamError("nothing is known of the load yet: move the arm, and turn the tool")
         result.save(self._output)
         self._saved_samples = result.samples
         return f"{result.mass:.4f} kg from {result.samples} samples written to {self._output}"
+
+
+class IdentificationNode(Node):
+    """Identifies from its start on."""
+
+    def __init__(self) -> None:
+        super().__init__("iparam_identification")
+        self._identification = Identification(self)
+        if self.get_parameter("autostart").value:
+            self._identification.activate()
+        self._identification.configure()
+
+    @property
+    def inputs(self) -> InputNode:
+        """Where its messages come in."""
+        return self._identification.inputs
+
+    def close(self) -> None:
+        """Write what is new."""
+        self._identification.close()
+
+
+class ManagedIdentificationNode(LifecycleNode):
+    """Identifies when a lifecycle manager has configured and activated it."""
+
+    def __init__(self) -> None:
+        super().__init__("iparam_identification")
+        self._identification = Identification(self)
+
+    @property
+    def inputs(self) -> InputNode:
+        """Where its messages come in."""
+        return self._identification.inputs
+
+    def on_configure(self, state: Any) -> Any:
+        """Find the robot; parameters that cannot be make it fail, and the reason is logged."""
+        try:
+            self._identification.configure()
+        except IparamError as error:
+            self.get_logger().error(printable(str(error)))
+            return TransitionCallbackReturn.FAILURE
+        return super().on_configure(state)
+
+    def on_activate(self, state: Any) -> Any:
+        """Identify from now on."""
+        self._identification.activate()
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: Any) -> Any:
+        """Use no further samples; what is known stays."""
+        self._identification.deactivate()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: Any) -> Any:
+        """Forget the robot and the load."""
+        self._identification.deactivate()
+        self._identification.cleanup()
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state: Any) -> Any:
+        """Write what is new, and listen to nothing."""
+        self._identification.deactivate()
+        self._identification.cleanup()
+        return super().on_shutdown(state)
+
+    def close(self) -> None:
+        """Write what is new."""
+        self._identification.close()
 
 
 def _checked_output(given: str) -> str:

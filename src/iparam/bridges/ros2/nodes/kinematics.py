@@ -17,13 +17,15 @@ from iparam.bridges.ros2.backend import (
     TwistStamped,
 )
 from iparam.bridges.ros2.input_node import InputNode
+from iparam.bridges.ros2.input_watch import InputWatch
 from iparam.bridges.ros2.joint_motion_filter import JointMotionFilter
 from iparam.bridges.ros2.messages import array_message, stamp_of, write_stamp, write_vector
 from iparam.bridges.ros2.parameters import ROBOT, NodeParameter, declare, on_change
 from iparam.bridges.ros2.readers import JointReader
+from iparam.bridges.ros2.robot_source import RobotSource
 from iparam.printable import printable
 from iparam.robot.kinematics import tool_motion
-from iparam.robot.loading import load_robot
+from iparam.robot.model import Robot
 
 PARAMETERS = (
     *ROBOT,
@@ -51,15 +53,8 @@ class KinematicsNode(Node):
         self.inputs = InputNode(self)
         self._frame: str = values["frame"]
         on_change(self, PARAMETERS, self._change)
-        self._robot = load_robot(values["robot"], tip=values["tip"] or None)
-        self._prefix: str = values["joint_prefix"]
-        self._reader = JointReader(self._robot, self._prefix)
-        self._filter = JointMotionFilter(
-            self._robot.num_joints, values["bandwidth"], values["angle_deviation"], values["rate"]
-        )
+        self._values, self._prefix = values, values["joint_prefix"]
         self._parts: dict[str, FloatArray] = {}
-        rest = np.zeros(self._robot.num_joints)
-        tool_motion(self._robot, rest, rest, rest)  # loads the compiled code before the first message
         self._velocity = self.create_publisher(Float64MultiArray, "tool0_velocity", OUTPUT_QOS, event_callbacks=QUIET)
         self._acceleration = self.create_publisher(
             Float64MultiArray, "tool0_acceleration", OUTPUT_QOS, event_callbacks=QUIET
@@ -71,12 +66,27 @@ class KinematicsNode(Node):
         self._acceleration_stamped = self.create_publisher(
             AccelStamped, "tool0_acceleration_stamped", OUTPUT_QOS, event_callbacks=QUIET
         )
+        self._watch = InputWatch(self, self.inputs)
+        self.create_timer(1.0, self._look)
+        RobotSource(self, self.inputs, values["robot"], values["tip"], self._prepare)
+
+    def _prepare(self, robot: Robot) -> None:
+        values = self._values
+        self._robot, self._reader = robot, JointReader(robot, self._prefix)
+        self._filter = JointMotionFilter(
+            robot.num_joints, values["bandwidth"], values["angle_deviation"], values["rate"]
+        )
+        rest = np.zeros(robot.num_joints)
+        tool_motion(robot, rest, rest, rest)  # loads the compiled code before the first message
+        self.inputs.clear()
         self.inputs.subscribe(JointState, "joint_states", self._joint_state)
         for name in ARRAYS:
             self.inputs.subscribe(Float64MultiArray, name, self._array_callback(name))
-        self.get_logger().info(
-            printable(f"{self._robot.name}: motion of {self._robot.tool_frame} in {self._frame} axes")
-        )
+        self.get_logger().info(printable(f"{robot.name}: motion of {robot.tool_frame} in {self._frame} axes"))
+
+    def _look(self) -> None:
+        """Say that the robot's description is missing; of states, some come by arrays, and none need come at all."""
+        self._watch.log(self._watch.sentence() if "robot_description" in self.inputs.topics else "")
 
     def close(self) -> None:
         """Nothing is left to do."""

@@ -1,0 +1,206 @@
+"""How the identification node begins: where its robot comes from, what it says it waits for, and who manages it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import iparam
+
+NODE = "iparam_identification"
+START = 1_700_000_000_000_000_000
+PERIOD = 2_000_000
+URDF = Path(__file__).parents[3] / "data" / "sample_robot.urdf"
+SOON = 3.5
+"""Seconds in which what is missing is said: three, and what it takes for the message to arrive."""
+
+
+def said(states: list[Any]) -> tuple[bytes, str]:
+    """Level and message of the newest diagnostics of the node."""
+    for array in reversed(states):
+        for status in array.status:
+            if status.name == NODE:
+                return status.level, status.message
+    return b"", ""
+
+
+class Stream:
+    """Joint states and wrenches of an arm at rest, from the peer, as the clock goes."""
+
+    def __init__(self, peer: Any, robot: iparam.Robot, joint_state: Any, wrench_stamped: Any) -> None:
+        from geometry_msgs.msg import WrenchStamped
+        from sensor_msgs.msg import JointState
+
+        self.peer, self.names, self.frame = peer, robot.joint_names, robot.tool_frame
+        self.joints, self.wrenches = peer.publisher(JointState, "joint_states"), peer.publisher(WrenchStamped, "wrench")
+        self.make, self.count = (joint_state, wrench_stamped), 0
+        rest = np.zeros(robot.num_joints)
+        self.pose = rest + 0.3
+        self.wrench = (
+            iparam.wrench_regressor(robot, self.pose, rest, rest)
+            @ iparam.InertialParameters.box(2.0, (0.1, 0.1, 0.1)).phi
+        )
+        self.random = np.random.default_rng(0)
+
+    def send(self, samples: int, apart: int = 0, names: tuple[str, ...] = (), sign: float = 1.0) -> None:
+        """Publish samples; the wrench's stamps ``apart`` [ns] from those of the joints."""
+        for _ in range(samples):
+            stamp = START + self.count * PERIOD
+            noisy = self.wrench + np.repeat([0.5, 0.05], 3) * self.random.standard_normal(6)
+            self.joints.publish(self.make[0](names or self.names, stamp, self.pose))
+            self.wrenches.publish(self.make[1](stamp + apart, sign * noisy, self.frame))
+            self.count += 1
+            if self.count % 20 == 0:
+                self.peer.drain()
+
+
+def test_the_robot_comes_from_its_description_and_what_is_missing_is_said(
+    peer: Any, start_node: Callable[..., Any], joint_state: Any, wrench_stamped: Any
+) -> None:
+    from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+    from geometry_msgs.msg import InertiaStamped, WrenchStamped
+    from rclpy.qos import DurabilityPolicy, QoSProfile
+    from std_msgs.msg import String
+
+    states = peer.listen(DiagnosticArray, "/diagnostics")
+    inertias = peer.listen(InertiaStamped, "inertia")
+    elsewhere = peer.publisher(WrenchStamped, "/sensor/wrench")
+    node = start_node("identify", bias="none", rate=500.0)
+    peer.until(lambda: states, "diagnostics")
+    begin = time.monotonic()
+    peer.until(lambda: "nobody publishes /robot_description" in said(states)[1], "what it waits for", SOON)
+    assert time.monotonic() - begin < SOON
+    assert said(states)[0] == DiagnosticStatus.WARN
+    assert "nobody publishes /robot_description (std_msgs/msg/String)" in node.text
+
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    description = peer.node.create_publisher(String, "robot_description", latched)
+    description.publish(String(data="<robot name='broken'><link name='a'>"))
+    peer.until(lambda: said(states)[0] == DiagnosticStatus.ERROR, "the broken description")
+    assert "robot_description: " in said(states)[1]
+    description.publish(String(data=URDF.read_text(encoding="utf-8")))
+    peer.until(lambda: "identifying what" in node.text, "the robot")
+    peer.until(lambda: "nobody publishes /joint_states" in said(states)[1], "the missing joint states", SOON)
+    assert "geometry_msgs/msg/WrenchStamped is published on /sensor/wrench: remap with -r wrench:=" in said(states)[1]
+    peer.node.destroy_publisher(elsewhere)
+
+    robot = iparam.load_robot(URDF)
+    stream = Stream(peer, robot, joint_state, wrench_stamped)
+    peer.connected(stream.joints, stream.wrenches)
+    for wanted, options in (
+        ("joint_states come of a, b, wanted are " + ", ".join(robot.joint_names), {"names": ("a", "b")}),
+        ("the stamps of joint_states and wrench are 5 s apart", {"apart": 5_000_000_000}),
+    ):
+        if "names" in options:
+            stream.pose = np.zeros(2)
+        end = time.monotonic() + 2 * SOON
+        while wanted not in said(states)[1]:
+            assert time.monotonic() < end, f"{wanted!r} is not in {said(states)}"
+            stream.send(20, **options)
+            peer.spin(0.05)
+        stream.pose = np.full(robot.num_joints, 0.3)
+    stream.count += 10_000  # later than all before
+    stream.send(700)
+    peer.until(lambda: inertias, "the load")
+    assert inertias[-1].inertia.m == pytest.approx(2.0, rel=0.02)
+    assert np.isnan(inertias[-1].inertia.ixx)
+    assert inertias[-1].header.frame_id == robot.tool_frame
+    assert node.stop() == 0
+    assert "Traceback" not in node.text
+
+
+def test_a_quality_of_service_that_cannot_match_is_said(peer: Any, start_node: Callable[..., Any]) -> None:
+    from diagnostic_msgs.msg import DiagnosticArray
+    from geometry_msgs.msg import WrenchStamped
+    from rclpy.event_handler import PublisherEventCallbacks
+    from rclpy.qos import qos_profile_sensor_data
+    from std_msgs.msg import String
+
+    states = peer.listen(DiagnosticArray, "/diagnostics")
+    quiet = PublisherEventCallbacks(use_default_callbacks=False)
+    peer.node.create_publisher(WrenchStamped, "wrench", qos_profile_sensor_data, event_callbacks=quiet)
+    node = start_node("identify", robot="ur5e", reliable=True)
+    peer.until(lambda: states, "diagnostics")
+    peer.until(lambda: "(RELIABILITY) that cannot match: set reliable:=false" in said(states)[1], "the policy", SOON)
+    assert "/wrench of peer offers a quality of service" in said(states)[1]
+    assert node.stop() == 0
+    # A description that is not latched was published before this node came, and never comes.
+    peer.node.create_publisher(String, "robot_description", 1, event_callbacks=quiet)
+    states.clear()
+    second = start_node("identify")
+    peer.until(lambda: "(DURABILITY) that cannot match: it has to be latched" in said(states)[1], "the description")
+    assert second.stop() == 0
+
+
+def test_a_lifecycle_manager_and_parameters_that_change(
+    peer: Any, start_node: Callable[..., Any], joint_state: Any, wrench_stamped: Any, status_of: Any, tmp_path: Path
+) -> None:
+    from diagnostic_msgs.msg import DiagnosticArray
+    from geometry_msgs.msg import InertiaStamped
+    from lifecycle_msgs.srv import ChangeState, GetState
+    from rcl_interfaces.srv import SetParameters
+    from rclpy.parameter import Parameter
+
+    def ask(kind: Any, service: str, request: Any) -> Any:
+        client = peer.node.create_client(kind, f"/{NODE}/{service}")
+        peer.until(client.service_is_ready, f"no service {service}")
+        future = client.call_async(request)
+        peer.until(future.done, f"no answer from {service}")
+        peer.node.destroy_client(client)
+        return future.result()
+
+    def transition(number: int) -> bool:
+        request = ChangeState.Request()
+        request.transition.id = number
+        return bool(ask(ChangeState, "change_state", request).success)
+
+    def state() -> str:
+        return str(ask(GetState, "get_state", GetState.Request()).current_state.label)
+
+    def put(name: str, value: Any) -> Any:
+        entry = Parameter(name, value=value).to_parameter_msg()
+        return ask(SetParameters, "set_parameters", SetParameters.Request(parameters=[entry])).results[0]
+
+    configure, cleanup, activate, deactivate = 1, 2, 3, 4
+    robot = iparam.load_robot("ur5e")
+    states, inertias = peer.listen(DiagnosticArray, "/diagnostics"), peer.listen(InertiaStamped, "inertia")
+    node = start_node("identify", "--lifecycle", robot="ur5e", bias="none", rate=500.0, output=tmp_path / "out.json")
+    assert state() == "unconfigured"
+    assert not transition(activate)
+    assert transition(configure)
+    assert state() == "inactive"
+    stream = Stream(peer, robot, joint_state, wrench_stamped)
+    peer.connected(stream.joints, stream.wrenches)
+    stream.send(100)
+    peer.until(lambda: int((status_of(states, NODE) or {}).get("idle", 0)) >= 90, "samples that are not used")
+    assert inertias == []
+    assert transition(activate)
+    stream.send(600)
+    peer.until(lambda: inertias, "the load")
+    assert inertias[-1].inertia.m == pytest.approx(2.0, rel=0.02)
+
+    assert not put("robot", "ur10e").successful  # set at the start only
+    refused = put("wrench_frame", "elbow")
+    assert not refused.successful
+    assert "unknown wrench_frame 'elbow'" in refused.reason
+    assert put("measures", "reaction").successful
+    inertias.clear()
+    stream.send(600, sign=-1.0)
+    peer.until(lambda: inertias, "the load by a reversed sensor")
+    assert inertias[-1].inertia.m == pytest.approx(2.0, rel=0.02)
+
+    assert transition(deactivate)
+    assert transition(cleanup)
+    assert (tmp_path / "out.json").exists()
+    assert state() == "unconfigured"
+    peer.until(lambda: stream.joints.get_subscription_count() == 0, "the subscription's end")
+    assert transition(configure)
+    assert transition(activate)
+    assert state() == "active"
+    assert node.stop() == 0
+    assert "Traceback" not in node.text
