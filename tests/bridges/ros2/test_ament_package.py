@@ -25,6 +25,7 @@ LAUNCH = sorted((PACKAGE / "launch").glob("*.py"))
 NODES = {
     "kinematics": ("iparam.bridges.ros2.nodes.kinematics", "iparam_kinematics"),
     "identify": ("iparam.bridges.ros2.nodes.identification", "iparam_identification"),
+    "identify_lifecycle": ("iparam.bridges.ros2.nodes.identification", "iparam_identification"),
     "play": ("iparam.bridges.ros2.nodes.playback", "iparam_playback"),
     "compensate": ("iparam.bridges.ros2.nodes.compensation", "iparam_compensation"),
 }

@@ -73,7 +73,7 @@ def test_at_rest_only_the_contact_is_left(
 def test_a_load_in_another_frame_is_refused(refusal: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
     document = json.loads((DATA / "sample_result.json").read_text(encoding="utf-8"))
     (tmp_path / "result.json").write_text(json.dumps({**document, "frame": "flange"}), encoding="utf-8")
-    code, text = refusal("compensate", result=tmp_path / "result.json")
+    code, text = refusal("compensate", robot="ur5e", result=tmp_path / "result.json")
     assert code == 2
     assert "the load is given in the frame 'flange', and the tool frame of ur5e is 'tool0'" in text
 
