@@ -30,7 +30,16 @@ if TYPE_CHECKING:
 class UrSimulate(ArmOptions, MountingOptions, PayloadOptions):
     r"""A simulated arm that programs take for a real UR controller.
 
-    ur_rtde's receive, control and dashboard interfaces work with it.
+    ur_rtde's receive, control, I/O and dashboard interfaces work with it.
+
+    Of ur_rtde it lacks, and ends the program at: forceMode, forceModeStop,
+    forceModeSetDamping, forceModeSetGainScaling, servoC, teachMode, endTeachMode,
+    freedriveMode, endFreedriveMode, getFreedriveStatus, toolContact,
+    moveUntilContact, startContactDetection, stopContactDetection,
+    readContactDetection, getActualJointPositionsHistory, ftRtdeInputEnable,
+    enableExternalFtSensor, setGravity, directTorque, getMassMatrix,
+    getCoriolisAndCentrifugalTorques, getTargetJointAccelerations, getJacobian,
+    getJacobianTimeDerivative; blends of paths; analog outputs have no effect.
 
     Only programs on this machine reach it unless --host says otherwise.
 

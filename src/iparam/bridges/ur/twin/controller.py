@@ -147,14 +147,18 @@ class TwinController:
 
     def input_type(self, name: str) -> RtdeType | None:
         """The type of an input that can be written; None if there is none of that name."""
-        known = name.startswith(("input_", "external_force_torque")) or (name == RUN_UNTIL and self._simulated_time)
-        return INPUT_TYPES.get(name) if known else None
+        return INPUT_TYPES.get(name) if name != RUN_UNTIL or self._simulated_time else None
 
     def write_inputs(self, values: Mapping[str, Value]) -> None:
         """Take the inputs of a data package."""
         for name, value in values.items():
             self.values[name] = value
             self.written[name] = self.ticks
+        for kind, first in (("standard", 0), ("configurable", 8), ("tool", 16)):
+            mask, bits = (values.get(f"{kind}_digital_output{end}") for end in ("_mask", ""))
+            if isinstance(mask, int) and isinstance(bits, int) and mask:
+                shown = int(self.values["actual_digital_output_bits"])  # type: ignore[arg-type]
+                self.values["actual_digital_output_bits"] = shown & ~(mask << first) | (bits & mask) << first
 
     def tick(self) -> None:
         """Let the program, then the arm, do 2 ms, and show the result."""
