@@ -232,7 +232,7 @@ def test_the_tool_moves_in_straight_lines(clients: tuple[Any, Any]) -> None:
     control, receive = clients
     assert control.moveJ(HOME.tolist(), 1.0, 2.0)
     pose = np.array(receive.getActualTCPPose())
-    goal = pose + [0.03, 0.05, -0.1, 0.0, 0.0, 0.0]
+    goal = pose + np.array([0.03, 0.05, -0.1, 0.0, 0.0, 0.0])
     assert control.moveL(goal.tolist(), 0.5, 1.0, True)
     seen = []
     wait_for(lambda: seen.append(receive.getActualTCPPose()[:3]) or control.getAsyncOperationProgress() < 0)
@@ -243,7 +243,7 @@ def test_the_tool_moves_in_straight_lines(clients: tuple[Any, Any]) -> None:
     np.testing.assert_allclose(control.getTargetWaypoint()[:3], goal[:3], atol=1e-9)
     assert control.moveJ_IK(pose.tolist(), 1.0, 2.0)
     np.testing.assert_allclose(receive.getActualQ(), HOME, atol=1e-4)
-    turned = HOME + [0.0, 0.0, 0.0, 0.0, 0.0, 0.4]
+    turned = HOME + np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.4])
     assert control.moveL_FK(turned.tolist(), 0.5, 1.0)
     np.testing.assert_allclose(receive.getActualQ(), turned, atol=1e-4)
     down = [0.0, 0.0, -0.1, 0.0, 0.0, 0.0]
@@ -262,7 +262,7 @@ def test_the_tool_moves_in_straight_lines(clients: tuple[Any, Any]) -> None:
 def test_inverse_kinematics(clients: tuple[Any, Any]) -> None:
     control, _ = clients
     robot = iparam.load_robot("ur5e")
-    q = HOME + [0.3, 0.2, -0.4, 0.1, 0.2, -0.5]
+    q = HOME + np.array([0.3, 0.2, -0.4, 0.1, 0.2, -0.5])
     flange = iparam.forward_kinematics(robot, q)
     pose = [*flange[:3, 3], *log_so3(flange[:3, :3])]
     np.testing.assert_allclose(control.getInverseKinematics(pose, q.tolist(), 1e-9, 1e-9), q, atol=1e-7)
