@@ -10,6 +10,7 @@ from .information.torque_information import TorqueInformation as TorqueInformati
 from .information.torque_information import arm_scales as arm_scales
 from .prediction import parse_targets as parse_targets
 from .prediction import predict_precision as predict_precision
+from .rest_criterion import RestCriterion as RestCriterion
 from .search.optimizer import optimize_excitation as optimize_excitation
 from .search.random_search import random_search as random_search
 from .search.start_pose import default_start as default_start

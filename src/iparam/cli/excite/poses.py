@@ -13,16 +13,22 @@ import iparam
 from iparam.cli.console.printing import AsJson, note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlanningOptions, pose_units
+from iparam.cli.options.shape import ShapeOptions
+from iparam.errors import InputError
+from iparam.excitation.static_poses import regressors_at_rest
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.rounding import number, numbers
 
+REST_SAMPLES = 500
+"""Of a rest of a second, whose mean counts."""
+
 
 @dataclass(frozen=True, kw_only=True)
-class Poses(PlanningOptions):
+class Poses(PlanningOptions, ShapeOptions):
     r"""Choose a few poses to rest in, to identify a load without moving it fast.
 
-    Rests tell mass, centre of mass and the sensor's bias, but not the inertia.
+    Rests tell mass, centre of mass and the sensor's bias; with a --shape the inertia, too.
 
     Only the wrist moves. The straight joint-space ways between poses hit nothing.
 
@@ -32,6 +38,8 @@ class Poses(PlanningOptions):
       iparam excite poses --robot ur5e --payload-size 0.1 0.15 0.2 \
           --output poses.json
       iparam identify payload run.parquet --static
+      iparam excite poses --robot ur5e --shape part.stl --payload-mass 2 \
+          --output poses.json
     """
 
     output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.POSES)]
@@ -43,12 +51,29 @@ class Poses(PlanningOptions):
     """Of the random poses to choose from."""
     json: AsJson = False
 
+    noise: Annotated[str, arg(metavar="PRESET")] = "ur5e"
+    """With --shape: noise of the sensor in rests of 1 s at 500 Hz: ur5e or harsh."""
+
     def run(self) -> None:
         """Choose, write and print."""
+        shape = self.known_shape()
+        if shape is not None and self.payload_mass is None:
+            raise InputError("--shape says where the load is and not how heavy: add a guess, --payload-mass [kg]")
+        self.with_box_of(shape)._choose(None if shape is None else self._criterion(shape))
+
+    def _criterion(self, shape: iparam.estimation.Shape) -> iparam.excitation.RestCriterion:
+        phi, covariance = iparam.estimation.shape_moments(shape, self.payload_mass or 0.0)
+        noise = iparam.sensing.MeasurementNoise.from_model(iparam.noise_preset(self.noise)).wrench
+        body = iparam.InertialParameters.from_phi(phi)
+        return iparam.excitation.RestCriterion(body, covariance, noise / np.sqrt(REST_SAMPLES))
+
+    def _choose(self, criterion: iparam.excitation.RestCriterion | None) -> None:
         robot = self.robot_model()
         gravity = self.given_gravity()
-        chosen = iparam.excitation.choose_poses(
-            self.problem(robot, gravity), self.count, self.seed, STANDARD_GRAVITY if gravity is None else gravity
+        used = STANDARD_GRAVITY if gravity is None else gravity
+        chosen = iparam.excitation.choose_poses(self.problem(robot, gravity), self.count, self.seed, used, criterion)
+        expected = (
+            None if criterion is None else criterion.relative_inertia(regressors_at_rest(robot, chosen.poses, used))
         )
         replace(chosen, robot=self.robot or robot.name, gravity=gravity).save(self.output)
         if len(chosen.poses) < self.count:
@@ -61,6 +86,7 @@ class Poses(PlanningOptions):
                     "gravity_in_tool": chosen.gravity_in_tool,
                     "condition_number": chosen.condition_number,
                     "travel": chosen.travel,
+                    **({} if expected is None else {"relative_inertia": expected}),
                     "margins": {margin.constraint: margin.margin for margin in chosen.margins},
                 }
             )
@@ -75,6 +101,8 @@ class Poses(PlanningOptions):
         print_line()
         print_line(f"condition   {number(chosen.condition_number, 2)} (1.22 is the least there is)")
         print_line(f"travel      {number(np.degrees(chosen.travel), 0)} deg")
+        if expected is not None:
+            print_line(f"inertia     +-{100 * expected:.2g} % expected with the shape (standard deviation)")
         print_line(f"poses       {self.output}")
         print_line("Rest 1 s or longer in each and record all of it, then:")
-        print_line("  iparam identify payload FILE --static")
+        print_line(f"  iparam identify payload FILE --static{'' if self.shape is None else f' --shape {self.shape}'}")

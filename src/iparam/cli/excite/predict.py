@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,15 +13,17 @@ import iparam
 from iparam.cli.console.printing import note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlannedMotionOptions
+from iparam.cli.options.shape import ShapeOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.loading import StatedArm
 from iparam.rounding import number
+from iparam.spatial.derived import derived_covariance
 
 if TYPE_CHECKING:
     from iparam.excitation.duration import DurationChoice
-    from iparam.excitation.prediction import Prediction
+    from iparam.excitation.prediction import Prediction, Target
     from iparam.robot.model import Robot
     from iparam.trajectory import TrajectoryFile
 
@@ -35,7 +37,7 @@ _DIAGONAL = (0, 4, 7, 9)  # those with a size of their own, to which an error ca
 
 
 @dataclass(frozen=True, kw_only=True)
-class Predict(PlannedMotionOptions):
+class Predict(PlannedMotionOptions, ShapeOptions):
     r"""Predict how precisely a trajectory will tell a payload's parameters.
 
     --target finds the shortest time: how fast and how often to run the trajectory.
@@ -45,6 +47,7 @@ class Predict(PlannedMotionOptions):
           --payload-mass 2 --payload-size 0.1 0.15 0.2
       iparam excite predict t.json --payload-mass 2 --payload-size 0.1 0.15 0.2 \
           --target mass=0.5%,com=1mm,inertia=5% --output timed.json
+      iparam excite predict slow.json --shape part.stl --payload-mass 2
     """
 
     noise: Annotated[str, arg(metavar="PRESET")] = "ur5e"
@@ -69,11 +72,25 @@ class Predict(PlannedMotionOptions):
         targets = None if self.target is None else iparam.excitation.parse_targets(self.target)
         if self.output is not None and targets is None:
             raise InputError("--output is for the trajectory that --target finds: add --target, or leave it out")
+        shape = self.known_shape()
+        if shape is not None and targets is not None:
+            raise InputError("--target is for what the data tell by themselves: leave --target or the shape out")
+        self.with_box_of(shape)._predict(shape, noise, targets)
+
+    def _predict(
+        self,
+        shape: iparam.estimation.Shape | None,
+        noise: iparam.sensing.MeasurementNoise,
+        targets: tuple[Target, ...] | None,
+    ) -> None:
         planned, robot = self.load()
         conditions = self.conditions(planned.conditions)
         payload = None if conditions.payload is None else conditions.payload.parameters
         if payload is None:
-            raise InputError("guess the payload: add --payload-mass [kg] and --payload-size x y z [m]")
+            size = "" if shape is not None else " and --payload-size x y z [m]"
+            raise InputError(f"guess the payload: add --payload-mass [kg]{size}")
+        if shape is not None:
+            payload = shape.body(payload.mass)
         gravity = self.agreed_gravity(planned)
         used = STANDARD_GRAVITY if gravity is None else gravity
         if targets is None:
@@ -87,7 +104,7 @@ class Predict(PlannedMotionOptions):
                 weighted=not self.unweighted,
                 gravity=used,
             )
-            self._report(prediction, None)
+            self._report(prediction if shape is None else _with_shape(prediction, shape), None, prediction)
             return
 
         choice = iparam.excitation.shortest_duration(
@@ -103,7 +120,7 @@ class Predict(PlannedMotionOptions):
         )
         if self.output is not None:
             self._save(self.output, choice, robot, planned)
-        self._report(choice.prediction, choice)
+        self._report(choice.prediction, choice, choice.prediction)
 
     def _save(self, output: Path, choice: DurationChoice, robot: Robot, planned: TrajectoryFile) -> None:
         gravity = self.agreed_gravity(planned)
@@ -125,15 +142,19 @@ class Predict(PlannedMotionOptions):
         if choice.repetitions > 1:
             note(f"{output} holds one run; run it {choice.repetitions} times")
 
-    def _report(self, prediction: Prediction, choice: DurationChoice | None) -> None:
+    def _report(self, prediction: Prediction, choice: DurationChoice | None, alone: Prediction) -> None:
+        """Print a prediction; ``alone`` is that of the data, which a shape may have made better."""
+        shaped = prediction is not alone
         if self.json:
-            print_json(_summary(prediction, choice))
+            more = {"without_shape": _summary(alone, None)} if shaped else {}
+            print_json({**_summary(prediction, choice), **more})
             return
         from iparam.rounding import NORMAL_95
 
         body = prediction.payload
         guess = np.array([body.mass, *body.center_of_mass, *iparam.spatial.inertia_entries(body.inertia_about_com)])
         deviations = np.sqrt(np.diag(prediction.covariance_derived))
+        without = np.sqrt(np.diag(alone.covariance_derived))
         rows = []
         for index, (name, unit, scale) in enumerate(_ROWS):
             deviation = deviations[index] / scale
@@ -145,10 +166,12 @@ class Predict(PlannedMotionOptions):
                     f"{deviation:.3g}",
                     f"+-{NORMAL_95 * deviation:.3g}",
                     f"{share:.2g} %" if np.isfinite(share) else "-",
+                    *([f"+-{NORMAL_95 * without[index] / scale:.3g}"] if shaped else []),
                 ]
             )
         title = f"Predicted precision after {prediction.duration:.4g} s, {prediction.samples} samples"
-        print_table(title, ["parameter", "guess", "std. deviation", "95 %", "relative"], rows)
+        header = ["parameter", "guess", "std. deviation", "95 %", "relative"]
+        print_table(title, [*header, *(["95 % without shape"] if shaped else [])], rows)
         print_line()
         print_line(f"mass              {100 * prediction.relative_mass:.3g} %")
         print_line(f"center of mass    {1e3 * prediction.worst_center_of_mass:.3g} mm in the worst direction")
@@ -161,6 +184,14 @@ class Predict(PlannedMotionOptions):
             print_line(f"in total          {choice.duration:.4g} s, {factor:.3g} times {speed} than given")
             if self.output is not None:
                 print_line(f"written           {self.output}")
+
+
+def _with_shape(prediction: Prediction, shape: iparam.estimation.Shape) -> Prediction:
+    """The same with what a shape tells beside the data."""
+    body = prediction.payload
+    covariance = iparam.estimation.expected_with_shape(shape, prediction.covariance_phi, body.mass)
+    derived = derived_covariance(body.phi, covariance)
+    return replace(prediction, covariance_phi=covariance, covariance_derived=derived)
 
 
 def _summary(prediction: Prediction, choice: DurationChoice | None) -> dict[str, Any]:

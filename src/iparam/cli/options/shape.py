@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import numpy as np
 from tyro.conf import arg
@@ -58,6 +58,13 @@ class ShapeOptions:
             turn = iparam.spatial.rotation_from_rpy(np.radians(numbers[3:]))
             shape = shape.placed(iparam.spatial.transform_from(turn, numbers[:3]))
         return shape
+
+    def with_box_of(self, shape: iparam.estimation.Shape | None) -> Self:
+        """The options of a plan with the box around the shape as that of the payload, unless they name one."""
+        if shape is None or getattr(self, "payload_size", None) or getattr(self, "payload_mass", None) is None:
+            return self
+        size, center = shape.bounds
+        return replace(self, payload_size=tuple(size.tolist()), payload_center=tuple(center.tolist()))  # type: ignore[call-arg]
 
     def _box(self) -> iparam.estimation.Shape:
         if self.shape is not None:

@@ -135,6 +135,13 @@ class Shape:
         """[m^3]."""
         return sum(part.volume for part in self.parts)
 
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Edge lengths (3,) and centre (3,) of the box around it, along the axes of its frame [m]."""
+        points = np.concatenate([part.points for part in self.parts])
+        low, high = points.min(axis=0), points.max(axis=0)
+        return high - low, 0.5 * (low + high)
+
     def placed(self, pose: ArrayLike) -> Shape:
         """The shape moved by ``pose`` (4, 4), of its frame in the tool frame [m]."""
         T = as_float_array(pose, "pose")

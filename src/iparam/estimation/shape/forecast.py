@@ -1,0 +1,64 @@
+"""What a shape will be worth before anything is recorded: how loads of it differ, and what data will leave of that."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray
+from iparam.errors import InputError
+from iparam.estimation.shape.cells import shape_cells
+from iparam.estimation.shape.data_rows import known_rows
+from iparam.estimation.shape.density_model import DensityModel, Spread
+from iparam.estimation.shape.posterior import PARTS, WITHIN, shape_posterior
+from iparam.estimation.shape.shape import Shape
+from iparam.spatial.inertia import symmetric_array
+
+DRAWS = 6
+"""Loads, and errors of their data, that an expected precision is the mean of."""
+
+MASS = 0.5
+"""Relative standard deviation of a mass that was guessed."""
+
+
+def shape_moments(shape: Shape, mass: float) -> tuple[FloatArray, FloatArray]:
+    """Phi (10,) of a load of that shape and about that mass [kg], and the covariance (10, 10) of what it may be.
+
+    Parts differ as kinds of plastic do, their density varies as in a casting, and surfaces are off by the tolerance.
+    """
+    model, scales, unit = _ordinary(shape, mass)
+    phi, slope = model(np.zeros((1, model.num_unknowns)))
+    across = unit @ (slope[0] * scales)
+    return unit @ phi[0], across @ across.T
+
+
+def expected_with_shape(shape: Shape, covariance_phi: ArrayLike, mass: float) -> FloatArray:
+    """The covariance (10, 10) of phi to be expected from data and shape together.
+
+    The mean over loads of the shape that are drawn as in `shape_moments`, with data that have the given errors.
+
+    Args:
+        shape: in the tool frame.
+        covariance_phi: (10, 10) of the data alone, e.g. of `iparam.excitation.predict_precision`.
+        mass: guessed [kg].
+    """
+    covariance = symmetric_array(covariance_phi, "covariance_phi", 10)
+    model, scales, unit = _ordinary(shape, mass)
+    rng, found = np.random.default_rng(0), []
+    for _ in range(DRAWS):
+        z = rng.standard_normal((1, model.num_unknowns))
+        z[0, 0] = 0.0
+        phi = unit @ model(z * scales)[0][0]
+        seen = rng.multivariate_normal(phi, covariance, method="eigh")
+        found.append(shape_posterior(shape, known_rows(seen, covariance), mass).covariance)
+    return np.asarray(np.mean(found, axis=0))
+
+
+def _ordinary(shape: Shape, mass: float) -> tuple[DensityModel, FloatArray, FloatArray]:
+    """The model, the scales of its unknowns for an ordinary load, and what takes its phi to the tool frame."""
+    if not (np.isfinite(mass) and mass > 0.0):
+        raise InputError(f"the guess of the payload's mass must be positive, got {mass!r} kg")
+    model = DensityModel(shape_cells(shape), mass)
+    scales = model.scales(Spread(PARTS[1], WITHIN[1], shape.tolerance))
+    scales[0] = min(float(scales[0]), MASS)
+    return model, scales, model.cells.to_tool(mass)

@@ -1,0 +1,40 @@
+"""What a shape will be worth: between silence and the data, and what loads of it then show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import iparam
+from iparam.estimation import Shape, expected_with_shape, shape_moments
+from iparam.estimation.shape.data_rows import known_rows
+from iparam.estimation.shape.posterior import shape_posterior
+
+SLOW = np.diag(np.array([1e-3, *[2e-4] * 3, *[5e-3] * 6]) ** 2)
+
+
+def test_moments_are_those_of_the_shape(hammer: Shape) -> None:
+    phi, covariance = shape_moments(hammer, 0.6)
+    np.testing.assert_allclose(phi, hammer.body(0.6).phi, rtol=1e-3, atol=1e-5)
+    assert np.sqrt(covariance[0, 0]) > 0.1 * 0.6  # the mass is a guess
+    assert (np.linalg.eigvalsh(covariance) > -1e-9).all()
+    known = hammer.with_densities({"handle": (700.0, 700.0), "head": (7850.0, 7850.0)})
+    weight = sum(d * part.volume for d, part in zip((700.0, 7850.0), hammer.parts, strict=True))
+    assert np.sqrt(shape_moments(known, weight)[1][0, 0]) < 0.05 * weight
+
+
+def test_what_is_expected_is_what_a_load_gives(hammer: Shape) -> None:
+    expected = np.sqrt(np.diag(expected_with_shape(hammer, SLOW, 0.6)))
+    alone = np.sqrt(np.diag(SLOW))
+    assert (expected[4:] < 0.3 * alone[4:]).all()
+    assert expected[0] == pytest.approx(alone[0], rel=0.3)
+    body = hammer.body(0.6, [1.0, 1.3])
+    found = shape_posterior(hammer, known_rows(body.phi, SLOW), 0.6)
+    # A solid load shows that it is one, and is known better than most.
+    ratio = float(np.exp(np.mean(np.log(np.sqrt(np.diag(found.covariance))[4:] / expected[4:]))))
+    assert 1.0 / 3.0 < ratio < 1.0
+
+
+def test_a_mass_that_cannot_be_is_refused(hammer: Shape) -> None:
+    with pytest.raises(iparam.IparamError, match="positive"):
+        shape_moments(hammer, 0.0)
