@@ -28,7 +28,7 @@ def test_more_rests_tell_more() -> None:
     errors = [criterion.relative_inertia(rests(count)) for count in (2, 4, 8)]
     assert errors == sorted(errors, reverse=True)
     untold = RestCriterion(BODY, np.diag(np.diag(covariance)), NOISE)
-    assert untold.relative_inertia(rests(8)) > 1.1 * errors[-1]
+    assert untold.relative_inertia(rests(8)) > 1.04 * errors[-1]  # one of nine entries, by 0.19
 
 
 def test_the_expected_error_is_that_of_the_posterior() -> None:
