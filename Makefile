@@ -14,7 +14,7 @@ INPUTS := $(VENV)/pyvenv.cfg pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-newton test-isaac release fuzz lint format bench lock clean clean-cache
+.PHONY: help demo test docs test-newton test-isaac release fuzz lint format bench lock clean clean-cache
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -30,6 +30,10 @@ test: lint  ## lint, types, import layers, then all tests
 	@# processes on two cores, because one of them has the simulated arms and nodes, and waits half of the time; which
 	@# tests go to which process is in tests/conftest.py.
 	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+
+docs: $(READY_DEV)  ## the site in build/docs: runs every example; a warning or a dead link is an error
+	MPLBACKEND=agg OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+	@echo "build/docs/index.html"
 
 test-newton: $(READY_NEWTON)  ## the tests of simulators, with Newton, in an environment of its own
 	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(VENV)-newton/bin/python -m pytest tests/simulation/newton
@@ -74,7 +78,8 @@ lock:  ## write requirements.lock anew from the newest versions that pyproject.t
 	@echo "requirements.lock: $$(wc -l < requirements.lock) packages."
 
 clean: clean-cache  ## remove the environment, caches and build output
-	rm -rf $(VENV) $(VENV)-lock $(VENV)-newton $(VENV)-isaac $(VENV)-release build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lock $(VENV)-newton $(VENV)-isaac $(VENV)-release build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis \
+		docs/api docs/gallery
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-cache:  ## remove compiled numba kernels (see CONTRIBUTING.md)

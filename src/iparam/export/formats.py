@@ -96,6 +96,7 @@ FORMATS = {
         ),
     )
 }
+"""Every format of `iparam export`, by its name."""
 
 
 def export_load(load: IdentifiedLoad | StaticLoad, format_name: str, force: bool = False) -> str:

@@ -45,6 +45,8 @@ from iparam.rounding import NORMAL_95, significant
 
 PAGE = "report.html"
 REPORTS = "reports"
+"""The folder beside the page that holds the full reports, where they are asked for."""
+
 MOST_FIGURES = 24
 """Histories that are drawn, those with changes first; the table has all."""
 

@@ -104,7 +104,7 @@ def find_sources(pattern: str, options: Mapping[str, Any] | None = None) -> list
     unless the pattern ends in theirs.
 
     Args:
-        pattern: runs, 'runs/**/*.parquet', 's3://bucket/2026/*.mcap', gs://..., memory://...
+        pattern: ``runs``, ``runs/**/*.parquet``, ``s3://bucket/2026/*.mcap``, ``gs://...``, ``memory://...``
         options: of the store, for fsspec; see the module for where they should rather be.
 
     Raises:

@@ -30,6 +30,8 @@ ESTIMATE: Literal["estimate"] = "estimate"
 
 Estimated = Literal["estimate"]
 WRENCH_CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
+"""The channels of a wrench, in the order of its columns."""
+
 AXES = tuple(f"{sign}{axis}" for sign in ("", "-") for axis in "xyz")
 
 ESTIMABLE = (

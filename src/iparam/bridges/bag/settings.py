@@ -28,7 +28,7 @@ class ImportSettings:
     Attributes:
         joint_topic, wrench_topic, imu_topic: names of topics; None takes the only one of the type.
         joint_names: the arm's joints as the bag calls them, from the base on; () finds them by the robot's names.
-        joint_prefix: before the robot's joint names in the bag, e.g. "left_"; None finds it if there is only one.
+        joint_prefix: before the robot's joint names in the bag, e.g. ``"left_"``; None finds it if there is only one.
         wrench_frame: what the wrench refers to, against its header: a frame behind the robot's last joint, or "base"
             for the tool's origin in base axes, as UR controllers give it; None takes the header's.
         measures: "action" if the wrench is what the robot exerts on the payload, "reaction" for the opposite.

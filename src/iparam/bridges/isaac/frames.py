@@ -31,7 +31,7 @@ class StageUnits:
 
     @property
     def newtons(self) -> float:
-        """A unit of force [N]: mass times length over seconds squared."""
+        """A unit of force [N], which is mass times length over seconds squared."""
         return self.kilograms * self.meters
 
     @property

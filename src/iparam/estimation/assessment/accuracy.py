@@ -17,12 +17,12 @@ class AccuracyReport:
     """Errors of an estimated load.
 
     Attributes:
-        mass_percent: |m - m0| / m0 in per cent.
+        mass_percent: ``|m - m0| / m0`` in per cent.
         center_of_mass_distance: [m].
         inertia_percent: (3, 3) errors of the inertia about the centre of mass, in per cent of the largest principal
             moment: defined for the products of inertia too, which are often 0.
-        relative_percent: (10,) |x - x0| / |x0| in per cent for each of phi (Kubus et al. 2008, Eq. 37); NaN where the
-            reference is 0.
+        relative_percent: (10,) ``|x - x0| / |x0|`` in per cent for each of phi (Kubus et al. 2008, Eq. 37); NaN where
+            the reference is 0.
         geodesic_distance: between the pseudo-inertias, the affine-invariant distance; infinite if one of them is not
             positive definite.
     """
@@ -49,7 +49,7 @@ def accuracy(estimate: ArrayLike, reference: ArrayLike) -> AccuracyReport:
 
 
 def relative_errors(estimate: ArrayLike, reference: ArrayLike) -> FloatArray:
-    """|x - x0| / |x0| in per cent, entry by entry (Eq. 37); NaN where x0 is 0, as the error is not defined there."""
+    """``|x - x0| / |x0|`` in per cent, entry by entry (Eq. 37); NaN where x0 is 0, as it is not defined there."""
     values, truth = as_float_array(estimate, "estimate"), as_float_array(reference, "reference")
     defined = truth != 0.0
     return np.where(defined, 100.0 * np.abs(values - truth) / np.where(defined, np.abs(truth), 1.0), np.nan)

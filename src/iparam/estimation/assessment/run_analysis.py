@@ -21,7 +21,11 @@ from iparam.robot.model import Robot
 from iparam.sensing.correction import Correction
 
 AXIS_NAMES = ("force x", "force y", "force z", "torque x", "torque y", "torque z")
+"""The channels of a wrench in words, in the order of its columns."""
+
 AXIS_UNITS = ("N", "N", "N", "N m", "N m", "N m")
+"""Their units."""
+
 _UNSEEN = 1e-6  # share of the strongest column, or singular value, that is none
 
 

@@ -27,6 +27,7 @@ METHODS = {
 """The names of methods, and the classes of `iparam.estimation.estimators` that they stand for."""
 
 DEFAULT_METHOD = "consistent"
+"""The estimator that is taken where none is named."""
 
 
 class Estimator(ABC):

@@ -45,7 +45,7 @@ class PayloadProblem:
     averaged: int = 1
     hidden: tuple[str, ...] = ()
     delay_deviation: float = 0.0
-    missing: NDArray[np.bool_] | None = None
+    missing: NDArray[np.bool] | None = None
     correction_covariance: FloatArray | None = None
     warnings: tuple[str, ...] = ()
 

@@ -96,7 +96,7 @@ def couplings_of(given: Sequence[Coupling | str] | ArrayLike, num_joints: int) -
     """Couplings from what a user states.
 
     Args:
-        given: `Coupling`s, their names ("5+6", joints counted from 1), or the drives' matrix T (n, n), whose rows say
+        given: couplings, their names ("5+6", joints counted from 1), or the drives' matrix T (n, n), whose rows say
             how the motors' speeds follow from the joints': motor speeds = T dq. A row with one entry is a drive of one
             joint. Efforts are those of the joints, not of the motors, in any case.
         num_joints: n.

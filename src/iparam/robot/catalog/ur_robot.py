@@ -21,8 +21,8 @@ from iparam.spatial.transforms import rotation_from_rpy, transform_from
 BASE_FRAME = "base"
 TOOL_FRAME = "tool0"
 
-# The maker does not publish acceleration limits; this is iparam's own, conservative one for every joint [rad/s^2].
 ACCELERATION_LIMIT = 8.0
+"""The maker does not publish acceleration limits; this is iparam's own, conservative one for every joint [rad/s^2]."""
 
 JOINT_OF_LINK = {
     "shoulder": "shoulder_pan_joint",
