@@ -51,7 +51,7 @@ class RestCriterion:
         return np.asarray(np.linalg.slogdet(np.eye(16) + self._prior @ (given + self._information(candidates)))[1])
 
     def relative_inertia(self, regressors: FloatArray) -> float:
-        """Root mean square of |error of the inertia about the centre of mass| / |that inertia|, Frobenius norms, after
+        """Root mean square of ``|error of the inertia about the centre of mass| / |that inertia|``, Frobenius norms, after
         rests (P, 6, 10).
         """
         information = self._information(regressors).sum(axis=0)
