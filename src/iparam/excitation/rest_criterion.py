@@ -51,8 +51,8 @@ class RestCriterion:
         return np.asarray(np.linalg.slogdet(np.eye(16) + self._prior @ (given + self._information(candidates)))[1])
 
     def relative_inertia(self, regressors: FloatArray) -> float:
-        """Root mean square of ``|error of the inertia about the centre of mass| / |that inertia|``, Frobenius norms, after
-        rests (P, 6, 10).
+        """Root mean square of ``|error of the inertia about the centre of mass| / |that inertia|``, Frobenius norms,
+        after rests (P, 6, 10).
         """
         information = self._information(regressors).sum(axis=0)
         # (P^-1 + W)^-1 without inverting P, of which a shape leaves some directions next to nothing.
