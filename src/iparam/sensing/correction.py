@@ -159,6 +159,12 @@ class Correction:
         return tuple(name for name in ESTIMABLE if getattr(self, name) == ESTIMATE)
 
     @property
+    def has_gains(self) -> bool:
+        """Whether channels have factors of their own, which are more than signs and units of forces and of torques."""
+        given = np.abs(np.asarray(() if self.wrench_scale in (None, ESTIMATE) else self.wrench_scale))
+        return given.shape == (6,) and len({float(f"{factor:.9g}") for factor in given}) > 2
+
+    @property
     def options(self) -> str:
         """What a user types for it, e.g. ``--sensor-rotation 0 0 90.1``."""
         return " ".join(_option(name, value) for name, value in self._given() if name != _SPREAD)

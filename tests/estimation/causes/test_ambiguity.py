@@ -59,3 +59,35 @@ def test_one_channel_that_differs_from_five_is_the_wrong_one(
     put_right = iparam.identify_payload(recording, robot, correction=Correction(wrench_scale=tuple(1.0 / factors)))
     assert put_right.assessment["verdict"] == "good"
     assert off_by(put_right, load) < 4.0
+
+
+@pytest.mark.parametrize("wrong", ["sensor_offset", "wrench_scale"])
+def test_what_takes_over_another_mistake_is_held_against_it(
+    wrong: str, sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    """A clock that is fast, of which a place or gains of the sensor explain a part: too much to see the rest."""
+    found = iparam.identify_payload(sound_run(clock=1.012), robot, correction=Correction(**{wrong: "estimate"}))
+    assert off_by(found, load) < 2.0
+    assert {"clock-rate", "gravity-direction"} & {one.cause for one in found.causes}
+
+
+def test_a_sound_recording_stays_sound_whatever_is_estimated_along(
+    sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    for name in ("sensor_rotation", "sensor_offset", "wrench_scale", "gravity", "clock"):
+        found = iparam.identify_payload(sound_run(), robot, correction=Correction(**{name: "estimate"}))
+        assert off_by(found, load) < 4.0
+        assert found.causes == ()
+
+
+def test_typed_gains_are_known_as_well_as_the_recording_tells(
+    sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    recording = sound_run(edit=lambda w, _: w * np.array([1.1, 1.0, 1.0, 1.0, 0.9, 1.15]))
+    estimated = iparam.identify_payload(recording, robot, correction=Correction(wrench_scale="estimate"))
+    typed = iparam.identify_payload(
+        recording, robot, correction=Correction(wrench_scale=estimated.correction.wrench_scale)
+    )
+    assert off_by(typed, load) < 4.0
+    np.testing.assert_allclose(typed.standard_deviation.phi, estimated.standard_deviation.phi, rtol=0.1)
+    assert any("how well the gains of the channels are known" in text for text in typed.warnings)

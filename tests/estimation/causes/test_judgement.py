@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import shlex
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,12 @@ import iparam
 from iparam.estimation import Estimate, compare_methods
 from iparam.recording import Recording, Signal
 from iparam.sensing import Correction
+from iparam.simulation import MujocoSimulator, Payload, SensorRates
 from iparam.spatial.transforms import rotation_from_rpy
 
 Run = Callable[..., Recording]
+
+DATA = Path(__file__).resolve().parents[2] / "data"
 
 TURNED = np.kron(np.eye(2), rotation_from_rpy(np.radians([0.0, 0.0, 60.0])))
 
@@ -114,6 +118,18 @@ def test_a_mistake_is_named_first_and_never_trusted(
     if mistake != "units":
         assert first["residual_after"] == pytest.approx(0.87, rel=0.3), "the noise of the force"
         assert first["residual_before"] > first["residual_after"]
+
+
+def test_the_steps_of_a_simulator_accuse_nobody(robot: iparam.Robot) -> None:
+    """At 500 steps a second, speed and acceleration are half a step apart: 0.2 % of the wrench; no sensor shows it."""
+    plan = iparam.load_trajectory(DATA / "short_ur5e.json")
+    carried = Payload.box(size=(0.1, 0.15, 0.2), mass=2.0, offset=(0.0, 0.0, 0.1))
+    simulator = MujocoSimulator(physics_rate=500.0, rates=SensorRates.all_at(500.0))
+    found = iparam.identify_payload(simulator.load(robot, carried).run(plan.trajectory).recording, robot)
+    assert found.causes == ()
+    assert found.correction == Correction()
+    assert found.assessment["verdict"] == "good"
+    assert off_by(found, carried.parameters) < 4.0
 
 
 def test_a_contact_is_left_out_and_said(

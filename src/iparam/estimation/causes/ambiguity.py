@@ -32,6 +32,13 @@ CORRECTIONS = (
 """Fields of a `Correction` with numbers that data can be made to fit by. Others are true or not, and the load of those
 that would do the same (axes in another order, a turned sensor) is the same."""
 
+FAR = 1.0
+"""Standard deviations from which on a load counts that what explains the data better gives."""
+
+FAR_UNCORRECTED = 2.0
+"""Standard deviations from which on the load of a sound recording without a correction counts: two estimates of one
+load that differ by what the correction adds to the intervals mostly stay below."""
+
 
 @dataclass(frozen=True, eq=False)
 class Rival:
@@ -41,19 +48,25 @@ class Rival:
     phi: FloatArray
 
 
-def rivals(causes: Causes, estimate: Estimate) -> tuple[Rival, ...]:
-    """What explains a recording as well as the correction did that an estimate comes from, with another load; nothing
-    where none of the explanations gives the estimate's load.
+def rivals(causes: Causes, estimate: Estimate, left: float) -> tuple[Rival, ...]:
+    """What explains a recording as well as the correction did that an estimate comes from, with another load.
 
     Args:
         causes: of the recording without that correction.
         estimate: with it, of all ten parameters.
+        left: squares that the load leaves of the recording with it, in the unit of `Explanation.squares`.
     """
 
     def differs(phi: FloatArray) -> bool:
         return loads_differ(phi, estimate.phi, estimate.standard_deviation.phi)
 
+    if not causes.every:
+        return ()
     own = next(((gain, one) for gain, one in causes.every if not all(differs(phi) for phi in one.loads)), None)
+    most, corrected = causes.every[0][0], (causes.base.squares - left) / causes.unit
+    if most > corrected + (-ALIKE if own is None else ALIKE):  # the correction took over what another mistake did
+        others = [one for gain, one in causes.every if most - gain < ALIKE and one.plausible]
+        return tuple(Rival(one, one.phi) for one in others if _distance(one.phi, estimate) > FAR)
     if own is None:
         return ()
     found = []
@@ -76,12 +89,15 @@ def with_rivals(estimate: Estimate, found: tuple[Rival, ...], option: str) -> Es
     farthest: dict[str, Rival] = {}
     for one in found:
         before = farthest.get(one.explanation.cause)
-        if before is None or _distance(one, estimate) > _distance(before, estimate):
+        if before is None or _distance(one.phi, estimate) > _distance(before.phi, estimate):
             farthest[one.explanation.cause] = one
     moves = np.array([one.phi - estimate.phi for one in farthest.values()])
     rms = float(np.sqrt(np.sum(estimate.residual_rms.force**2)))
     causes = []
+    told = {one.cause for one in estimate.causes}
     for slug, one in farthest.items():
+        if slug in told:
+            continue
         own = f"with a load of {significant(float(one.phi[0]), 4)} kg instead of {significant(estimate.mass, 4)} kg"
         said = f"{one.explanation.finding.rstrip(',')} explains the recording as well as {option}, {own}."
         causes.append(Cause(slug, said, rms, rms))
@@ -96,5 +112,24 @@ def with_rivals(estimate: Estimate, found: tuple[Rival, ...], option: str) -> Es
     )
 
 
-def _distance(one: Rival, estimate: Estimate) -> float:
-    return float(np.max(np.abs(one.phi - estimate.phi) / estimate.standard_deviation.phi))
+def with_uncorrected(estimate: Estimate, moves: FloatArray, option: str) -> Estimate:
+    """The estimate with intervals that cover the loads of a recording which is sound without what was estimated along.
+
+    Args:
+        estimate: of all ten parameters.
+        moves: (K, 10) to the loads that the recording as it is gives, alone and with small mistakes that it speaks for.
+        option: of what was estimated, with what was found.
+    """
+    if estimate.gain is not None:  # a shape holds it
+        moves = moves @ estimate.gain.T
+    far = moves[np.max(np.abs(moves) / estimate.standard_deviation.phi, axis=1) > FAR_UNCORRECTED]
+    if not far.size:
+        return estimate
+    remark = (
+        f"The recording is sound without {option}, and gives another load then: the standard deviations count that."
+    )
+    return dataclasses.replace(widened(estimate, far.T @ far), warnings=(*estimate.warnings, remark))
+
+
+def _distance(phi: FloatArray, estimate: Estimate) -> float:
+    return float(np.max(np.abs(phi - estimate.phi) / estimate.standard_deviation.phi))

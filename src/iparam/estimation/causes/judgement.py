@@ -15,10 +15,10 @@ from iparam.estimation.assessment.derived_values import NAMES, derived_of, deriv
 from iparam.estimation.assessment.refutation import shows_no_body, too_little_explained, unexplained
 from iparam.estimation.causes.examined_run import FEWEST_MEANS, ExaminedRun, examine
 from iparam.estimation.causes.fit import linear_fit
-from iparam.estimation.causes.hypothesis import Explanation
+from iparam.estimation.causes.hypothesis import Explanation, loads_differ
 from iparam.estimation.causes.left_over import FASTEST, SLOWEST, LeftOver, left_over
 from iparam.estimation.causes.plausible_load import over_rated
-from iparam.estimation.causes.screening import FEW, screened, screened_again
+from iparam.estimation.causes.screening import FEW, finer_than_sensors, screened, screened_again
 from iparam.estimation.causes.search import Causes, find_causes
 from iparam.estimation.causes.weighing.comparison import weight_causes
 from iparam.estimation.causes.weighing.data import Weighing
@@ -113,6 +113,8 @@ def judged(
 
     A few milliseconds tell whether the residuals hold anything but noise. Only then all hypotheses are fitted. What the
     best ones, and leaving out channels, do to the load counts in its covariance; if that is much, the data refute it.
+    Residuals that no sensor would show, and that move no load by what matters, are counted and accuse nobody: steps of
+    a simulator leave such.
 
     Args:
         run: that was identified.
@@ -133,7 +135,8 @@ def judged(
     nothing = not estimate.determined
     if not shown.alarms and (nothing or not reason):
         told = (*told, *_too_little(estimate))
-        estimate = _allowing(estimate, _reaching(estimate, shown.moves))
+        moves = _reaching(estimate, shown.moves)
+        estimate = _allowing(estimate if shown.visible else _without_structure(estimate), moves, shown.visible)
         estimate = estimate if reason else _counting_unseen(run, estimate, shown.unseen, known)
         return Judgement(_with(estimate, reason, told))
     causes = find_causes(examined)
@@ -141,6 +144,12 @@ def judged(
         estimate = _remarking(estimate, HARDLY_TESTED.format(run.problem.num_samples))
         estimate = _counting_unseen(run, estimate, shown.unseen, known)
         return Judgement(_with(estimate, "", (*told, *_too_little(estimate))))
+    if estimate.complete and not reason and finer_than_sensors(causes.base):
+        moves = _moves(examined, causes)
+        if not any(loads_differ(estimate.phi + move, estimate.phi, np.zeros(10)) for move in moves):
+            moves = _reaching(estimate, np.concatenate([moves, shown.moves]))
+            estimate = _without_structure(widened(estimate, moves.T @ moves))
+            return Judgement(_with(estimate, "", (*told, *_too_little(estimate))))
     told = (*causes.told(), *told)
     if nothing and not hidden_by_motion_errors(run.problem):  # then no mistake is to blame for that
         told = (*_too_little(estimate), *told)
@@ -269,14 +278,15 @@ def _too_heavy(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:
     return (Cause("over-rated-load", sentence, rms, rms),) if sentence else ()
 
 
-def _allowing(estimate: Estimate, moves: FloatArray) -> Estimate:
+def _allowing(estimate: Estimate, moves: FloatArray, remark: bool) -> Estimate:
     """The estimate with wider intervals for what small mistakes, that the data do not show clearly, would move by more
-    than its intervals have room for.
+    than its intervals have room for; with a remark if there is something to be seen.
     """
-    if not estimate.complete:
+    far = _far(estimate, moves) if estimate.complete else np.zeros((0, 10))
+    if not far.size:
         return estimate
-    far = _far(estimate, moves)
-    return _counting(widened(estimate, far.T @ far)) if far.size else estimate
+    estimate = widened(estimate, far.T @ far)
+    return _counting(estimate) if remark else estimate
 
 
 def _counting_unseen(
@@ -315,8 +325,13 @@ def _far(estimate: Estimate, moves: FloatArray) -> FloatArray:
 
 def _counting(estimate: Estimate) -> Estimate:
     """The estimate with the remark that its standard deviations count what else would explain the data."""
-    kept = [text for text in estimate.warnings if text not in (FOLLOWS, LASTS)]
-    return dataclasses.replace(estimate, warnings=(*kept, COUNTED))
+    return _remarking(_without_structure(estimate), COUNTED)
+
+
+def _without_structure(estimate: Estimate) -> Estimate:
+    """The estimate without the remarks on its residuals' structure that what is counted makes untrue."""
+    kept = tuple(text for text in estimate.warnings if text not in (FOLLOWS, LASTS))
+    return dataclasses.replace(estimate, warnings=kept)
 
 
 def _force_rms(estimate: Estimate) -> float:

@@ -49,6 +49,9 @@ TOLD = 1e-4
 VISIBLE = 1e-3
 """Residual, as a share of the changes of the force and of the torque, below which nobody needs to hear of it."""
 
+LINEAR = 3e-3
+"""Residual, as a share of the wrench of the load, that every sensor has of its own: none is more linear."""
+
 
 @dataclass(frozen=True, eq=False)
 class Screening:
@@ -59,11 +62,13 @@ class Screening:
         moves: (K, 10) what the mistakes that they speak for would change of phi.
         unseen: (K, 10) what mistakes of the usual `SIZES`, which the data could not show, would change of phi: roots of
             the covariance that each kind gives it.
+        visible: whether there are residuals that anybody needs to hear of.
     """
 
     alarms: tuple[str, ...]
     moves: FloatArray
     unseen: dict[str, FloatArray]
+    visible: bool = True
 
 
 NOTHING = np.zeros((0, 10))
@@ -81,9 +86,9 @@ def screened(run: ExaminedRun) -> Screening:
         return Screening((FEW,), NOTHING, _scored(run, few, run.A @ few.phi)[0].unseen)
     run = run.coarser(MOST_MEANS)
     fit = linear_fit(run, possible=False)
-    if _invisible(run, fit.residual):
-        return Screening((), NOTHING, {})
     found, rest = _scored(run, fit, run.A @ fit.phi)
+    if _invisible(run, fit.residual):
+        return Screening((), found.moves, {}, visible=False)
     alarms = list(found.alarms)
     if _loud(rest):
         alarms.append("time")
@@ -151,6 +156,13 @@ def _invisible(run: ExaminedRun, residual: FloatArray) -> bool:
     """Whether next to nothing of the wrench is left, of the force and of the torque."""
     left, shown = (np.sqrt(np.mean(np.var(values, axis=0).reshape(2, 3), axis=1)) for values in (residual, run.y))
     return bool((left <= VISIBLE * shown).all())
+
+
+def finer_than_sensors(fit: Fit) -> bool:
+    """Whether a fit leaves less, of the force and of the torque, than the best sensor would of its load's wrench."""
+    load = fit.design[:, :, :NUM_PARAMETERS] @ fit.phi
+    left, shown = (np.sqrt(np.mean(values**2, axis=0).reshape(2, 3).mean(axis=1)) for values in (fit.residual, load))
+    return bool((left <= LINEAR * shown).all())
 
 
 GAINS = ("forces", "torques", *WRENCH_CHANNELS)

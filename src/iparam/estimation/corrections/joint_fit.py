@@ -49,7 +49,7 @@ CLEAR_LAG = 3.0
 
 _ROUNDS = 3  # of weights that follow from the residuals of the fit before
 _MOST_STEPS = 40
-_SETTLED = 1e-10  # relative change of the squares
+_SETTLED = 1e-7  # change of the squares, as a share: of some 1e4 numbers, a small part of a standard deviation
 _SINGULAR = 1e-9  # least eigenvalue of the load's correlations that determines it
 _START_SAMPLES = 600
 _START_LAGS = (0.002, 0.008, 0.03)  # s

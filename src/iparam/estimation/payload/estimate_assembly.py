@@ -43,7 +43,7 @@ LASTS = (
 )
 
 VISIBLE = 1e-3
-"""Residual, as a share of the wrench, below which nobody needs to hear of its structure."""
+"""Residual, as a share of the force and of the torque, below which nobody needs to hear of its structure."""
 
 
 def assemble_estimate(
@@ -84,7 +84,8 @@ def assemble_estimate(
     report = check_consistency(phi)
     if not report:
         found.append(f"No rigid body has these parameters: {report.violations[0]} Method consistent avoids that.")
-    if inflation > CORRELATED and (rms > VISIBLE * np.sqrt(np.mean(problem.y**2, axis=0))).any():
+    left, shown = (values.reshape(2, 3).mean(axis=1) for values in (rms**2, np.mean(problem.y**2, axis=0)))
+    if inflation > CORRELATED and (left > VISIBLE**2 * shown).any():
         found.append(correlation_warning(residual_structure(problem, residual), inflation))
     return estimate_of(
         method,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal, get_args
@@ -10,12 +11,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import as_float_array, frozen
+from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.estimation.assessment.motion_path import motion_path
 from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
-from iparam.estimation.causes.ambiguity import CORRECTIONS, rivals, with_rivals
+from iparam.estimation.causes.ambiguity import CORRECTIONS, rivals, with_rivals, with_uncorrected
 from iparam.estimation.causes.examined_run import examine
+from iparam.estimation.causes.fit import linear_fit
 from iparam.estimation.causes.hypothesis import Explanation
 from iparam.estimation.causes.judgement import judged
 from iparam.estimation.causes.screening import screened
@@ -28,7 +30,7 @@ from iparam.estimation.estimators.estimator import DEFAULT_METHOD, Estimator, ma
 from iparam.estimation.payload.bias_drift import BiasDrift, find_drift, without_drift
 from iparam.estimation.payload.estimate_assembly import CORRELATED, condition_number, widened
 from iparam.estimation.payload.partial_estimate import no_estimate, partial_estimate
-from iparam.estimation.payload.problem import PayloadProblem
+from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.problem_from_recording import PreparedRun, prepare_run
 from iparam.estimation.static.slow_motion import slow_motion_estimate
 from iparam.motion.motion import MotionEstimate
@@ -37,7 +39,7 @@ from iparam.recording.followers import with_followers
 from iparam.recording.recording import Recording
 from iparam.robot.kernels.notice import expect
 from iparam.robot.model import Robot
-from iparam.sensing.correction import Correction
+from iparam.sensing.correction import ESTIMATE, Correction
 from iparam.sensing.run_check import moves_without_arm, recorded_robot
 from iparam.sensing.wrench_source import WrenchSource
 from iparam.spatial.parameters import InertialParameters
@@ -52,6 +54,11 @@ MOST_PUT_RIGHT = 2
 GIVE_THE_VALUE = (
     "Nothing is estimated along with a load of which the data tell only a part: give the value instead of 'estimate'. "
     "The result without it names one where the weight shows it"
+)
+
+GAINS_COUNTED = (
+    "Nobody said how well the gains of the channels are known: the standard deviations take them to be known as well "
+    "as this recording tells. A calibration says it (iparam calibrate sensor, --sensor)."
 )
 
 SURE = 3.0
@@ -238,7 +245,7 @@ class _Job:
 
     def done(self, given: Correction, bias: PayloadBias, delay: float | None) -> _Done:
         """The estimate with a correction, a treatment of the bias and a delay, judged."""
-        fit, settings = None, dict(self.settings)
+        fit, settings, sought = None, dict(self.settings), given.estimated
         if set(given.estimated) - {"delay"}:
             fit = fit_corrections(self.recording, self.arm, given, bias=bias != "none", delay=delay, **settings)
             if "gravity" in given.estimated:
@@ -259,6 +266,10 @@ class _Job:
         if fit is not None:
             problem = dataclasses.replace(problem, warnings=(*problem.warnings, *fit.warnings))
             spread = fit.phi_covariance if spread is None else spread + fit.phi_covariance
+        elif given.has_gains:
+            errors = self._gain_errors(given, bias, delay, settings)
+            problem = dataclasses.replace(problem, warnings=(*problem.warnings, GAINS_COUNTED))
+            spread = errors if spread is None else spread + errors
         if spread is not None:
             problem = dataclasses.replace(problem, correction_covariance=spread)
         try:
@@ -280,13 +291,38 @@ class _Job:
         said = {"place": given.sensor_offset, "turn": given.sensor_rotation, "gravity": given.gravity}
         known = [kind for kind, value in said.items() if value is not None]
         judgement = judged(run, estimate, drift, known)
-        estimate = self._counting_rivals(judgement.estimate, given, delay, settings)
+        estimate = self._counting_rivals(judgement.estimate, run, given, sought, delay, settings)
         return _Done(estimate, judgement.best, given, {} if fit is None else dict(fit.deviations))
 
+    def _gain_errors(
+        self, given: Correction, bias: PayloadBias, delay: float | None, settings: dict[str, Any]
+    ) -> FloatArray:
+        """(10, 10) of the load, of somebody who had the channels' gains from this recording; zeros if it has none."""
+        unknown = dataclasses.replace(given, wrench_scale=ESTIMATE)
+        try:
+            fit = fit_corrections(self.recording, self.arm, unknown, bias=bias != "none", delay=delay, **settings)
+        except IparamError:
+            return np.zeros((NUM_PARAMETERS, NUM_PARAMETERS))
+        return fit.phi_covariance
+
     def _counting_rivals(
-        self, estimate: Estimate, given: Correction, delay: float | None, settings: dict[str, Any]
+        self,
+        estimate: Estimate,
+        corrected: PreparedRun,
+        given: Correction,
+        sought: Collection[str],
+        delay: float | None,
+        settings: dict[str, Any],
     ) -> Estimate:
-        """The estimate with what the recording, without each of its corrections, does not tell from them."""
+        """The estimate with what the recording, without each of its corrections, does not tell from them.
+
+        Args:
+            estimate: with all of them.
+            corrected: the run that it is of.
+            given: the corrections.
+            sought: those of them that were estimated along.
+            delay, settings: of the run.
+        """
         if estimate.refutation is not None or not estimate.complete:
             return estimate
         for name in CORRECTIONS:
@@ -297,11 +333,18 @@ class _Job:
                 run = prepare_run(self.recording, self.arm, delay=delay, correction=without, **settings)
             except IparamError:  # then it cannot be without the correction
                 continue
-            examined = examine(run)
-            if examined is None or not screened(examined).alarms:
+            examined, with_it = examine(run), examine(corrected)
+            if examined is None or with_it is None:
                 continue
-            if found := rivals(find_causes(examined), estimate):
-                estimate = with_rivals(estimate, found, given.option(name))
+            shown = screened(examined)
+            fit = linear_fit(with_it)
+            if shown.alarms:
+                squares = float(np.mean((fit.residual / with_it.noise) ** 2)) * examined.y.size
+                if found := rivals(find_causes(examined), estimate, squares):
+                    estimate = with_rivals(estimate, found, given.option(name))
+            elif name in sought:
+                plain = linear_fit(examined).phi - fit.phi
+                estimate = with_uncorrected(estimate, np.vstack([plain, plain + shown.moves]), given.option(name))
         return estimate
 
 
