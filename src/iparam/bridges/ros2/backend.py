@@ -6,10 +6,12 @@ from iparam.errors import MissingExtraError
 
 try:
     import rclpy
+    from action_msgs.msg import GoalStatus
     from builtin_interfaces.msg import Duration
     from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
     from geometry_msgs.msg import AccelStamped, Inertia, InertiaStamped, TwistStamped, WrenchStamped
     from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+    from rclpy.action.client import ActionClient
     from rclpy.duration import Duration as TimeSpan
     from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
     from rclpy.exceptions import ParameterUninitializedException
@@ -54,12 +56,14 @@ __all__ = [
     "OUTPUT_QOS",
     "QUIET",
     "AccelStamped",
+    "ActionClient",
     "DiagnosticArray",
     "DiagnosticStatus",
     "Duration",
     "ExternalShutdownException",
     "Float64MultiArray",
     "FloatingPointRange",
+    "GoalStatus",
     "Imu",
     "Inertia",
     "InertiaStamped",

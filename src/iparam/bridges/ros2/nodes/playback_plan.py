@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,8 +20,20 @@ from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_angles
 from iparam.robot.same_arm import compare_with_stated
 from iparam.sensing.sensor_frame import same_place
-from iparam.trajectory import PlanConditions, Trajectory, TrajectorySamples, load_trajectory
+from iparam.trajectory import PlanConditions, QuinticSpline, Trajectory, TrajectorySamples, load_trajectory
 from iparam.trajectory.trajectory import ScaledMotion
+
+NEAR = 1e-3
+"""Distance of a joint from the start pose at which the arm is there [rad]."""
+
+SOFT = 0.5
+"""Acceleration of the fastest joint on the way to the start [rad/s^2]."""
+
+WAY_RATE = 50.0
+"""Points a second of the way to the start [Hz]."""
+
+# Of a quintic from rest to rest over a distance d in a time T: top speed by d / T, top acceleration by d / T^2.
+_TOP_SPEED, _TOP_ACCELERATION = 1.875, 10.0 / 3.0**0.5
 
 AT_REST = 0.02
 """Joint velocity up to which an arm stands still, for all that its encoders say [rad/s]."""
@@ -66,12 +78,16 @@ class PlaybackPlan:
         robot: the arm.
         trajectory: the motion, at the amplitude to play.
         points: samples of it, the end included.
+        conditions: that it was checked with.
+        gravity: (3,) in base axes [m/s^2].
         remarks: what whoever plays it should know, one sentence each.
     """
 
     robot: Robot
     trajectory: Trajectory
     points: TrajectorySamples
+    conditions: PlanConditions
+    gravity: FloatArray
     remarks: tuple[str, ...] = ()
 
     @classmethod
@@ -98,7 +114,8 @@ class PlaybackPlan:
         given = as_float_array(settings.gravity, "gravity", (3,))
         gravity = agreed_gravity(given if given.any() else None, planned.gravity, settings.trajectory)
         conditions = _conditions(settings, planned.conditions)
-        _check(motion, robot, settings, conditions, STANDARD_GRAVITY if gravity is None else gravity)
+        pull = np.asarray(STANDARD_GRAVITY if gravity is None else gravity, dtype=float)
+        _check(motion, robot, f"{settings.trajectory} is not valid and is not played", conditions, pull)
         arm = compare_with_stated(planned.robot or "", robot, settings.robot, settings.trajectory)
         remarks = [arm.sentence] if arm.same is False else []
         if planned.conditions is None and conditions.payload is None:
@@ -109,7 +126,30 @@ class PlaybackPlan:
             remarks.append(f"{settings.trajectory} was checked with {conditions}")
         if not any(settings.payload_size) and conditions.payload is not None:
             _require_frame(planned.tool_frame or "", robot, settings.trajectory)
-        return cls(robot, motion, _points(motion, settings.rate or planned.fps), tuple(remarks))
+        points = _points(motion, settings.rate or planned.fps)
+        return cls(robot, motion, points, conditions, pull, tuple(remarks))
+
+    def way_to_start(self, q: ArrayLike, speed: float) -> TrajectorySamples | None:
+        """A straight line in joint space from q (n,) to the start pose, checked like the motion; None if it is there.
+
+        Args:
+            q: where the arm stands [rad].
+            speed: of the fastest joint [rad/s].
+
+        Raises:
+            IparamError: the line does not keep every limit, or meets something.
+        """
+        present, start = as_float_array(q, "q", (self.robot.num_joints,)), self.points.q[0]
+        distance = float(np.abs(start - present).max())
+        if distance < NEAR:
+            return None
+        duration = max(_TOP_SPEED * distance / speed, float(np.sqrt(_TOP_ACCELERATION * distance / SOFT)))
+        way = QuinticSpline(np.array([0.0, duration]), np.stack([present, start]))
+        # Displacements count from the start, and the way only leads there.
+        free = replace(self.conditions, limits=replace(self.conditions.limits, displacement=None), preset="")
+        what = f"the way to the start, a straight line of {duration:.1f} s in joint space, is not taken"
+        _check(way, self.robot, what, free, self.gravity)
+        return _points(way, WAY_RATE)
 
     def why_not(self, q: ArrayLike, dq: ArrayLike | None, tolerance: float) -> str | None:
         """Why an arm must not start the motion now, in a sentence; None if it may.
@@ -127,11 +167,16 @@ class PlaybackPlan:
                 f"{names[worst]} is {away[worst]:.4g} rad from the start pose, more than {tolerance:g} rad: move the "
                 f"arm to {np.round(self.points.q[0], 4).tolist()} first"
             )
+        return self.why_not_at_rest(dq)
+
+    def why_not_at_rest(self, dq: ArrayLike | None) -> str | None:
+        """Why an arm that moves at dq (n,) [rad/s], None if unknown, does not stand still; None if it does."""
         if dq is not None:
             speed = np.abs(as_float_array(dq, "dq", (self.robot.num_joints,)))
             fastest = int(np.argmax(speed))
             if speed[fastest] > AT_REST:
-                return f"{names[fastest]} moves at {speed[fastest]:.4g} rad/s: let the arm come to rest first"
+                name = self.robot.joint_names[fastest]
+                return f"{name} moves at {speed[fastest]:.4g} rad/s: let the arm come to rest first"
         return None
 
 
@@ -163,13 +208,11 @@ def _require_frame(frame: str, robot: Robot, source: str) -> None:
         )
 
 
-def _check(
-    motion: Trajectory, robot: Robot, settings: PlaybackSettings, conditions: PlanConditions, gravity: ArrayLike
-) -> None:
+def _check(motion: Trajectory, robot: Robot, what: str, conditions: PlanConditions, gravity: ArrayLike) -> None:
     problem = planning_problem(robot, q0=motion.evaluate(0.0).q[0], conditions=conditions, gravity=gravity)
     result = validate(motion, problem.constraints)
     if not result.satisfied:
-        raise IparamError(f"{settings.trajectory} is not valid and is not played: {'; '.join(result.violations)}")
+        raise IparamError(f"{what}: {'; '.join(result.violations)}")
 
 
 def _points(motion: Trajectory, rate: float) -> TrajectorySamples:
