@@ -1,3 +1,6 @@
+from .record.health import Health as Health
+from .record.health import HealthWatch as HealthWatch
+from .record.health import RecordingHealth as RecordingHealth
 from .record.recorder import ArmRecorder as ArmRecorder
 from .record.recorder import RecorderSettings as RecorderSettings
 from .record.spill_file import SpillFile as SpillFile
@@ -11,6 +14,7 @@ from .run.payload_setting import ImplausibleLoadError as ImplausibleLoadError
 from .run.payload_setting import check_credit as check_credit
 from .run.payload_setting import check_load as check_load
 from .run.payload_setting import set_payload as set_payload
+from .run.playback import APPROACH as APPROACH
 from .run.playback import InterruptedRunError as InterruptedRunError
 from .run.playback import RunPlan as RunPlan
 from .run.playback import approach_path as approach_path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sys
 import time
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from iparam.errors import InputError, IparamError
 from iparam.printable import printable
 
 if TYPE_CHECKING:
+    from iparam.bridges.ur.record.health import Health, HealthWatch, RecordingHealth
     from iparam.bridges.ur.record.recorder import ArmRecorder
     from iparam.bridges.ur.record.spill_file import SpillFile
     from iparam.bridges.ur.rtde.controller_state import ControllerSample
@@ -45,7 +47,7 @@ class StatusLine:
 
     def show(self, text: str) -> None:
         """Replace the line, if it changes."""
-        text = printable(text)
+        text = printable(text)[: shutil.get_terminal_size().columns - 1]  # one line is all that can be written over
         if self._shown and text != self._text:
             self._write("\r" + text.ljust(len(self._text)))
             self._text = text
@@ -60,6 +62,57 @@ class StatusLine:
         with contextlib.suppress(OSError):  # of a terminal that was closed: the work is more than its line
             sys.stderr.write(text)
             sys.stderr.flush()
+
+
+PRECISION = "mass=1%,com=1mm,inertia=5%"
+"""What the live line reckons the time left for, if nothing else is wanted: standard deviations."""
+
+
+class LiveRun:
+    """The line that follows a run: its stage and, from the first rest on, what the recording is worth.
+
+    Args:
+        recorder: of the run.
+        health: that takes its rows.
+        until_reached: whether the motion may end when the load is known as well as wanted.
+
+    Attributes:
+        ended_early: why the motion ended before its end; None if it did not.
+    """
+
+    def __init__(self, recorder: ArmRecorder, health: RecordingHealth, until_reached: bool) -> None:
+        self._recorder, self._health, self._until_reached = recorder, health, until_reached
+        self._line = StatusLine()
+        self._watch: HealthWatch | None = None
+        self.ended_early: str | None = None
+
+    @property
+    def latest(self) -> Health | None:
+        """What the recording was worth at the last look."""
+        return None if self._watch is None else self._watch.latest
+
+    def show(self, stage: str, done: float) -> None:
+        """A stage of the run, and how much of it is done, 0 to 1."""
+        if stage == iparam.bridges.ur.APPROACH:
+            self._line.show(f"{stage} {100 * done:.0f} %")
+            return
+        if self._watch is None:
+            self._watch = iparam.bridges.ur.HealthWatch(self._recorder, self._health)
+        self._watch.played = done
+        worth = f"  {self.latest.line}" if self.latest is not None else ""
+        self._line.show(f"{stage} {100 * done:.0f} %{worth}")
+
+    def enough(self) -> bool:
+        """Whether the motion may end now."""
+        if self._until_reached and self.latest is not None and self.latest.reached:
+            self.ended_early = f"the wanted precision was reached ({', '.join(map(str, self.latest.targets))})"
+        return self.ended_early is not None
+
+    def end(self) -> None:
+        """No more is shown."""
+        if self._watch is not None:
+            self._watch.stop()
+        self._line.end()
 
 
 def note_older(spill: SpillFile) -> None:

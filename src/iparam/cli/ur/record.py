@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+import numpy as np
 from tyro.conf import arg
 
 import iparam
@@ -15,11 +16,13 @@ from iparam.cli.console.printing import AsJson, note, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
 from iparam.cli.options.mounting import MountingOptions, note_unstored
-from iparam.cli.ur.options import HostOption, StatusLine, note_older, save_and_clean
+from iparam.cli.ur.options import PRECISION, HostOption, StatusLine, note_older, save_and_clean
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
+from iparam.robot.batching import STANDARD_GRAVITY
 
 if TYPE_CHECKING:
+    from iparam.bridges.ur.record.health import RecordingHealth
     from iparam.bridges.ur.record.recorder import ArmRecorder
     from iparam.bridges.ur.record.spill_file import SpillFile
     from iparam.recording.recording import Recording
@@ -57,6 +60,8 @@ class Record(MountingOptions, HostOption):
     """Port of RTDE."""
     give_up_after: Annotated[float | None, arg(metavar="S", help_behavior_hint="(default: never)")] = None
     """End if there is no connection for so long [s]; what was recorded is saved."""
+    precision: Annotated[str, arg(metavar="TARGETS")] = PRECISION
+    """What the live line reckons the time left for, standard deviations."""
     json: AsJson = False
 
     def run(self) -> None:
@@ -67,6 +72,7 @@ class Record(MountingOptions, HostOption):
         if not 0 < self.port < 65536:
             raise InputError(f"--port must be 1 to 65535, got {self.port}")
         gravity = self.given_gravity()
+        targets = iparam.excitation.parse_targets(self.precision)
         name = self.robot or self._ask_model()
         settings = iparam.bridges.ur.RecorderSettings(
             self.host,
@@ -83,8 +89,10 @@ class Record(MountingOptions, HostOption):
             with interruption() as requested:
                 recorder.start()
                 note_older(spill)
+                vector = np.array(STANDARD_GRAVITY) if gravity is None else gravity
+                health = iparam.bridges.ur.RecordingHealth(settings.robot, recorder.rate, targets, vector)
                 try:
-                    self._watch(recorder, spill, requested)
+                    self._watch(recorder, spill, requested, health)
                 finally:
                     recorder.stop()
                 recording = iparam.recording.with_gravity(recorder.recording(), gravity)
@@ -105,17 +113,16 @@ class Record(MountingOptions, HostOption):
             raise InputError(f"{self.host} does not say which arm it is: add --robot, e.g. --robot ur5e")
         return name
 
-    def _watch(self, recorder: ArmRecorder, spill: SpillFile, requested: StopRequest) -> None:
+    def _watch(self, recorder: ArmRecorder, spill: SpillFile, requested: StopRequest, health: RecordingHealth) -> None:
         line, lost = StatusLine(), 0
+        worth = iparam.bridges.ur.HealthWatch(recorder, health)
         unkept: str | None = None
         begun = time.monotonic()
         while recorder.running and not requested.is_set():
             if self.duration is not None and time.monotonic() - begun >= self.duration:
                 break
             if recorder.connected:
-                gaps = f", {recorder.num_gaps} gaps" if recorder.num_gaps else ""
-                pace = recorder.num_samples / max(time.monotonic() - begun, 1e-3)
-                line.show(f"{recorder.duration:8.1f} s  {recorder.num_samples} samples, {pace:.0f} Hz{gaps}")
+                line.show(worth.latest.line if worth.latest else f"{recorder.duration:.1f} s")
             elif recorder.last_fault:
                 line.show(f"no connection: {recorder.last_fault}; trying again")
             if recorder.reconnections > lost:
@@ -131,6 +138,7 @@ class Record(MountingOptions, HostOption):
                     else f"{unkept}; {spill.held}. What comes now is in memory alone: make room, or end with Ctrl-C"
                 )
             time.sleep(_LOOK)
+        worth.stop()
         line.end()
 
     def _report(self, recording: Recording) -> None:

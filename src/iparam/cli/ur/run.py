@@ -18,9 +18,10 @@ from iparam.cli.console.printing import note, print_json, print_line, print_tabl
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlannedMotionOptions
 from iparam.cli.ur.options import (
+    PRECISION,
     PROTECTIVE_STOP_HELP,
     HostOption,
-    StatusLine,
+    LiveRun,
     UnsavedRecordingError,
     clear_protective_stop,
     confirm,
@@ -30,6 +31,7 @@ from iparam.cli.ur.options import (
 )
 from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.catalog.ur_robot import TOOL_FRAME as FLANGE
 from iparam.rounding import number, numbers
 
@@ -78,6 +80,8 @@ class Run(PlannedMotionOptions, HostOption):
     """Play the motion at this share of its amplitude about the start, e.g. 0.2."""
     speed_scale: Annotated[float | None, arg(metavar="SHARE", help_behavior_hint="(default: as planned)")] = None
     """Play the motion at this share of its speed, e.g. 0.25: the same path, four times as slow."""
+    until_precision: Annotated[str | None, arg(metavar="TARGETS", help_behavior_hint="(default: play it all)")] = None
+    """End the motion as soon as the load is known so well, standard deviations: mass=0.5%,com=1mm,inertia=5%."""
     max_deviation: Annotated[float, arg(metavar="RAD")] = 0.05
     """Stop if a joint is further than this from where it should be [rad]."""
     max_silence: Annotated[float, arg(metavar="S")] = 0.1
@@ -96,6 +100,7 @@ class Run(PlannedMotionOptions, HostOption):
         if not (np.isfinite(self.approach_speed) and 0.0 < self.approach_speed <= 1.0):
             raise InputError(f"--approach-speed must be above 0 and at most 1 rad/s, got {self.approach_speed:g}")
         limits = iparam.bridges.ur.GuardLimits(self.max_deviation, self.max_silence)
+        targets = iparam.excitation.parse_targets(self.until_precision or PRECISION)
         if self.output is None and not self.dry_run:
             raise InputError("--output is needed, the file for the recording: .parquet or .csv")
         require_somebody_to_ask(self.yes or self.dry_run, "move", "the cell is clear")
@@ -135,7 +140,12 @@ class Run(PlannedMotionOptions, HostOption):
                     spill.remove()  # nothing has moved: there is nothing to keep
                     raise
                 with interruption() as requested:
-                    self._play(plan, recorder, motion, spill, requested, gravity, self.output)
+                    vector = np.array(STANDARD_GRAVITY) if gravity is None else gravity
+                    health = iparam.bridges.ur.RecordingHealth(
+                        settings.robot, recorder.rate, targets, vector, plan.trajectory
+                    )
+                    live = LiveRun(recorder, health, self.until_precision is not None)
+                    self._play(plan, recorder, motion, spill, requested, gravity, self.output, live)
         finally:
             spill.close()
 
@@ -244,16 +254,14 @@ class Run(PlannedMotionOptions, HostOption):
         requested: StopRequest,
         gravity: FloatArray | None,
         output: Path,
+        live: LiveRun,
     ) -> None:
         """Move; save whatever has been recorded, however it ends."""
-        line = StatusLine()
         since, reason = recorder.duration, "a fault in iparam"
         error: IparamError | None = None
         unsaved: UnsavedRecordingError | None = None
         try:
-            since = iparam.bridges.ur.play(
-                plan, recorder, motion, requested, lambda stage, done: line.show(f"{stage} {100 * done:.0f} %")
-            )
+            since = iparam.bridges.ur.play(plan, recorder, motion, requested, live.show, live.enough)
             reason = ""
         except iparam.bridges.ur.InterruptedRunError as stopped:
             error, reason = stopped, f"{stopped} ({requested.cause})"
@@ -261,13 +269,14 @@ class Run(PlannedMotionOptions, HostOption):
             error, reason = stopped, str(stopped)
         finally:
             motion.close()  # first of all, the arm stops
-            line.end()
+            live.end()
             recorder.stop()
             facts = {
                 "trajectory": str(self.trajectory),
                 "amplitude": self.amplitude,
                 "speed_scale": self.speed_scale,
                 "stopped_by": reason or None,
+                "ended_early": live.ended_early,
             }
             recording = iparam.recording.with_gravity(recorder.recording(since, **facts), gravity)
             try:
@@ -284,7 +293,7 @@ class Run(PlannedMotionOptions, HostOption):
                 f"{plan.limits.silence:g} s: look at the arm"
             )
         if error is None and unsaved is None:
-            self._report(recording)
+            self._report(recording, live)
             return
         if error is None:
             raise IparamError(f"the motion was played, but {unsaved}")
@@ -297,8 +306,8 @@ class Run(PlannedMotionOptions, HostOption):
             raise KeyboardInterrupt
         raise IparamError(f"the run was stopped: {reason}; {saved}")
 
-    def _report(self, recording: Recording) -> None:
-        facts = recording.metadata
+    def _report(self, recording: Recording, live: LiveRun) -> None:
+        facts, known = recording.metadata, live.latest
         if self.json:
             print_json(
                 {
@@ -306,11 +315,15 @@ class Run(PlannedMotionOptions, HostOption):
                     "duration": recording.duration,
                     "samples": recording.signal("q").num_samples,
                     "metadata": dict(facts),
+                    "precision": None if known is None else known.as_json(),
                     "warnings": list(recording.warnings),
                 }
             )
             return
-        print_line(f"played        the whole motion, {recording.duration:.2f} s recorded, {facts['gap_count']} gaps")
+        what = "the whole motion" if live.ended_early is None else f"until {live.ended_early}"
+        print_line(f"played        {what}, {recording.duration:.2f} s recorded, {facts['gap_count']} gaps")
+        if known is not None:
+            print_line(f"standard dev. {known.precision}")
         print_line(f"recording     {self.output}")
 
 

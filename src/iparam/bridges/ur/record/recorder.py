@@ -94,6 +94,7 @@ class ArmRecorder:
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
         self._conversion: SignalConversion | None = None
+        self._deciding = threading.Lock()
         self._notes: list[str] = []
         self._events: list[dict[str, Any]] = []
         self._state: tuple[int, int] | None = None
@@ -199,6 +200,18 @@ class ArmRecorder:
                 )
             time.sleep(0.01)
         return sample
+
+    def signals_since(self, count: int) -> tuple[int, FloatArray, dict[str, FloatArray]]:
+        """The samples after the first ``count``: how many there are now, their times (R,) [s] and their signals.
+
+        There are none as long as too few have come to know how they are to be read.
+        """
+        rows = self._rows.since(count)
+        if not len(rows) or (self._conversion is None and count + len(rows) < DECIDE_AFTER):
+            return count, np.empty(0), {}
+        with self._deciding:
+            conversion = self._decided(self._rows.since(0)[:, 1:] if self._conversion is None else rows[:, 1:])
+        return count + len(rows), rows[:, 0], conversion.signals(rows[:, 1:])
 
     def recording(self, since: float = 0.0, **metadata: Any) -> Recording:
         """What was recorded so far, as a recording.
@@ -318,8 +331,10 @@ class ArmRecorder:
         rows = self._rows.since(self._spill.rows)
         if not len(rows) or (self._conversion is None and len(rows) < DECIDE_AFTER and not self._stop.is_set()):
             return
+        with self._deciding:
+            conversion = self._decided(rows[:, 1:])
         try:
-            self._spill.append(rows[:, 0], self._decided(rows[:, 1:]).signals(rows[:, 1:]))
+            self._spill.append(rows[:, 0], conversion.signals(rows[:, 1:]))
         except (ValueError, IparamError) as error:
             self.spill_fault = str(error)
         else:

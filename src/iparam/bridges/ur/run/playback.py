@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -44,6 +45,9 @@ def approach_path(present: FloatArray, start: FloatArray, speed: float) -> Quint
     duration = max(_TOP_SPEED * distance / speed, float(np.sqrt(_TOP_ACCELERATION * distance / ACCELERATION)))
     return QuinticSpline(np.array([0.0, duration]), np.stack([present, start]))
 
+
+APPROACH = "moving to the start"
+"""The first stage of a run, before anything that counts is recorded."""
 
 REST = 0.5
 """Time at rest before and after the motion [s]."""
@@ -98,7 +102,12 @@ class Report(Protocol):
 
 
 def play(
-    plan: RunPlan, recorder: ArmRecorder, motion: ArmMotion, interrupted: threading.Event, report: Report
+    plan: RunPlan,
+    recorder: ArmRecorder,
+    motion: ArmMotion,
+    interrupted: threading.Event,
+    report: Report,
+    enough: Callable[[], bool] = lambda: False,
 ) -> float:
     """Move the arm to the start, rest, play the motion, rest.
 
@@ -108,6 +117,8 @@ def play(
         motion: connected, with the plan's set points loaded.
         interrupted: set when the user wants to stop.
         report: is told what happens.
+        enough: whether what has been recorded will do; the motion then ends where it is, and the caller has to close
+            ``motion`` at once, which stops the arm.
 
     Returns:
         When the first rest began, on the recording's axis [s].
@@ -124,9 +135,9 @@ def play(
     begun = watch.recorder.duration
     report("at rest at the start", 0.0)
     watch.rest(REST, OnLine(start, start))
-    _play_table(plan, watch, table, report)
-    report("at rest at the end", 1.0)
-    watch.rest(REST, OnLine(end, end))
+    if _play_table(plan, watch, table, report, enough):
+        report("at rest at the end", 1.0)
+        watch.rest(REST, OnLine(end, end))
     return begun
 
 
@@ -208,7 +219,7 @@ def _approach(plan: RunPlan, watch: _Watch, start: FloatArray, report: Report) -
         watch.look(line)
         sample = watch.recorder.first_sample()
         distance_left = float(np.abs(sample.q - start).max())
-        report("moving to the start", 1.0 - distance_left / distance)
+        report(APPROACH, 1.0 - distance_left / distance)
         set_speed, speed = sample.field("target_qd"), sample.field("actual_qd")
         slowest = speed if set_speed is None else set_speed  # set points have no noise
         if distance_left < _ARRIVED and slowest is not None and float(np.abs(slowest).max()) < _ARRIVED_SPEED:
@@ -217,7 +228,8 @@ def _approach(plan: RunPlan, watch: _Watch, start: FloatArray, report: Report) -
             raise RunStoppedError(f"the arm did not reach the start: {distance_left:.3g} rad are left")
 
 
-def _play_table(plan: RunPlan, watch: _Watch, table: FloatArray, report: Report) -> None:
+def _play_table(plan: RunPlan, watch: _Watch, table: FloatArray, report: Report, enough: Callable[[], bool]) -> bool:
+    """Whether it was played to its end."""
     motion, lag = watch.motion, round(plan.limits.lag * plan.rate)
     motion.servo()
     latest = watch.now + _START_TIME
@@ -232,6 +244,9 @@ def _play_table(plan: RunPlan, watch: _Watch, table: FloatArray, report: Report)
         ahead = max(round((watch.now - reported) * plan.rate), 0) + 1
         watch.look(OnTable(table, index - lag, index + ahead))
         report("playing the motion", min(1.0, index / len(table)))
+        if enough():
+            return False
+    return True
 
 
 def _time(recorder: ArmRecorder) -> float:
