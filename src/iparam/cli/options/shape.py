@@ -13,6 +13,11 @@ import iparam
 from iparam.cli.options.joint_state import exact_count
 from iparam.errors import InputError
 
+ESTIMATE = "estimate"
+
+ROUGHLY = (0.02, float(np.radians(20.0)))
+"""Standard deviations of a place [m] and of a turn about each axis [rad] that are known roughly."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ShapeOptions:
@@ -20,8 +25,10 @@ class ShapeOptions:
 
     shape: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """Shape of the load: a closed mesh (.stl .obj .ply .glb), its bodies are parts; or points (.csv .npz)."""
-    shape_pose: Annotated[tuple[float, ...], arg(metavar="X Y Z R P Y", help_behavior_hint="(default: as it is)")] = ()
-    """Where the shape's frame is in the tool frame [m, deg: roll, pitch, yaw]."""
+    shape_pose: Annotated[
+        tuple[str, ...], arg(metavar="[estimate] [X Y Z R P Y]", help_behavior_hint="(default: as it is)")
+    ] = ()
+    """Where the shape's frame is in the tool frame [m, deg]; with 'estimate' about there, or anywhere, to be found."""
     shape_scale: Annotated[float, arg(metavar="M")] = 1.0
     """Metres in one of the file's units: 0.001 for millimetres."""
     shape_tolerance: Annotated[float, arg(metavar="M")] = 0.001
@@ -53,11 +60,25 @@ class ShapeOptions:
             raise InputError(str(error).replace("scale=0.001", "--shape-scale 0.001")) from None
         if self.density:
             shape = shape.with_densities(_densities(self.density))
-        if self.shape_pose:
-            numbers = exact_count(self.shape_pose, "--shape-pose", "x y z [m] and roll, pitch, yaw [deg]", 6)
-            turn = iparam.spatial.rotation_from_rpy(np.radians(numbers[3:]))
-            shape = shape.placed(iparam.spatial.transform_from(turn, numbers[:3]))
-        return shape
+        return self._placed(shape) if self.shape_pose else shape
+
+    def _placed(self, shape: iparam.estimation.Shape) -> iparam.estimation.Shape:
+        """The shape where --shape-pose says that it is, exactly or roughly."""
+        estimate = self.shape_pose[0] == ESTIMATE
+        given = self.shape_pose[1:] if estimate else self.shape_pose
+        if estimate and not given:
+            return shape.roughly()
+        try:
+            values = tuple(float(text) for text in given)
+        except ValueError:
+            raise InputError(
+                f"--shape-pose takes x y z [m] and roll, pitch, yaw [deg], {ESTIMATE!r}, or {ESTIMATE!r} before them "
+                f"where they are known roughly, got {' '.join(self.shape_pose)!r}"
+            ) from None
+        numbers = exact_count(values, "--shape-pose", "x y z [m] and roll, pitch, yaw [deg]", 6)
+        turn = iparam.spatial.rotation_from_rpy(np.radians(numbers[3:]))
+        shape = shape.placed(iparam.spatial.transform_from(turn, numbers[:3]))
+        return shape.roughly(*ROUGHLY) if estimate else shape
 
     def with_box_of(self, shape: iparam.estimation.Shape | None) -> Self:
         """The options of a plan with the box around the shape as that of the payload, unless they name one."""

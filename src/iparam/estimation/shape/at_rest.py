@@ -10,9 +10,9 @@ from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
 from iparam.estimation.shape.contradiction import LIKELIER, UNEVEN, contradiction
 from iparam.estimation.shape.data_rows import known_rows
-from iparam.estimation.shape.estimator import HELD, METHOD, data_share, reliance
-from iparam.estimation.shape.found import FoundShape
-from iparam.estimation.shape.posterior import WRONG, shape_posterior
+from iparam.estimation.shape.estimator import HELD, METHOD, data_share, found_shape, reliance
+from iparam.estimation.shape.placement import placed_posterior
+from iparam.estimation.shape.posterior import WRONG
 from iparam.estimation.shape.shape import Shape
 from iparam.estimation.static.identify import StaticEstimate
 from iparam.rounding import NORMAL_95
@@ -34,9 +34,10 @@ def with_shape(static: StaticEstimate, shape: Shape) -> Estimate:
     covariance = np.full((10, 10), np.nan)
     covariance[:4, :4] = static.covariance[:4, :4] * (static.interval_factor / NORMAL_95) ** 2
     rows = known_rows(phi, covariance)
-    found = shape_posterior(shape, rows, static.mass)
+    found, placement = placed_posterior(shape, rows, static.mass)
     share = data_share(found.covariance, rows)
-    warnings = [*static.warnings, *reliance(share)]
+    placed = [] if placement is None else [placement.remark]
+    warnings = [*static.warnings, *placed, *reliance(share)]
     if not shape.vague and found.wrong > WRONG:
         warnings.insert(0, f"{contradiction(found, '')} Its intervals hold that it is wrong.")
     elif not shape.vague and found.unlikely > LIKELIER:
@@ -62,5 +63,5 @@ def with_shape(static: StaticEstimate, shape: Shape) -> Estimate:
         causes=static.causes,
         refutation=static.refutation,
         measurements=static.measurements,
-        shape=FoundShape.of(shape, found.densities),
+        shape=found_shape(shape, found, placement),
     )

@@ -46,6 +46,7 @@ class ShapeCells:
         pose: (4, 4) affine map from this frame to the tool's [m].
         volume: of the shape [m^3].
         densities: of each part, least and most [kg/m^3], or None.
+        shift, turn: standard deviations of where the shape is, in units of its size, and of how it is turned [rad].
     """
 
     phi: FloatArray
@@ -56,6 +57,8 @@ class ShapeCells:
     pose: FloatArray
     volume: float
     densities: tuple[tuple[float, float] | None, ...]
+    shift: float = 0.0
+    turn: float = 0.0
 
     @property
     def num_parts(self) -> int:
@@ -97,6 +100,8 @@ def shape_cells(shape: Shape) -> ShapeCells:
         pose,
         shape.volume,
         tuple(part.density for part in shape.parts),
+        shape.place_deviation / size,
+        shape.turn_deviation,
     )
 
 

@@ -115,7 +115,16 @@ class DensityModel:
         deviation, half = surface / self.cells.size, self.cells.half_extents
         across = np.array([max(half[(i + 1) % 3], half[(i + 2) % 3]) for i in range(3)])
         found = np.concatenate([np.full(3, deviation), deviation / across, deviation / half, deviation / across])
-        return np.asarray(np.minimum(found, LARGEST_STRETCH))
+        found = np.minimum(found, LARGEST_STRETCH)
+        found[:3] = np.hypot(found[:3], self.cells.shift)
+        found[3:6] = np.minimum(np.hypot(found[3:6], self.cells.turn), LARGEST_STRETCH)
+        return np.asarray(found)
+
+    def maps(self, unknowns: FloatArray) -> FloatArray:
+        """(S, 4, 4) where scaled unknowns (S, m) take the shape: affine maps of the tool frame [m]."""
+        exponent = np.einsum("sk,kab->sab", unknowns[:, self._columns.shape[1] :], _GENERATORS)
+        pose = self.cells.pose
+        return np.asarray(pose @ _exponential(exponent) @ np.linalg.inv(pose))
 
     @cached_property
     def _cell_phi(self) -> FloatArray:

@@ -19,7 +19,8 @@ from iparam.estimation.payload.weighted_fit import require_identifiable
 from iparam.estimation.shape.contradiction import LIKELIER, UNEVEN, contradiction, likelier_shape
 from iparam.estimation.shape.data_rows import WeightedData, known_rows, weighted_data
 from iparam.estimation.shape.found import FoundShape
-from iparam.estimation.shape.posterior import WRONG, DataRows, ShapePosterior, shape_posterior
+from iparam.estimation.shape.placement import Placement, placed_posterior
+from iparam.estimation.shape.posterior import WRONG, DataRows, ShapePosterior
 from iparam.estimation.shape.shape import Shape
 from iparam.estimation.static.slow_motion import slow_motion_estimate
 from iparam.rounding import NORMAL_95
@@ -57,16 +58,16 @@ class ShapeEstimator(Estimator):
         """See `Estimator.fit`. It also takes motions that do not determine all parameters."""
         data = self._data(problem)
         mass = data_mass(data.rows)
-        found = shape_posterior(self.shape, data.rows, mass)
+        found, placement = placed_posterior(self.shape, data.rows, mass)
         share = data_share(found.covariance, data.rows)
         wrong = not self.shape.vague and found.wrong > WRONG
         likelier = ""
-        if wrong or (not self.shape.vague and share[4:].min() > TELLING):
+        if not self.shape.movable and (wrong or (not self.shape.vague and share[4:].min() > TELLING)):
             likelier = likelier_shape(self.shape, data.rows, mass)
         if wrong or likelier:
             return self._without_shape(problem, data, found, contradiction(found, likelier))
         doubt = () if self.shape.vague or found.unlikely <= LIKELIER else (f"{contradiction(found, UNEVEN)} {HELD}",)
-        return self._assembled(problem, data, found, doubt)
+        return self._assembled(problem, data, found, doubt, placement)
 
     def _data(self, problem: PayloadProblem) -> WeightedData:
         guess = self.shape.body(_weighed_mass(problem)).phi
@@ -79,7 +80,12 @@ class ShapeEstimator(Estimator):
         return dataclasses.replace(data, rows=known_rows(slow.phi, slow.covariance_phi))
 
     def _assembled(
-        self, problem: PayloadProblem, data: WeightedData, found: ShapePosterior, warnings: tuple[str, ...]
+        self,
+        problem: PayloadProblem,
+        data: WeightedData,
+        found: ShapePosterior,
+        warnings: tuple[str, ...],
+        placement: Placement | None = None,
     ) -> Estimate:
         covariance = np.zeros((problem.num_unknowns,) * 2)
         covariance[:NUM_PARAMETERS, :NUM_PARAMETERS] = found.covariance
@@ -93,13 +99,13 @@ class ShapeEstimator(Estimator):
             covariance,
             inflation=data.inflation,
             data_share=share,
-            warnings=(*warnings, *reliance(share)),
+            warnings=(*warnings, *(() if placement is None else (placement.remark,)), *reliance(share)),
             status="All ten parameters were estimated, with the shape of the load.",
         )
         return dataclasses.replace(
             estimate,
             condition_number=_condition(problem, estimate),
-            shape=FoundShape.of(self.shape, found.densities),
+            shape=found_shape(self.shape, found, placement),
             gain=found.covariance @ data.rows.information,
         )
 
@@ -115,6 +121,14 @@ class ShapeEstimator(Estimator):
         return dataclasses.replace(
             alone, warnings=(f"{sentence} It was left out: the result is that of the data alone.", *alone.warnings)
         )
+
+
+def found_shape(shape: Shape, found: ShapePosterior, placement: Placement | None) -> FoundShape:
+    """What a result says of the shape."""
+    if placement is None:
+        return FoundShape.of(shape, found.densities)
+    moved = shape.deformed(placement.moved)
+    return FoundShape.of(moved, found.densities, pose=placement.pose, pose_deviation=placement.deviation)
 
 
 def data_mass(data: DataRows) -> float:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
 from iparam.estimation.estimators.consistent import nearest_consistent
@@ -44,6 +45,9 @@ SAMPLES = 400
 
 MOST_PRECISE = 1e4
 """Rows are believed up to that many standard deviations in the load's own size: no sensor is better."""
+
+MOST_LEFT = 40.0
+"""Sum of squares of what a sample leaves of at most ten rows, in standard deviations: more has a chance of 1e-5."""
 
 WRONG = 0.5
 """Probability of the last of `SURFACES` from which on the data contradict the shape."""
@@ -92,6 +96,8 @@ class ShapePosterior:
         unlikely: logarithm of how much less probable the data are with solid parts in their places, each of one
             density, than with what explains them best.
         stated: (10,) phi that fits the data best with such parts.
+        evidence: logarithm of the probability of the data, up to a constant.
+        maps: (S, 4, 4) where the samples have the shape: affine maps of the tool frame [m].
     """
 
     phi: FloatArray
@@ -101,6 +107,8 @@ class ShapePosterior:
     wrong: float
     unlikely: float
     stated: FloatArray
+    evidence: float
+    maps: FloatArray
 
 
 def shape_posterior(shape: Shape, data: DataRows, mass: float, *, trusted: bool = False) -> ShapePosterior:
@@ -135,8 +143,10 @@ def shape_posterior(shape: Shape, data: DataRows, mass: float, *, trusted: bool 
     start[:, 0] = best[chosen, 0]  # nothing is known of the level
     noisy = target + rng.standard_normal((len(chosen), len(target)))
     z, sampled, _, _ = nearest_unknowns(model, scales[chosen], start, rows, noisy)
+    kept = _explaining(np.sum((sampled @ rows.T - noisy) ** 2, axis=1))
+    z, sampled, scaled = z[kept], sampled[kept], scales[chosen][kept]
     samples = sampled @ unit.T
-    densities = model.densities((z * scales[chosen])[:, :])
+    densities = model.densities(z * scaled)
     mean, covariance = _limited(sampled.mean(axis=0), np.cov(sampled.T), rows, target, A[-1] @ A[-1].T)
     return ShapePosterior(
         unit @ mean,
@@ -146,7 +156,14 @@ def shape_posterior(shape: Shape, data: DataRows, mass: float, *, trusted: bool 
         wrong,
         float(np.max(evidence - prior) - (evidence - prior)[stated]),
         unit @ phi[stated],
+        float(evidence.max() + np.log(np.sum(np.exp(evidence - evidence.max())))),
+        model.maps(z * scaled),
     )
+
+
+def _explaining(squares: FloatArray) -> NDArray[np.bool_]:
+    """(S,) which samples explain their data, by what they leave of them: a few end in a minimum that does not."""
+    return np.asarray(squares <= max(MOST_LEFT, 4.0 * float(np.quantile(squares, 0.5))))
 
 
 def _limited(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -76,14 +76,25 @@ class Shape:
         parts: at least one, of different names.
         tolerance: standard deviation of where the surfaces are [m]: by placement, and by how well the shape is known.
         vague: it is only a volume that the load lies in, and says nothing of how it fills it.
+        place_deviation: standard deviation of where it is in the hand, beyond the tolerance [m]; see `roughly`.
+        turn_deviation: of how it is turned, about each axis [rad]; infinite if nothing is known of it.
+        pose: (4, 4) of the frame of its file in the tool frame, as far as that is known [m].
     """
 
     parts: tuple[Part, ...]
     tolerance: float = DEFAULT_TOLERANCE
     vague: bool = False
+    place_deviation: float = 0.0
+    turn_deviation: float = 0.0
+    pose: FloatArray = field(default_factory=lambda: frozen(np.eye(4)))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))
+        if not (np.isfinite(self.place_deviation) and self.place_deviation >= 0.0 and self.turn_deviation >= 0.0):
+            raise InputError(
+                f"deviations of a placement must not be negative, got {self.place_deviation!r} m and "
+                f"{self.turn_deviation!r} rad"
+            )
         names = [part.name for part in self.parts]
         if not names:
             raise InputError("a shape needs at least one part")
@@ -147,7 +158,23 @@ class Shape:
         T = as_float_array(pose, "pose")
         if T.shape != (4, 4) or not is_transform(T):
             raise InputError("the pose of a shape is not a rigid 4x4 transform")
-        return self.deformed(T)
+        return dataclasses.replace(self.deformed(T), pose=frozen(T @ self.pose))
+
+    def roughly(self, place: float = 0.1, turn: float = np.inf) -> Shape:
+        """The shape, of which is to be estimated where it is in the hand.
+
+        Args:
+            place: standard deviation of its place [m].
+            turn: of its turn about each axis [rad]; infinite if nothing is known of it.
+        """
+        if not place > 0.0:
+            raise InputError(f"place= is how far the shape may be from where it is said to be, got {place!r} m")
+        return dataclasses.replace(self, place_deviation=float(place), turn_deviation=float(turn))
+
+    @property
+    def movable(self) -> bool:
+        """Whether it is to be estimated where it is."""
+        return self.place_deviation > 0.0
 
     def deformed(self, T: FloatArray) -> Shape:
         """The shape under any affine map T (4, 4): a turn, a stretch, a reflection. Volumes follow."""
