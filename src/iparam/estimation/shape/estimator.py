@@ -106,7 +106,7 @@ class ShapeEstimator(Estimator):
             estimate,
             condition_number=_condition(problem, estimate),
             shape=found_shape(self.shape, found, placement),
-            gain=found.covariance @ data.rows.information,
+            gain=found.gain,
         )
 
     def _without_shape(

@@ -71,6 +71,7 @@ def placed_posterior(shape: Shape, data: DataRows, mass: float) -> tuple[ShapePo
         best,
         phi=phi,
         covariance=covariance + (gaps.T * weight) @ gaps,
+        gain=np.einsum("k,kij->ij", weight, np.array([found.gain for _, found in known])),
         densities=np.column_stack([mean, np.sqrt(weight @ np.array(squares))]),
     )
     counts = np.round(weight * len(best.maps)).astype(int)

@@ -98,6 +98,8 @@ class ShapePosterior:
         stated: (10,) phi that fits the data best with such parts.
         evidence: logarithm of the probability of the data, up to a constant.
         maps: (S, 4, 4) where the samples have the shape: affine maps of the tool frame [m].
+        gain: (10, 10) by how much phi changes, to first order, with what the data alone say of it, if the shape is
+            allowed to be as wrong as it can be: a larger change of the data makes it believed to be.
     """
 
     phi: FloatArray
@@ -109,6 +111,7 @@ class ShapePosterior:
     stated: FloatArray
     evidence: float
     maps: FloatArray
+    gain: FloatArray
 
 
 def shape_posterior(shape: Shape, data: DataRows, mass: float, *, trusted: bool = False) -> ShapePosterior:
@@ -128,11 +131,15 @@ def shape_posterior(shape: Shape, data: DataRows, mass: float, *, trusted: bool 
     zeros = np.zeros_like(scales)
     best, phi, slope, least = nearest_unknowns(model, scales, zeros, rows, np.tile(target, (len(scales), 1)))
     A = rows @ slope
-    volume = np.linalg.slogdet(np.eye(len(rows)) + A @ np.swapaxes(A, 1, 2))[1]
-    evidence = prior - least - 0.5 * volume
+    inner = np.eye(len(rows)) + A @ np.swapaxes(A, 1, 2)
+    evidence = prior - least - 0.5 * np.linalg.slogdet(inner)[1]
     weight = np.exp(evidence - evidence.max())
     weight /= weight.sum()
     surfaces = np.array([spread.surface for spread in spreads])
+    # Data that say something else are believed if need be: the shape is then off by as much as can be.
+    doubted = np.where(surfaces == surfaces.max(), np.exp(evidence - evidence[surfaces == surfaces.max()].max()), 0.0)
+    doubted /= doubted.sum()
+    gain = np.einsum("k,kij->ij", doubted, slope @ np.swapaxes(A, 1, 2) @ np.linalg.inv(inner)) @ rows
     within = np.array([spread.within for spread in spreads])
     solid = np.flatnonzero((surfaces == surfaces.min()) & (within <= max(SOLID, within.min())))
     stated = solid[np.argmax((evidence - prior)[solid])]
@@ -158,6 +165,7 @@ def shape_posterior(shape: Shape, data: DataRows, mass: float, *, trusted: bool 
         unit @ phi[stated],
         float(evidence.max() + np.log(np.sum(np.exp(evidence - evidence.max())))),
         model.maps(z * scaled),
+        unit @ gain @ np.linalg.inv(unit),
     )
 
 
