@@ -57,9 +57,9 @@ class CorrectedRunOptions(RecordedRunOptions):
     """True seconds in one of the time stamps', or 'estimate'."""
     joint_offset: Annotated[tuple[str, ...], arg(metavar="DEG ..", help_behavior_hint=_NONE)] = ()
     """What is added to each joint angle [deg], or 'estimate'."""
-    joint_order: Annotated[tuple[int, ...], arg(metavar="I ..", help_behavior_hint=_NONE)] = ()
+    joint_order: Annotated[tuple[str, ...], arg(metavar="I ..", help_behavior_hint=_NONE)] = ()
     """Which column of the file each joint of the arm is, counted from 0."""
-    joint_sign: Annotated[tuple[int, ...], arg(metavar="S ..", help_behavior_hint=_NONE)] = ()
+    joint_sign: Annotated[tuple[str, ...], arg(metavar="S ..", help_behavior_hint=_NONE)] = ()
     """1 or -1 for each joint of the arm."""
     external_force: Annotated[tuple[str, ...], arg(metavar="X Y Z [PX PY PZ]", help_behavior_hint=_NONE)] = ()
     """Constant force on the load, in base axes [N], and where in the tool frame it acts [m], or 'estimate'."""
@@ -69,7 +69,7 @@ class CorrectedRunOptions(RecordedRunOptions):
     """Time in which the wrench is not used [s]."""
     without: Annotated[tuple[str, ...], arg(metavar="NAME ..", help_behavior_hint=_NONE)] = ()
     """Components of the wrench that are not used: fx fy fz tx ty tz."""
-    rezeroed: Annotated[tuple[float, ...], arg(metavar="T ..", help_behavior_hint=_NONE)] = ()
+    rezeroed: Annotated[tuple[str, ...], arg(metavar="T ..", help_behavior_hint=_NONE)] = ()
     """When the sensor was zeroed again, so that its bias jumps [s]."""
 
     def given_gravity(self) -> FloatArray | None:
@@ -85,7 +85,7 @@ class CorrectedRunOptions(RecordedRunOptions):
             measures=self.measures,
             sensor_rotation=_numbers(self.sensor_rotation, "--sensor-rotation", 3),
             sensor_offset=_numbers(self.sensor_offset, "--sensor-offset", 3),
-            wrench_axes=None if self.wrench_axes is None else _words(self.wrench_axes),
+            wrench_axes=None if self.wrench_axes is None else _chosen(str, _words(self.wrench_axes), "--wrench-axes"),
             wrench_scale=_numbers(self.wrench_scale, "--wrench-scale", 6),
             wrench_frame=self.wrench_frame,
             gravity=self._gravity(),
@@ -93,12 +93,12 @@ class CorrectedRunOptions(RecordedRunOptions):
             low_pass_order=self.low_pass_order,
             clock=_number(self.clock, "--clock"),
             joint_offset=_numbers(self.joint_offset, "--joint-offset"),
-            joint_order=self.joint_order or None,
-            joint_sign=self.joint_sign or None,
+            joint_order=_chosen(int, self.joint_order, "--joint-order") or None,
+            joint_sign=_chosen(int, self.joint_sign, "--joint-sign") or None,
             external_force=_numbers(self.external_force, "--external-force"),
             exclude=self.exclude,
-            without=self.without,
-            rezeroed=self.rezeroed,
+            without=_chosen(str, self.without, "--without"),
+            rezeroed=_chosen(float, self.rezeroed, "--rezeroed"),
         )
         if self.sensor is not None:
             calibrated, frame = iparam.estimation.load_sensor_correction(self.sensor)
@@ -155,6 +155,20 @@ def _numbers(words: Sequence[str], option: str, count: int | None = None) -> Any
     if count is not None and len(values) != count:
         raise InputError(f"{option} needs {count} numbers or 'estimate', got {len(values)}")
     return values
+
+
+def _chosen(kind: Callable[[str], Any], words: Sequence[str], option: str) -> Any:
+    """The values of an option that is a choice, or a time of which one is right, and nothing to be estimated."""
+    if ESTIMATE in words:
+        raise InputError(
+            f"{option} takes no 'estimate': it is right or wrong, and adds nothing to an interval. Leave it out: where "
+            f"the recording shows it, the result names it, with the {option} to give"
+        )
+    try:
+        return tuple(kind(word) for word in words)
+    except ValueError:
+        what = "whole numbers" if kind is int else "numbers"
+        raise InputError(f"{option} takes {what}, got {' '.join(words)!r}") from None
 
 
 def _number(word: str | None, option: str) -> Any:
