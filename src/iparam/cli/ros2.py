@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Literal
 
-from tyro.conf import UseAppendAction, arg
+from tyro.conf import Positional, UseAppendAction, arg
 
 import iparam
-from iparam.errors import InputError
+from iparam.cli.console.printing import AsJson, note, print_json, print_line
+from iparam.cli.ur.options import confirm, require_somebody_to_ask
+from iparam.errors import InputError, IparamError
+from iparam.rounding import numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,3 +125,61 @@ class Compensate(NodeOptions):
     def run(self) -> None:
         """Run the node."""
         iparam.bridges.ros2.run_node("compensate", self.arguments())
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetPayload:
+    r"""Tell an arm's ROS 2 driver what the arm carries, by the driver's own service.
+
+    ur: ur_robot_driver, franka: franka_ros2. Their workspace has to be sourced.
+
+    The exit code is 0 only if the driver says that the controller took it.
+
+    Example:
+      iparam ros2 set-payload result.json --driver ur
+    """
+
+    result: Positional[Annotated[Path, arg(metavar="RESULT")]]
+    """The load, from 'iparam identify payload --output': .json."""
+    driver: Literal["ur", "franka"]
+    """Whose service it is."""
+    service: Annotated[str, arg(metavar="NAME", help_behavior_hint="(default: the driver's own)")] = ""
+    """Name of the service, where it is not the usual one."""
+    yes: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Send without asking first. Needed where there is no terminal."""
+    json: AsJson = False
+
+    def run(self) -> None:
+        """Check, ask, send and print."""
+        load: iparam.export.IdentifiedLoad | iparam.export.StaticLoad
+        load = (
+            iparam.export.StaticLoad.from_json(self.result)
+            if iparam.export.is_static_result(self.result)
+            else iparam.export.IdentifiedLoad.from_json(self.result)
+        )
+        if reasons := load.discredited_by:
+            raise IparamError(f"{self.result} is discredited by its warnings, and is not sent: {'; '.join(reasons)}")
+        require_somebody_to_ask(self.yes, "set the payload", "it may be set")
+        center = " ".join(numbers(1e3 * load.center_of_mass, 1))
+
+        def approve(service: str) -> None:
+            confirm(
+                f"Tell {service} {load.mass:.4f} kg at {center} mm, in the frame {load.frame}?",
+                self.yes,
+                "the controller keeps its payload",
+            )
+
+        answer = iparam.bridges.ros2.set_driver_load(load, self.driver, self.service, approve=approve)
+        if self.json:
+            print_json(asdict(answer))
+        else:
+            print_line(f"{answer.service}: {'taken' if answer.taken else 'REFUSED'}")
+            place = " ".join(numbers([1e3 * value for value in answer.center_of_mass], 2))
+            print_line(f"sent  {answer.mass:.6g} kg at {place} mm")
+        if answer.remark:
+            note(answer.remark)
+        if not answer.taken:
+            raise IparamError(
+                f"{answer.service} did not take the load: look at the driver's log, and at the arm's limit"
+            )
+        note("the driver does not show what the controller has: 'iparam verify' holds a short motion against it")

@@ -32,13 +32,13 @@ def libraries_of(package: str) -> tuple[str, ...]:
     return tuple(f"lib{package}__{support}.so" for support in (*SUPPORTS, LAST))
 
 
-def generated_package(package: str) -> Path:
+def generated_package(package: str, definitions: Path = DEFINITIONS) -> Path:
     """The folder to import a package from, with its libraries in ``lib``; it is made if it is not there.
 
     Raises:
         IparamError: there is no compiler, or it fails.
     """
-    source = DEFINITIONS / package
+    source = definitions / package
     kept = cache_folder() / "interfaces" / f"{package}-{_fingerprint(source)}"
     if (kept / package).is_dir():
         return kept
