@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +25,8 @@ def require_newton() -> tuple[Any, Any]:
         import warp
 
         warp.config.log_level = logging.ERROR  # it would print its devices and each module that it loads
+        with _without_standard_error():  # where its C++ says that there is no graphics card
+            warp.init()
         import newton
     except ImportError:
         raise MissingExtraError("newton", "newton", OF_ITS_OWN) from None
@@ -28,9 +34,22 @@ def require_newton() -> tuple[Any, Any]:
     return newton, warp
 
 
+@contextlib.contextmanager
+def _without_standard_error() -> Iterator[None]:
+    """What is written to the file of standard error by others than Python goes nowhere."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
 def has_compiled() -> bool:
     """Whether Warp has compiled kernels of the solver before; the first time takes minutes."""
     _, warp = require_newton()
-    warp.init()
     folder = Path(warp.config.kernel_cache_dir)
     return any(folder.glob("wp_*mujoco*"))

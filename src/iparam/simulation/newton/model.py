@@ -21,6 +21,8 @@ from iparam.spatial.parameters import InertialParameters
 
 LEAST_MASS, LEAST_INERTIA = 1e-6, 1e-9
 """Of a link that its description gives none [kg], [kg m^2]: the solver takes no massless links."""
+_ROUND = 1e-5
+"""By how much the smaller two principal moments must exceed the largest, of it, for the solver's compiler."""
 
 
 def build_model(
@@ -75,19 +77,44 @@ def _arm(newton: Any, robot: Robot, payload: Payload | None, gravity: tuple[floa
     return builder
 
 
+def state_exact_inertias(solver: Any, model: Any, robots: Sequence[Robot], payloads: Sequence[Payload | None]) -> None:
+    """Give links the inertia that their description has where the solver's compiler would refuse it.
+
+    Real descriptions have links that no rigid body is like (one moment larger than the sum of the others, or none at
+    all), which the compiler refuses and the solver computes with.
+    """
+    newton, _ = require_newton()
+    exact, changed = model.body_inertia.numpy(), False
+    for world, (robot, payload) in enumerate(zip(robots, payloads, strict=True)):
+        first = world * bodies_of(robot, payload)
+        inertials = [InertialParameters.from_phi(phi) if phi[0] > 0.0 else None for phi in robot.chain.phi]
+        for i, inertial in enumerate([*inertials, payload.parameters if payload is not None else None]):
+            if inertial is not None and not _compiles(inertial.inertia_about_com):
+                exact[first + i], changed = inertial.inertia_about_com, True
+    if changed:
+        solver.notify_model_changed(newton.ModelFlags.BODY_INERTIAL_PROPERTIES)
+
+
 def _link(builder: Any, inertial: InertialParameters, label: str) -> int:
-    inertia = inertial.inertia_about_com if inertial.mass > 0.0 else np.zeros((3, 3))
-    if inertial.mass < LEAST_MASS or np.linalg.eigvalsh(inertia)[0] < 0.0:
-        inertia = inertia + LEAST_INERTIA * np.eye(3)
-    center = inertial.center_of_mass if inertial.mass > 0.0 else np.zeros(3)
+    weighs = inertial.mass > 0.0
+    inertia = inertial.inertia_about_com if weighs else LEAST_INERTIA * np.eye(3)
+    if not _compiles(inertia):  # a placeholder, see `state_exact_inertias`
+        inertia = max(LEAST_INERTIA, np.abs(inertia).max()) * np.eye(3)
+    center = inertial.center_of_mass if weighs else np.zeros(3)
     link: int = builder.add_link(
-        mass=max(inertial.mass, LEAST_MASS),
+        mass=inertial.mass if weighs else LEAST_MASS,
         com=center.tolist(),
         inertia=inertia.ravel().tolist(),
         label=label,
         lock_inertia=True,
     )
     return link
+
+
+def _compiles(inertia: FloatArray) -> bool:
+    """Whether the solver's compiler takes an inertia (3, 3) about the centre of mass."""
+    least, middle, largest = np.linalg.eigvalsh(inertia)
+    return bool(least > 1e-14 and least + middle >= (1.0 + _ROUND) * largest)
 
 
 def _transform(row: FloatArray) -> Any:

@@ -12,7 +12,7 @@ from iparam.arrays import FloatArray
 from iparam.robot.model import Robot
 from iparam.simulation.motors import JointFriction
 from iparam.simulation.newton.backend import require_newton
-from iparam.simulation.newton.model import bodies_of
+from iparam.simulation.newton.model import bodies_of, state_exact_inertias
 from iparam.simulation.payload import Payload
 from iparam.simulation.run_log import LOST, RunLog
 from iparam.spatial.transforms import rotation_from_quaternion
@@ -26,8 +26,8 @@ class NewtonRun:
     """One run of W arms: their states and their logs; a `Physics`.
 
     A step computes forces and accelerations of the state that it finds and then moves on, with semi-implicit Euler. So
-    positions, velocities and poses are read before it, and what belongs to the same instant after it; the step's change
-    of velocity is its acceleration.
+    positions, velocities and poses are read before it, and what belongs to the same instant after it: the solver's
+    accelerations, and what its joints transmit.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class NewtonRun:
         self._newton, self._model, self._timestep, self._gains = newton, model, timestep, gains
         self._friction, self._gravity, self._payloads = friction, np.array(gravity), list(payloads)
         self._solver = newton.solvers.SolverMuJoCo(model, integrator="euler", disable_contacts=True)
+        state_exact_inertias(self._solver, model, robots, payloads)
         self._observed = self._solver.observables(OBSERVABLES)
         self._states, self._control = (model.state(), model.state()), model.control()
         self._shape = len(robots), robots[0].num_joints
@@ -85,8 +86,8 @@ class NewtonRun:
                 world = int(np.argmax(lost))
                 self.logs[world].report_loss(float(goal.time[k]), error[world], weight[world, : k + 1])
             if wanted is not None and wanted[k]:
-                after = later.joint_qd.numpy().reshape(self._shape).astype(np.float64)
-                self._write(q, dq, (after - dq) / self._timestep, applied, now)
+                ddq = self._solver.mjw_data.qacc.numpy().reshape(self._shape).astype(np.float64)
+                self._write(q, dq, ddq, applied, now)
             self._states = later, now
         if wanted is not None:
             for world, log in enumerate(self.logs):

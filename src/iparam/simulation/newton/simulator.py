@@ -13,7 +13,7 @@ from iparam.simulation.arm_scene import ArmScene, loaded_scene, run_together
 from iparam.simulation.arm_simulator import ArmSimulator
 from iparam.simulation.controller import ComputedTorque
 from iparam.simulation.newton.backend import require_newton
-from iparam.simulation.newton.model import build_model
+from iparam.simulation.newton.model import LEAST_MASS, build_model
 from iparam.simulation.newton.run import NewtonRun
 from iparam.simulation.payload import Payload
 from iparam.simulation.simulator import Progress, SimulationResult
@@ -58,8 +58,12 @@ class NewtonSimulator(ArmSimulator):
             SimulationError: one of the arms hit something, or could not follow; the message says with which payload,
                 counted from 0.
         """
+        payloads = [payloads] if isinstance(payloads, Payload) else list(payloads)
         if not payloads:
             raise InputError("run_many needs at least one payload")
+        for k, payload in enumerate(payloads):
+            if not isinstance(payload, Payload):
+                raise InputError(f"payloads[{k}] of run_many must be a Payload, got {type(payload).__name__}")
         scenes = [self.load(robot, payload, cell, clearance) for payload in payloads]
         return run_together(scenes, trajectory, lambda num_logged: _physics(scenes, num_logged), progress)
 
@@ -76,6 +80,11 @@ class NewtonScene(ArmScene):
     def build(self) -> None:
         """Refuse what Newton cannot build."""
         require_newton()
+        if self.payload is not None and self.payload.parameters.mass < LEAST_MASS:
+            raise InputError(
+                f"the payload weighs {self.payload.parameters.mass:.3g} kg: Newton computes with {LEAST_MASS:g} kg at "
+                "least, in single precision. MuJoCo takes it"
+            )
 
     def physics(self, num_logged: int) -> NewtonRun:
         """A new run of this one scene, with room for a number of logged instants."""
