@@ -124,7 +124,7 @@ class _Import:
             required = kind == JOINT_STATE
             if name == NOTHING and not required:
                 continue
-            log = choose_topic(self.contents, kind, name, option, required)
+            log = choose_topic(self.contents, kind, name, option, required, self.taken.notes)
             if log is not None:
                 chosen[kind] = log
         if WRENCH not in chosen and self.settings.wrench_topic != NOTHING:

@@ -26,7 +26,8 @@ class ImportSettings:
     """How a bag is read. Everything has a default that fits a bag of one arm that follows ROS's conventions.
 
     Attributes:
-        joint_topic, wrench_topic, imu_topic: names of topics; None takes the only one of the type.
+        joint_topic, wrench_topic, imu_topic: names of topics; None takes the only one of the type, or that of a common
+            driver.
         joint_names: the arm's joints as the bag calls them, from the base on; () finds them by the robot's names.
         joint_prefix: before the robot's joint names in the bag, e.g. ``"left_"``; None finds it if there is only one.
         wrench_frame: what the wrench refers to, against its header: a frame behind the robot's last joint, or "base"
@@ -70,8 +71,22 @@ class ImportSettings:
         object.__setattr__(self, "units", MappingProxyType(check_units(self.units)))
 
 
-def choose_topic(contents: BagContents, kind: str, name: str | None, option: str, required: bool) -> TopicLog | None:
-    """The topic to read messages of a type from.
+DRIVER_TOPICS = {
+    "JointState": (("/joint_states", "drivers have the arm's own joints there"),),
+    "WrenchStamped": (
+        ("/force_torque_sensor_broadcaster/wrench", "ros2_control has the sensor there"),
+        ("/uf_ftsensor_raw_states", "xArm's driver has the sensor there, before it takes a load out"),
+        ("/wrench", "drivers have the sensor there"),
+        ("/external_wrench_in_stiffness_frame", "franka_ros2 has its estimate at the end effector there"),
+    ),
+}
+"""Ends of the names of topics by which the common drivers publish what is wanted, the best first, and why; by type."""
+
+
+def choose_topic(
+    contents: BagContents, kind: str, name: str | None, option: str, required: bool, notes: list[str] | None = None
+) -> TopicLog | None:
+    """The topic to read messages of a type from: the one that is named, the only one, or that of a common driver.
 
     Args:
         contents: of the bag.
@@ -79,12 +94,22 @@ def choose_topic(contents: BagContents, kind: str, name: str | None, option: str
         name: of the topic, None for the only one of the type.
         option: that names it, for messages.
         required: whether there has to be one.
+        notes: that a choice among several is added to.
     """
     if name is not None:
         return _named(contents, kind, name, option)
     candidates = [log for log in contents.logs if log.topic.type == kind and log.count]
     if len(candidates) == 1:
         return candidates[0]
+    for ending, reason in DRIVER_TOPICS.get(kind.rpartition("/")[2], ()):
+        usual = [log for log in candidates if log.topic.name == ending] or [
+            log for log in candidates if f"/{log.topic.name.lstrip('/')}".endswith(ending)
+        ]
+        if len(usual) == 1:
+            if notes is not None:
+                others = ", ".join(sorted(log.topic.name for log in candidates if log is not usual[0]))
+                notes.append(f"{usual[0].topic.name} was taken, as {reason}, and not {others}: {option} chooses")
+            return usual[0]
     if candidates:
         raise InputError(
             f"{contents.source} has {len(candidates)} topics of type {kind}: choose one with {option}: "
