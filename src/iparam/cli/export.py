@@ -10,12 +10,12 @@ from typing import Annotated, Literal
 import numpy as np
 from tyro.conf import Positional, arg
 
+import iparam
 from iparam.cli.console.printing import note, print_document, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import exact_count, note_other_arm
 from iparam.cli.options.payload import read_result
 from iparam.errors import InputError, IparamError, UnknownNameError
-from iparam.estimation.combination import combine_estimates
 from iparam.estimation.errors import RefutedResultError
 from iparam.estimation.estimate import Estimate
 from iparam.export import (
@@ -167,7 +167,7 @@ class Export:
         if self.known_load is None:
             return StaticLoad.from_json(result) if is_static_result(result) else IdentifiedLoad.from_json(result)
         known, frame = read_result(self.known_load)
-        left = combine_estimates(Estimate.load(result), known, minus=True, frame=frame)
+        left = iparam.combine_estimates(Estimate.load(result), known, minus=True, frame=frame)
         if left.complete:
             return IdentifiedLoad.from_estimate(left)
         refuted = "" if left.refutation is None else left.refutation.sentence

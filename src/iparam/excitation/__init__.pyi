@@ -20,3 +20,4 @@ from .setup import reference_conditions as reference_conditions
 from .setup import reference_problem as reference_problem
 from .setup import reference_scene as reference_scene
 from .static_poses import choose_poses as choose_poses
+from .static_poses import regressors_at_rest as regressors_at_rest

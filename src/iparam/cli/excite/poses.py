@@ -15,7 +15,6 @@ from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlanningOptions, pose_units
 from iparam.cli.options.shape import ShapeOptions
 from iparam.errors import InputError
-from iparam.excitation.static_poses import regressors_at_rest
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.rounding import number, numbers
@@ -28,7 +27,7 @@ REST_SAMPLES = 500
 class Poses(PlanningOptions, ShapeOptions):
     r"""Choose a few poses to rest in, to identify a load without moving it fast.
 
-    Rests tell mass, centre of mass and the sensor's bias; with a --shape the inertia, too.
+    Rests tell mass, centre of mass and bias; with a --shape the inertia, too.
 
     Only the wrist moves. The straight joint-space ways between poses hit nothing.
 
@@ -73,7 +72,9 @@ class Poses(PlanningOptions, ShapeOptions):
         used = STANDARD_GRAVITY if gravity is None else gravity
         chosen = iparam.excitation.choose_poses(self.problem(robot, gravity), self.count, self.seed, used, criterion)
         expected = (
-            None if criterion is None else criterion.relative_inertia(regressors_at_rest(robot, chosen.poses, used))
+            None
+            if criterion is None
+            else criterion.relative_inertia(iparam.excitation.regressors_at_rest(robot, chosen.poses, used))
         )
         replace(chosen, robot=self.robot or robot.name, gravity=gravity).save(self.output)
         if len(chosen.poses) < self.count:

@@ -32,14 +32,15 @@ class UrSimulate(ArmOptions, MountingOptions, PayloadOptions):
 
     ur_rtde's receive, control, I/O and dashboard interfaces work with it.
 
-    Of ur_rtde it lacks, and ends the program at: forceMode, forceModeStop,
-    forceModeSetDamping, forceModeSetGainScaling, servoC, teachMode, endTeachMode,
-    freedriveMode, endFreedriveMode, getFreedriveStatus, toolContact,
-    moveUntilContact, startContactDetection, stopContactDetection,
-    readContactDetection, getActualJointPositionsHistory, ftRtdeInputEnable,
-    enableExternalFtSensor, setGravity, directTorque, getMassMatrix,
-    getCoriolisAndCentrifugalTorques, getTargetJointAccelerations, getJacobian,
-    getJacobianTimeDerivative; blends of paths; analog outputs have no effect.
+    Of ur_rtde it lacks, and ends the program at:
+      forceMode forceModeStop forceModeSetDamping forceModeSetGainScaling
+      servoC teachMode endTeachMode freedriveMode endFreedriveMode
+      getFreedriveStatus toolContact moveUntilContact startContactDetection
+      stopContactDetection readContactDetection setGravity directTorque
+      getActualJointPositionsHistory ftRtdeInputEnable enableExternalFtSensor
+      getMassMatrix getCoriolisAndCentrifugalTorques getJacobian
+      getTargetJointAccelerations getJacobianTimeDerivative
+      Paths stop in each place; analog outputs and the slider do nothing.
 
     Only programs on this machine reach it unless --host says otherwise.
 

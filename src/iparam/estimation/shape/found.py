@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import FileFormatError, InputError
@@ -48,9 +47,8 @@ class FoundPart:
     @property
     def triangles(self) -> FloatArray:
         """(F, 3, 3) of the convex hull around it, facing outward; none where it is flat."""
-        try:
-            hull = ConvexHull(self.outline)
-        except (QhullError, ValueError):
+        hull = _hull(self.outline)
+        if hull is None:
             return np.zeros((0, 3, 3))
         corners = self.outline[hull.simplices]
         normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -119,13 +117,21 @@ class FoundShape:
         return cls(parts, frozen(pose), frozen(deviation))
 
 
+def _hull(points: FloatArray) -> Any:
+    """The convex hull of points (k, 3); None of those that have none."""
+    from scipy.spatial import ConvexHull, QhullError  # here, because every command loads results, and few a shape
+
+    try:
+        return ConvexHull(points)
+    except (QhullError, ValueError):
+        return None
+
+
 def _outline(part: Part) -> FloatArray:
     """(k, 3) corners of the hull of its points, those that are farthest apart where there are many."""
     points = part.points
-    try:
-        corners = points[ConvexHull(points).vertices]
-    except (QhullError, ValueError):
-        corners = points
+    hull = _hull(points)
+    corners = points if hull is None else points[hull.vertices]
     if len(corners) > MOST_CORNERS:
         kept = [int(np.argmax(np.linalg.norm(corners - corners.mean(axis=0), axis=1)))]
         gap = np.linalg.norm(corners - corners[kept[0]], axis=1)
