@@ -43,7 +43,7 @@ class PlanningOptions(ArmOptions, MountingOptions):
     """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
     tip: Tip = None
     preset: Annotated[Literal["reference"] | None, arg(metavar="{reference}", help_behavior_hint="")] = None
-    """A ready-made problem: 'reference' is that of document 000 (UR5e, spheres)."""
+    """A ready-made problem: 'reference', a UR5e as spheres with limits of its own."""
     payload_size: Annotated[tuple[float, ...], arg(metavar="X Y Z", help_behavior_hint="(default: no payload)")] = ()
     """Edge lengths of the box around the payload [m]."""
     payload_center: Annotated[

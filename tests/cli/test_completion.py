@@ -1,0 +1,68 @@
+"""Completion: the shells themselves complete what the help texts list."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from iparam.cli.command_table import COMMANDS
+from iparam.cli.completion import Shell, completion_script, options_of
+from iparam.cli.main import main
+
+LINES = {
+    "iparam ": {"demo", "excite", "identify", "ur"},
+    "iparam exc": {"excite"},
+    "iparam excite ": {"optimize", "check", "poses"},
+    "iparam excite optimize --crit": {"--criterion"},
+    "iparam excite optimize --criterion ": {"kappa", "d", "a", "e"},
+    "iparam identify payload run.parquet --method r": {"rls", "riv", "rtls", "robust"},
+    "iparam demo --see": {"--seed"},
+}
+BASH = """
+source "$1"
+read -ra COMP_WORDS <<< "$2"; [ "${2: -1}" = " " ] && COMP_WORDS+=("")
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _iparam; printf '%s\\n' "${COMPREPLY[@]}"
+"""
+ZSH = """
+compdef() { }; compadd() { shift; printf '%s\\n' "$@" }; _files() { }
+source "$1"
+words=(${(s: :)2}); [[ "$2" == *' ' ]] && words+=(''); CURRENT=${#words}; _iparam
+"""
+
+
+def completed(shell: str, script: Path, line: str) -> set[str]:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
+    if shell == "fish":
+        arguments = ["-c", f"source {script}; complete -C {line!r}"]
+    else:
+        arguments = ["-c", BASH if shell == "bash" else ZSH, shell, str(script), line]
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr == ""
+    begun = line.rpartition(" ")[2]
+    return {word.split("\t")[0] for word in done.stdout.splitlines() if word.startswith(begun)}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes_commands_options_and_choices(shell: Shell, tmp_path: Path) -> None:
+    script = tmp_path / "completion"
+    script.write_text(completion_script(shell) + "\n", encoding="utf-8")
+    for line, wanted in LINES.items():
+        assert wanted <= completed(shell, script, line), line
+    assert "optimize" not in completed(shell, script, "iparam demo ")
+
+
+def test_every_option_is_there_and_once() -> None:
+    for entry in COMMANDS:
+        names = [option.name for option in options_of(entry)]
+        assert len(names) == len(set(names)), entry.name
+        assert {"--help", "--debug", "--setup"} <= set(names), entry.name
+
+
+def test_a_shell_that_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", "tcsh"]) == 2
+    assert "bash" in capsys.readouterr().err
