@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from iparam.cli.command_table import COMMANDS
-from iparam.cli.completion import Shell, completion_script, options_of
+from iparam.cli.installation.completion import Shell, completion_script, options_of
 from iparam.cli.main import main
 
 LINES = {
