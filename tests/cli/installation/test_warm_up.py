@@ -13,7 +13,7 @@ from numba.core.caching import UserProvidedCacheLocator
 
 import iparam
 
-DATA = Path(__file__).resolve().parents[1] / "data"
+DATA = Path(__file__).resolve().parents[2] / "data"
 PACKAGE = Path(iparam.__file__).resolve().parent
 
 
