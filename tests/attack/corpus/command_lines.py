@@ -113,6 +113,7 @@ _TWIN = "--rtde-port 0 --dashboard-port 0 --script-ports 0 0 0 --duration 0.02"
 
 LINES = (
     Line("warm-up", "--json", slow=True),
+    Line("completion", "fish", slow=True),
     Line("robots", "@arm.urdf --base base --tip tool0", quick=True),
     Line("robots", "@arm.xml --tip flange", quick=True),
     Line("robots", "@arm.sdf --tip flange --json", quick=True),
