@@ -116,6 +116,33 @@ def test_an_existing_mass_is_added_to_or_replaced_and_never_guessed(load: Identi
         assert any("0.4 kg" in note for note in written.notes)
 
 
+def test_a_mass_that_only_colliders_have_is_not_added_to(load: IdentifiedLoad, tmp_path: Path) -> None:
+    source = arm(tmp_path / "arm.usda")
+    stage = pxr.Usd.Stage.Open(str(source))
+    stage.GetPrimAtPath("/arm/wrist").CreateAttribute("physics:mass", pxr.Sdf.ValueTypeNames.Float).Set(7.0)
+    cube = pxr.UsdGeom.Cube.Define(stage, "/arm/wrist/cube").GetPrim()
+    stage.Save()
+    written = write_into_stage(load, source, own_mass="add")  # an attribute without its schema weighs nothing
+    assert any("stated no mass of its own" in note for note in written.notes)
+    pxr.UsdPhysics.CollisionAPI.Apply(cube)
+    stage.Save()
+    with pytest.raises(ContradictionError, match=r"own_mass='add', but /arm/wrist states no mass: .*'replace'"):
+        write_into_stage(load, source, own_mass="add")
+    assert write_into_stage(load, source, own_mass="replace").prim == "/arm/wrist"
+
+
+def test_a_file_of_no_format_and_a_reference_to_nothing_are_said(load: IdentifiedLoad, tmp_path: Path) -> None:
+    (tmp_path / "junk.usd").write_bytes(b"\x00\x01junk")
+    for copy in (False, True):
+        with pytest.raises(FileFormatError, match=r"junk\.usd cannot be read as a USD stage"):
+            write_into_stage(load, tmp_path / "junk.usd", copy=copy)
+    stage = pxr.Usd.Stage.CreateNew(str(tmp_path / "broken.usda"))
+    stage.DefinePrim("/world").GetPayloads().AddPayload("./gone.usda")
+    stage.GetRootLayer().Save()
+    with pytest.raises(InputError, match=r"no rigid body.*USD says: .*gone\.usda"):
+        write_into_stage(load, tmp_path / "broken.usda")
+
+
 def test_a_given_pose_wins_and_a_missing_frame_is_said(load: IdentifiedLoad, tmp_path: Path) -> None:
     source, target = arm(tmp_path / "arm.usda"), tmp_path / "loaded.usda"
     pose = transform_from(TURN.T, [0.1, 0.0, 0.0])

@@ -34,16 +34,15 @@ def require_usd() -> Any:
 
 
 @contextlib.contextmanager
-def quiet(pxr: Any, file: str) -> Iterator[list[str]]:
-    """What USD has to say about a file, as sentences at the end of the block, instead of lines on the terminal.
+def quiet(pxr: Any, file: str, said: list[str]) -> Iterator[None]:
+    """What USD has to say about a file, as sentences in ``said`` at the end of the block, not lines on the terminal.
 
     Raises:
         FileFormatError: USD could not do what it was asked for.
     """
-    said: list[str] = []
     delegate = pxr.UsdUtils.CoalescingDiagnosticDelegate()
     try:
-        yield said
+        yield
     except pxr.Tf.ErrorException as error:
         reasons = " ".join(_as_text(part) for part in error.args)
         raise FileFormatError(f"{file} cannot be read as a USD stage: {' '.join(reasons.split())[:400]}") from None
@@ -69,9 +68,17 @@ def checked_source(source: str | os.PathLike[str]) -> Path:
     return path.resolve()
 
 
+def _opened(pxr: Any, source: Path) -> Any:
+    """The layer of a file. Where no format of USD knows it, nothing is raised by USD, and there is none."""
+    layer = pxr.Sdf.Layer.FindOrOpen(str(source))
+    if layer is None:
+        raise FileFormatError(f"{source.name} cannot be read as a USD stage: it is of no format that USD knows")
+    return layer
+
+
 def overriding_layer(pxr: Any, source: Path) -> Any:
     """A new root layer above a stage, in memory: what is written into it is stronger than all of the stage."""
-    below = pxr.Sdf.Layer.FindOrOpen(str(source))
+    below = _opened(pxr, source)
     root = pxr.Sdf.Layer.CreateAnonymous(".usda")
     for key in STAGE_METADATA:
         if below.pseudoRoot.HasInfo(key):
@@ -82,7 +89,7 @@ def overriding_layer(pxr: Any, source: Path) -> Any:
 
 def copied_layer(pxr: Any, source: Path) -> Any:
     """A copy of a stage's root layer, in memory; what it refers to stays where it is, by absolute paths."""
-    original = pxr.Sdf.Layer.FindOrOpen(str(source))
+    original = _opened(pxr, source)
     copy = pxr.Sdf.Layer.CreateAnonymous(".usda")
     copy.TransferContent(original)
 

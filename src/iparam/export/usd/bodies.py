@@ -16,6 +16,10 @@ _RIGID = 1e-5
 """By how much the axes of a prim may deviate from right angles: files hold single-precision matrices."""
 
 
+class NoBodyError(InputError):
+    """A stage has no rigid body at all."""
+
+
 class StageBodies:
     """The rigid bodies of a stage (prims with PhysicsRigidBodyAPI), those inside instances included.
 
@@ -40,7 +44,7 @@ class StageBodies:
             frame: of the load.
         """
         if not self.bodies:
-            raise InputError(
+            raise NoBodyError(
                 f"{self.file} has no rigid body, and the mass of anything else counts for nothing: apply "
                 "PhysicsRigidBodyAPI to the prim that is to weigh something"
             )
@@ -100,6 +104,14 @@ class StageBodies:
         while prim and not prim.HasAPI(self.pxr.UsdPhysics.RigidBodyAPI):
             prim = prim.GetParent()
         return prim or None
+
+    def has_colliders(self, prim: Any) -> bool:
+        """Whether a simulator would compute a mass of a prim that states none, from its colliders or its parts."""
+        physics = self.pxr.UsdPhysics
+        parts = self.pxr.Usd.PrimRange(prim, self.pxr.Usd.TraverseInstanceProxies(self.pxr.Usd.PrimDefaultPredicate))
+        return any(
+            part.HasAPI(physics.CollisionAPI) or (part != prim and part.HasAPI(physics.MassAPI)) for part in parts
+        )
 
     def units(self, prim: Any) -> PrimUnits:
         """How numbers at the prim become SI units."""

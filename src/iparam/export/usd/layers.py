@@ -15,7 +15,7 @@ from iparam.errors import ContradictionError, InputError
 from iparam.export.load import IdentifiedLoad, InconsistentLoadError
 from iparam.export.remarks import frame_of, remarks, uncertainty
 from iparam.export.usd.backend import checked_source, copied_layer, overriding_layer, quiet, require_usd, text_of
-from iparam.export.usd.bodies import StageBodies
+from iparam.export.usd.bodies import NoBodyError, StageBodies
 from iparam.export.usd.mass import SI, PrimUnits, read_mass, write_mass
 from iparam.spatial.transforms import is_transform
 
@@ -91,13 +91,17 @@ def write_into_stage(
     pxr, path = require_usd(), checked_source(source)
     if copy and path.suffix.lower() == ".usdz":
         raise InputError(f"{source} is a package, of which there is no copy as text: leave copy= out, or unpack it")
-    with quiet(pxr, str(source)) as said:
-        layer = copied_layer(pxr, path) if copy else overriding_layer(pxr, path)
-        stage = pxr.Usd.Stage.Open(layer)
-        bodies = StageBodies(pxr, stage, str(source))
-        body = bodies.body(prim, load.frame)
-        notes = _write(pxr, bodies, body, load, pose, own_mass)
-        text = text_of(pxr, layer, Path(os.path.abspath(folder)))
+    said: list[str] = []
+    try:
+        with quiet(pxr, str(source), said):
+            layer = copied_layer(pxr, path) if copy else overriding_layer(pxr, path)
+            stage = pxr.Usd.Stage.Open(layer)
+            bodies = StageBodies(pxr, stage, str(source))
+            body = bodies.body(prim, load.frame)
+            notes = _write(pxr, bodies, body, load, pose, own_mass)
+            text = text_of(pxr, layer, Path(os.path.abspath(folder)))
+    except NoBodyError as error:  # perhaps because a file that the stage refers to is not there
+        raise InputError(" ".join([f"{error}.", *_of_usd(said)]) if said else str(error)) from None
     return StageText(f"{text.rstrip()}\n", str(body.GetPath()), (*notes, *_of_usd(said)))
 
 
@@ -116,12 +120,19 @@ def _write(
         )
     added = load.parameters.transformed(placed)
     stated = body.GetAttribute("physics:mass").Get(pxr.Usd.TimeCode.EarliestTime()) or 0.0
+    if not body.HasAPI(pxr.UsdPhysics.MassAPI):
+        stated = 0.0  # an attribute without its schema counts for nothing
     if stated > 0.0 and own_mass is None:
         raise ContradictionError(
             f"{path} weighs {stated * units.kilograms:.6g} kg already: own_mass='add' if it carries the load, "
             "own_mass='replace' if it is the load"
         )
     own = read_mass(pxr, body, units) if own_mass == "add" else None
+    if own_mass == "add" and own is None and bodies.has_colliders(body):
+        raise ContradictionError(
+            f"own_mass='add', but {path} states no mass: a simulator computes it from its colliders, and no load can "
+            "be added to that. State its mass, centre of mass and inertia, or choose own_mass='replace'"
+        )
     if own is not None:
         did = f"Added to {path}: {load.mass:.6g} kg to {own.mass:.6g} kg of its own."
     elif stated > 0.0:
