@@ -101,7 +101,7 @@ class SetPayload(HostOption):
 
     def _report(self, report: PayloadReport) -> None:
         if self.json:
-            print_json({"sent": report.sent, "shown": report.shown, "arrived": report.arrived})
+            print_json({"sent": report.sent, "shown": report.shown, "arrived": report.arrived, "taken": report.taken})
             return
         rows = []
         for key, label, unit in (
@@ -111,10 +111,16 @@ class SetPayload(HostOption):
         ):
             rows.append([f"{label} [{unit}]", _text(report.sent[key]), _text((report.shown or {}).get(key))])
         print_table(f"{self.host}: payload in the flange's frame", ["", "sent", "shown by the controller"], rows)
+        print_line()
+        for key, what in report.taken.items():
+            print_line(f"{key.replace('_', ' '):<18}{what}")
         if report.sent["inertia"] is None:
             note("no inertia was sent: rests do not tell it, or the controller's software is older than 5.10")
         print_line()
-        print_line("It holds until a program or the installation sets another payload.")
+        print_line("It holds until a program or the installation sets another payload. Close the loop with a short")
+        print_line("motion that the load was not identified from:")
+        print_line(f"  iparam ur run other.json --host {self.host} --output check.parquet")
+        print_line(f"  iparam verify {self.result} check.parquet")
 
 
 def _text(value: Any) -> str:

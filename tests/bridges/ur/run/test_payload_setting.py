@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from iparam.bridges.ur.rtde.client import RtdeStream
+from iparam.bridges.ur.run.payload_setting import PayloadReport
 from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 
@@ -76,6 +77,7 @@ def test_a_result_of_rests_is_sent_without_inertia(
     assert report["sent"] == {"mass": 1.5, "center_of_gravity": [0.0, 0.01, 0.1], "inertia": None}
     assert report["shown"]["mass"] == 1.5
     assert report["arrived"] is True
+    assert report["taken"] == {"mass": "as sent", "center_of_gravity": "as sent", "inertia": "not sent"}
 
 
 def test_a_result_of_another_arm_is_told(twin: UrTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,3 +87,14 @@ def test_a_result_of_another_arm_is_told(twin: UrTwin, tmp_path: Path, capsys: p
     assert f"was identified on a ur10e, and {twin.host} has a ur5e" in capsys.readouterr().err
     assert main(command(twin, "--yes")) == 0
     assert "identified on" not in capsys.readouterr().err
+
+
+def test_what_the_controller_took_is_said_entry_by_entry() -> None:
+    sent = {"mass": 1.23456, "center_of_gravity": [0.01, 0.02, 0.1], "inertia": [0.01, 0.01, 0.01, 0.0, 0.0, 0.0]}
+    shown = {"mass": 1.2346, "center_of_gravity": [0.01, 0.02, 0.1], "inertia": [0.01, 0.01, 0.002, 0.0, 0.0, 0.0]}
+    taken = PayloadReport(sent, shown, False).taken
+    assert taken["mass"] == "rounded, by 4e-05 kg at most"
+    assert taken["center_of_gravity"] == "as sent"
+    assert taken["inertia"].startswith("NOT as sent, off by 0.008 kg m^2: a limit")
+    assert set(PayloadReport(sent, None, None).taken.values()) == {"not shown"}
+    assert PayloadReport({**sent, "inertia": None}, shown, True).taken["inertia"] == "not sent"

@@ -26,6 +26,8 @@ READ_BACK_TIME = 3.0
 """Time for the controller to show the new payload [s]."""
 
 _FIELDS = ("payload", "payload_cog", "payload_inertia")
+UNITS = {"mass": "kg", "center_of_gravity": "m", "inertia": "kg m^2"}
+_EXACT = 1e-12
 _SAME = 1e-4  # relative and absolute: what a controller may round off
 
 
@@ -61,6 +63,27 @@ class PayloadReport:
     sent: dict[str, Any]
     shown: dict[str, Any] | None
     arrived: bool | None
+
+    @property
+    def taken(self) -> dict[str, str]:
+        """What the controller made of each entry that was sent: "as sent", rounded by how much, or something else."""
+        found: dict[str, str] = {}
+        for key, value in self.sent.items():
+            if value is None:
+                found[key] = "not sent"
+                continue
+            if self.shown is None or key not in self.shown:
+                found[key] = "not shown"
+                continue
+            wanted, shown = np.atleast_1d(value), np.atleast_1d(self.shown[key])
+            off = float(np.abs(wanted - shown).max())
+            if off <= _EXACT * max(1.0, float(np.abs(wanted).max())):
+                found[key] = "as sent"
+            elif np.allclose(shown, wanted, rtol=_SAME, atol=_SAME):
+                found[key] = f"rounded, by {off:.2g} {UNITS[key]} at most"
+            else:
+                found[key] = f"NOT as sent, off by {off:.2g} {UNITS[key]}: a limit, or set by another program"
+        return found
 
 
 def check_credit(load: Load) -> None:
