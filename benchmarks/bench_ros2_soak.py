@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0)
     minutes = parser.parse_args().minutes
     os.environ |= {"ROS_DOMAIN_ID": str(1 + os.getpid() % 100), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
-    process = subprocess.Popen([sys.executable, "-m", "iparam", "ros2", "identify"])
+    process = subprocess.Popen([sys.executable, "-m", "iparam", "ros2", "identify", "-p", "robot:=ur5e"])
     try:
         rows = soak(process, minutes)
     finally:
