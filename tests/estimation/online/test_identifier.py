@@ -152,3 +152,13 @@ def test_a_reversed_sensor_is_refuted_at_rest() -> None:
     assert result is not None
     assert result.refutation is not None
     assert [cause.cause for cause in result.refutation.causes] == ["wrench-sign"]
+
+
+def test_a_load_that_is_lifted_in_a_third_of_a_second_is_not_mixed_with_its_lifting() -> None:
+    arm = Arm(OnlineSettings(bias="none"))
+    arm.stay(LIGHT, 1.0)
+    for share in np.linspace(0.0, 1.0, 150):
+        arm.stay(InertialParameters.from_phi(LIGHT.phi + share * (HEAVY.phi - LIGHT.phi)), PERIOD)
+    arm.stay(HEAVY, 0.5)
+    assert arm.estimate.mass == pytest.approx(2.5, rel=0.02)
+    assert inside(arm.estimate, HEAVY)

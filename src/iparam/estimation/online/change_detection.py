@@ -15,6 +15,9 @@ THRESHOLD = 3.0
 WARM_UP = 50
 """Innovations before which nothing is decided."""
 
+KNOWN_WARM_UP = 15
+"""The same where it is known how large they are as a rule."""
+
 BLOCK = 25
 """Samples whose scores are added up to see errors that last."""
 
@@ -24,10 +27,13 @@ class ChangeDetector:
 
     Args:
         num_unknowns: p.
+        usual: mean square of the innovations before the load last changed; None if it is not known. A load that is
+            lifted slowly must not be taken for noise.
     """
 
-    def __init__(self, num_unknowns: int) -> None:
-        self._fast, self._slow, self._count = 1.0, 1.0, 0
+    def __init__(self, num_unknowns: int, usual: float | None = None) -> None:
+        self._fast, self._slow, self._count = 1.0, 1.0 if usual is None else usual, 0
+        self._known = usual is not None
         self._score = np.zeros(num_unknowns)
         self._gram = np.zeros((num_unknowns, num_unknowns))
         self._squares = np.zeros((num_unknowns, num_unknowns))
@@ -35,6 +41,11 @@ class ChangeDetector:
         self._nothing = np.zeros((num_unknowns, num_unknowns))
         self._rows, self._weighted = np.zeros((6, num_unknowns)), np.zeros((6, num_unknowns + 1))
         self.inflation = 1.0
+
+    @property
+    def usual(self) -> float | None:
+        """Mean square of the innovations so far; None before they tell."""
+        return self._slow if self._known or self._count > 2 * WARM_UP else None
 
     def changed(
         self, whiten: FloatArray, A: FloatArray, y: FloatArray, parameters: FloatArray, covariance: FloatArray | None
@@ -52,9 +63,9 @@ class ChangeDetector:
         square = kernels.weigh_innovation(whiten, A, y, parameters, known, self._rows, self._weighted)
         self._count += 1
         self._fast += FAST * (square - self._fast)
-        if self._count > WARM_UP and self._fast > THRESHOLD * max(self._slow, 1.0):
+        if self._count > (KNOWN_WARM_UP if self._known else WARM_UP) and self._fast > THRESHOLD * max(self._slow, 1.0):
             return True
-        self._slow += max(SLOW, 1.0 / (self._count + 1.0)) * (square - self._slow)
+        self._slow += (SLOW if self._known else max(SLOW, 1.0 / (self._count + 1.0))) * (square - self._slow)
         self._accumulate()
         return False
 

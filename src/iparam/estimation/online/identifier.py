@@ -176,7 +176,8 @@ class OnlineIdentifier:
         if self._present is not None and (self._excited or self._calm >= RESTING):
             changed = self._detector.changed(self._whiten, A, y, self._present.parameters, self._present.covariance)
             if changed and self.settings.restart:
-                self._start(BiasMemory(self._memory.known), bias=self.settings.bias != "none")
+                usual = self._detector.usual
+                self._start(BiasMemory(self._memory.known), bias=self.settings.bias != "none", usual=usual)
                 self.restarts += 1
                 return None
         self._state.update(A, y)
@@ -190,7 +191,7 @@ class OnlineIdentifier:
         """Whether the sensor was zeroed with this very load on it, which is then known by its differences alone."""
         return self.settings.bias == "zeroed" and not self._bias
 
-    def _start(self, memory: BiasMemory, *, bias: bool) -> None:
+    def _start(self, memory: BiasMemory, *, bias: bool, usual: float | None = None) -> None:
         self._bias, self._memory = bias, memory
         self._errors = np.zeros((NUM_PARAMETERS + 1, NUM_PARAMETERS + 1))
         self._state: RecursiveState
@@ -200,7 +201,7 @@ class OnlineIdentifier:
             self._state = RecursiveLeastSquaresState(self._whiten, bias)
         if bias and memory.known is not None:
             self._state.seed_bias(memory.known.mean, memory.known.covariance)
-        self._detector = ChangeDetector(NUM_PARAMETERS + 6 * bias)
+        self._detector = ChangeDetector(NUM_PARAMETERS + 6 * bias, usual)
         self._moments = WrenchMoments(bias)
         self._pull = np.zeros((NUM_PARAMETERS, 6))
         self._excited, self._moving = False, 0
