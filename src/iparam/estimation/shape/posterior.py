@@ -33,6 +33,9 @@ WITHIN = (0.03, 0.1, 0.3, 0.6)
 """The same for each of nine modes within a part, of which all together are three times that: a solid piece, a casting,
 a housing with something in it, a shell or a core."""
 
+COMMON = dict(zip(WITHIN, (0.4, 0.3, 0.2, 0.1), strict=True))
+"""How much these are believed in beforehand: most parts are solid."""
+
 SURFACES = ((1.0, 0.8), (4.0, 0.16), (16.0, 0.04))
 """Factors of the tolerance of the surfaces, and how much they are believed in beforehand: as stated, careless, and
 another shape or place altogether."""
@@ -223,7 +226,7 @@ def _spreads(shape: Shape, trusted: bool) -> tuple[list[Spread], FloatArray]:
     found, prior = [], []
     for between, within, (factor, belief) in product(parts, VAGUE if shape.vague else WITHIN, surfaces):
         found.append(Spread(between, within, factor * shape.tolerance))
-        prior.append(np.log(belief))
+        prior.append(np.log(belief * COMMON.get(within, 1.0)))
     return found, np.array(prior)
 
 
