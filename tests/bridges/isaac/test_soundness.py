@@ -99,3 +99,27 @@ def test_what_is_not_initialised_or_named_twice_is_refused(ur5e, plan) -> None:
     stage.sensor.is_initialized = False
     with pytest.raises(InputError, match=r"JointWrenchSensor is not initialised: call sim\.reset\(\) first"):
         JointWrench(stage.sensor, "payload")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"dt": "fast"}, "dt="),
+        ({"dt": [0.004, 0.004]}, r"dt= must be one number of seconds, got shape \(2,\)"),
+        ({"settle": None}, "settle="),
+        ({"environment": 0.0}, r"environment= must be from 0 to 1, got 0\.0"),
+        ({"environment": True}, "environment= must be from 0 to 1, got True"),
+        ({"wrench": "the sensor itself"}, r"a str for wrench=: JointWrench\(sensor, 'payload'\)"),
+        ({"robot": "ur5e"}, r"a str for robot=: iparam\.load_robot"),
+        ({"units": 0.01}, "a float for units=: StageUnits"),
+        ({"step": 3}, "an? int for step=: a function"),
+    ],
+)
+def test_what_is_easily_given_instead(ur5e, plan, changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Stage(ur5e).record(plan, **changes)
+
+
+def test_a_file_of_a_plan_is_no_plan(ur5e) -> None:
+    with pytest.raises(InputError, match=r"a str for a plan: iparam\.load_trajectory\(file\)\.trajectory"):
+        Stage(ur5e).record("plan.json")

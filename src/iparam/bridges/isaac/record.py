@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import FloatArray
+from iparam.arrays import FloatArray, as_float_array
 from iparam.bridges.isaac.articulation import ArticulationPort
 from iparam.bridges.isaac.frames import SI, StageUnits, rigid
 from iparam.bridges.isaac.soundness import require_motion, require_wrench, run_warnings
@@ -56,10 +56,12 @@ def record(
             not given.
         units: of the stage.
     """
-    if not (np.isfinite(dt) and 0.0 < dt <= 0.1):
+    dt, settle = _number(dt, "dt"), _number(settle, "settle")
+    if not 0.0 < dt <= 0.1:
         raise InputError(f"dt= is one physics step, above 0 and at most 0.1 s, got {dt!r}")
-    if not (np.isfinite(settle) and settle >= 0.0):
+    if settle < 0.0:
         raise InputError(f"settle= must be at least 0 s, got {settle!r}")
+    _require_kinds(trajectory, step, wrench, robot, units)
     if trajectory.num_joints != robot.num_joints:
         raise InputError(f"the plan moves {trajectory.num_joints} joints, and {robot.name} has {robot.num_joints}")
     names = list(joints) if joints is not None else list(robot.joint_names)
@@ -104,6 +106,26 @@ def record(
 def _state(port: ArticulationPort, environment: int) -> tuple[FloatArray, FloatArray]:
     """Positions and velocities (n,) in one environment, in units of the stage."""
     q, dq = port.positions(), port.velocities()
-    if environment not in range(len(q)):
-        raise InputError(f"environment= must be from 0 to {len(q) - 1}, got {environment}")
+    if type(environment) is not int or environment not in range(len(q)):
+        raise InputError(f"environment= must be from 0 to {len(q) - 1}, got {environment!r}")
     return q[environment], dq[environment]
+
+
+def _number(value: float, name: str) -> float:
+    number = as_float_array(value, f"{name}=")
+    if number.shape != ():
+        raise InputError(f"{name}= must be one number of seconds, got shape {number.shape}")
+    return float(number)
+
+
+def _require_kinds(trajectory: object, step: object, wrench: object, robot: object, units: object) -> None:
+    """Refuse what is easily given instead: the sensor itself, a file of a plan, the name of a robot."""
+    for given, right, way_out in (
+        (trajectory, hasattr(trajectory, "num_joints"), "a plan: iparam.load_trajectory(file).trajectory"),
+        (step, callable(step), "step=: a function that makes one physics step"),
+        (wrench, hasattr(wrench, "in_tool"), "wrench=: JointWrench(sensor, 'payload') or ContactWrench(...)"),
+        (robot, isinstance(robot, Robot), "robot=: iparam.load_robot(name)"),
+        (units, isinstance(units, StageUnits), "units=: StageUnits(meters=0.01)"),
+    ):
+        if not right:
+            raise InputError(f"record was given a {type(given).__name__} for {way_out}")
