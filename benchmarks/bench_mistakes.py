@@ -2,11 +2,12 @@
 
 The corpus is that of tests/mistakes: every cause at three sizes, on two arms with three loads each, sensors with the
 noise of the preset ur5e. Then mistakes that no hypothesis was written for, and two at once; pairs of mistakes that are
-drawn at random; a wrench that is held; sound recordings of loads that are drawn, which must be accused of nothing; the
-price in time; and spikes.
+drawn at random; a wrench that is held; small mistakes where somebody has another one estimated along; sound recordings
+of loads that are drawn, which must be accused of nothing; the price in time; and spikes.
 
-    PYTHONPATH=tests python benchmarks/bench_mistakes.py [--part mistakes|unlisted|pairs|held|clean|time|spikes]
-        [--jobs 2] [--seeds 100] [--arms ur5e] [--payloads compact] [--slugs sensor-offset ...] [--once] [--details]
+    PYTHONPATH=tests python benchmarks/bench_mistakes.py
+        [--part mistakes|unlisted|pairs|held|estimates|clean|time|spikes] [--jobs 2] [--seeds 100] [--arms ur5e]
+        [--payloads compact] [--slugs sensor-offset ...] [--once] [--details]
 """
 
 from __future__ import annotations
@@ -19,16 +20,18 @@ from typing import Any
 import numpy as np
 from mistakes import log_edits as edit
 from mistakes.corpus import MISTAKES, Case, Log, Mistake, case, cases
-from mistakes.judgement import FAR, NUM_SHOWN, TOGETHER, Outcome, judge, largest_error
+from mistakes.judgement import FAR, NUM_SHOWN, REFUSED, TOGETHER, TRUSTED, Outcome, judge, largest_error
 from mistakes.pairs import pair_cases
 from mistakes.unlisted import UNLISTED, unlisted_cases
 from mistakes.workbench import ARMS, DRAWN, PAYLOADS, Workbench
 from side_by_side import best_times, in_workers, print_table
 
+from iparam.errors import IparamError
 from iparam.estimation import identify_payload
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, make_estimator
 from iparam.estimation.payload.problem_from_recording import problem_from_recording
 from iparam.fleet import LocalPool
+from iparam.sensing.correction import ESTIMABLE, Correction
 
 OF_HARSH = {"drift", "delay", "low-pass", "re-zeroed", "outliers", "held-samples"}
 """What the preset harsh has of its own, drift, delay, rounding and lost samples, by the names that they may get."""
@@ -36,7 +39,10 @@ OF_HARSH = {"drift", "delay", "low-pass", "re-zeroed", "outliers", "held-samples
 ASIDE = np.block([[np.eye(3), np.array([[0.005], [0.004], [0.005]])], [np.zeros((1, 3)), np.ones((1, 1))]])
 """(4, 4) a sensor that is 8 mm away from the tool's origin."""
 
-PARTS = ["mistakes", "unlisted", "pairs", "held", "clean", "time", "spikes"]
+PARTS = ["mistakes", "unlisted", "pairs", "held", "estimates", "clean", "time", "spikes"]
+
+ESTIMATED = tuple(name for name in ESTIMABLE if name not in ("delay", "low_pass"))
+"""Corrections that nobody estimates unasked."""
 
 SLOWEST = "sensor-rotation/middling@ur5e-compact"
 
@@ -60,6 +66,8 @@ def main() -> None:
         pairs(given.arms, given.payloads, given.seeds, given.jobs, given.details)
     if "held" in given.part:
         held(given.arms, given.payloads, given.jobs, given.details)
+    if "estimates" in given.part:
+        estimates(given.arms, given.payloads, given.slugs, given.jobs, given.details)
     if "clean" in given.part:
         clean(given.arms, given.seeds, given.jobs)
     if "time" in given.part:
@@ -72,14 +80,7 @@ def mistakes(
     arms: Sequence[str], payloads: Sequence[str], slugs: Sequence[str], jobs: int, details: bool, once: bool
 ) -> None:
     everything = cases(arms, payloads, slugs)
-    if once:  # each mistake on one of the workbenches in turn
-        benches = list(dict.fromkeys(each.workbench.name for each in everything))
-        turn = {
-            mistake.name: benches[(index // 3 + 2 * (index % 3)) % len(benches)]
-            for index, mistake in enumerate(MISTAKES)
-        }
-        everything = [each for each in everything if turn[each.mistake.name] == each.workbench.name]
-    names = [each.name for each in everything]
+    names = [each.name for each in (in_turn(everything) if once else everything)]
     outcomes = printed(spread(judged, names, jobs), details)
     rows = []
     for mistake in MISTAKES:
@@ -88,6 +89,48 @@ def mistakes(
     header = ["cause", "size", "what", "error [sd]", "verdicts", "right", "1st 2nd later not", "restored"]
     print_table(f"{len(outcomes)} logs with a mistake", header, rows)
     conclude(outcomes)
+
+
+def in_turn(everything: Sequence[Case]) -> list[Case]:
+    """Each mistake on one of the workbenches in turn."""
+    benches = list(dict.fromkeys(each.workbench.name for each in everything))
+    turn = {
+        mistake.name: benches[(index // 3 + 2 * (index % 3)) % len(benches)] for index, mistake in enumerate(MISTAKES)
+    }
+    return [each for each in everything if turn[each.mistake.name] == each.workbench.name]
+
+
+def estimates(arms: Sequence[str], payloads: Sequence[str], slugs: Sequence[str], jobs: int, details: bool) -> None:
+    """Small mistakes, on one workbench each, with each correction estimated along in turn, mostly the wrong one."""
+    small = [each.name for each in in_turn(cases(arms, payloads, slugs)) if each.mistake.size == "small"]
+    jobs_of = [(name, field) for name in small for field in ESTIMATED]
+    outcomes = []
+    for (name, field), (verdict, off) in zip(jobs_of, spread(with_estimate, jobs_of, jobs), strict=True):
+        outcomes.append((field, verdict, off))
+        if details or (verdict in TRUSTED and off > FAR):
+            print(f"{name:46s} {field:16s} {verdict:8s} {off:9.1f} sd", flush=True)
+    rows = []
+    for field in ESTIMATED:
+        own = [(verdict, off) for one, verdict, off in outcomes if one == field]
+        verdicts = Counter(verdict for verdict, _ in own).most_common()
+        largest = max((off for verdict, off in own if verdict in TRUSTED), default=0.0)
+        rows.append([field, ", ".join(f"{count} {verdict}" for verdict, count in verdicts), f"{largest:.1f}"])
+    print_table(
+        "Small mistakes, with something estimated along", ["estimated", "verdicts", "largest trusted [sd]"], rows
+    )
+    wrong = sum(verdict in TRUSTED and off > FAR for _, verdict, off in outcomes)
+    print(f"\noff by more than {FAR:g} sd and good or usable: {wrong} of {len(outcomes)} (must be 0)")
+
+
+def with_estimate(job: tuple[str, str]) -> tuple[str, float]:
+    """Verdict and largest error, in standard deviations."""
+    name, field = job
+    log, correction = case(name).log(), Correction.from_document({field: "estimate"})
+    try:
+        found = identify_payload(log.recording, log.robot, correction=correction)
+    except IparamError:
+        return REFUSED, float("nan")
+    return str(found.assessment["verdict"]), largest_error(found, log.loads)
 
 
 def unlisted(arms: Sequence[str], payloads: Sequence[str], slugs: Sequence[str], jobs: int, details: bool) -> None:
