@@ -45,6 +45,13 @@ def test_what_the_data_do_not_tell_is_a_dash(estimate: Estimate) -> None:
     assert "not known" in part._repr_html_()
 
 
+def test_a_weight_alone_says_what_it_does_not_show(estimate: Estimate) -> None:
+    phi = np.concatenate([estimate.phi[:4], np.full(6, np.nan)])
+    part = dataclasses.replace(estimate, inertia_about_com=np.full((3, 3), np.nan), phi=phi)
+    assert "A weight alone shows no gain and no other unit" in part.assessment["unseen"]
+    assert "unseen          A weight alone" in str(part)
+
+
 def test_repr_is_one_line_of_the_figures_that_matter(estimate: Estimate) -> None:
     assert repr(estimate) == (
         "<Estimate by consistent, good: mass 2.0005 ± 0.0014 kg, centre of mass 0.035 -0.028 99.98 mm; 5001 samples>"

@@ -22,6 +22,12 @@ UNSEEN = (
 )
 """What is said beside every verdict that lets a load be used."""
 
+UNSEEN_AT_REST = (
+    "A weight alone shows no gain and no other unit of all forces, or of all torques, and no sensor elsewhere: weigh "
+    "the load (iparam verify --known-mass)."
+)
+"""What is said beside a load of which the data show the weight alone."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -31,21 +37,18 @@ class Verdict:
         level: "good", "caution", "poor" or "refuted".
         heading: a few words.
         sentence: why.
+        unseen: what such data do not show, and what does; "" where there is more to be done first.
     """
 
     level: Literal["good", "caution", "poor", "refuted"]
     heading: str
     sentence: str
+    unseen: str = ""
 
     @property
     def word(self) -> Literal["good", "usable", "refuted"]:
         """The level in the three words of a result file."""
         return "usable" if self.level in ("caution", "poor") else self.level  # type: ignore[return-value]
-
-    @property
-    def unseen(self) -> str:
-        """What the best of data do not show, and what does; "" where there is more to be done first."""
-        return UNSEEN if self.level in ("good", "caution") else ""
 
 
 def verdict_on(estimate: Estimate) -> Verdict:
@@ -56,7 +59,9 @@ def verdict_on(estimate: Estimate) -> Verdict:
         return Verdict("refuted", "Refuted: do not use it", estimate.refutation.sentence)
     if not estimate.complete:
         known = ", ".join(estimate.determined) or "nothing of the load"
-        return Verdict("poor", "A part only", f"The data determine only {known}.")
+        at_rest = not any("inertia" in name for name in estimate.determined)
+        unseen = "" if "mass" not in estimate.determined else UNSEEN_AT_REST if at_rest else UNSEEN
+        return Verdict("poor", "A part only", f"The data determine only {known}.", unseen)
     if not estimate.physically_consistent:
         why = "No rigid body has these parameters. Use the method consistent, or a motion that excites the load more."
         return Verdict("poor", "Not usable as it is", why)
@@ -71,5 +76,5 @@ def verdict_on(estimate: Estimate) -> Verdict:
         return Verdict("poor", "Too uncertain", f"{precision} A longer or faster motion would tell more.")
     if estimate.warnings:
         count = len(estimate.warnings)
-        return Verdict("caution", f"Usable, with {count} warning{'s' * (count > 1)}", precision)
-    return Verdict("good", "Good", precision)
+        return Verdict("caution", f"Usable, with {count} warning{'s' * (count > 1)}", precision, UNSEEN)
+    return Verdict("good", "Good", precision, UNSEEN)
