@@ -145,6 +145,8 @@ class SetPayload:
     """Whose service it is."""
     service: Annotated[str, arg(metavar="NAME", help_behavior_hint="(default: the driver's own)")] = ""
     """Name of the service, where it is not the usual one."""
+    accept_warnings: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Send a result whose warnings discredit it: you know better, and why."""
     yes: Annotated[bool, arg(help_behavior_hint="")] = False
     """Send without asking first. Needed where there is no terminal."""
     json: AsJson = False
@@ -157,8 +159,11 @@ class SetPayload:
             if iparam.export.is_static_result(self.result)
             else iparam.export.IdentifiedLoad.from_json(self.result)
         )
-        if reasons := load.discredited_by:
-            raise IparamError(f"{self.result} is discredited by its warnings, and is not sent: {'; '.join(reasons)}")
+        if not self.accept_warnings and (reasons := load.discredited_by):
+            raise IparamError(
+                f"{self.result} is discredited by its warnings, and is not sent: {'; '.join(reasons)}; "
+                "--accept-warnings sends it nevertheless"
+            )
         require_somebody_to_ask(self.yes, "set the payload", "it may be set")
         center = " ".join(numbers(1e3 * load.center_of_mass, 1))
 
