@@ -150,6 +150,8 @@ LINES = (
         f"@motion.json --robot @arm.urdf --cell @cell.json {_BOX} --target mass=50% --output >timed.json",
         slow=True,
     ),
+    Line("excite predict", f"@motion.json --robot ur5e {_BOX} --shape @part.stl", slow=True),
+    Line("excite poses", "--robot ur5e --shape @part.stl --count 4 --output >poses.json", slow=True),
     Line("excite poses", "--robot @arm.urdf --cell @cell.json --count 4 --output >poses.json"),
     Line("identify payload", "@run.parquet --static", codes=(1,), quick=True),  # it has no rests
     Line("identify payload", "@run.csv --robot ur5e --static", codes=(1,), quick=True),
@@ -176,6 +178,9 @@ LINES = (
         f"--known-load-run @loaded.txt {_FRICTION}",
     ),
     Line("identify payload", "@run.parquet --shape @part.stl --shape-pose 0 0 0.1 0 0 0 --output >found.json"),
+    Line(
+        "identify payload", "@run.parquet --gripper @other_result.json --output >found.json", codes=(1,)
+    ),  # nothing is left
     Line("identify fuse", "@result.json @other_result.json --output >fused.json", quick=True),
     Line(
         "identify robot",
@@ -231,6 +236,7 @@ LINES = (
     ),
     Line("export", "@result.json --format urscript", quick=True),
     Line("export", "@static.json --format urscript", quick=True),
+    Line("export", "@result.json --known-load @other_result.json --format urscript", codes=(1,), quick=True),
     Line("export", "@result.json --format csv --samples 5 --output >draws.csv"),
     Line("export", "@result.json --stage @stage.usda --own-mass add --output >loaded.usda", quick=True),
     Line("export", "@result.json --urdf @arm.urdf --link tool0 --as-link payload --output >loaded.urdf"),

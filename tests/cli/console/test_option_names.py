@@ -79,9 +79,12 @@ def test_without_a_command_nothing_changes() -> None:
 
 NO_ARGUMENTS = {
     "bridges/bag": {"force", "torque", "gyro", "acceleration"},  # values of --units
-    "bridges/isaac": {"joints", "step", "dt", "settle", "environment", "on"},  # only for programs
+    "bridges/isaac": {"joints", "step", "dt", "settle", "environment", "on", "wrench", "units", "meters"}
+    | {"update_period"},  # only for programs
     "cli/bag.py": {"force"},  # the same
+    "cli/installation/completion.py": {"current", "previous", "found"},  # variables of a shell
     "cli/options/shape.py": {"head"},  # a part in an example of --density
+    "estimation/shape/shape.py": {"place"},  # of a shape made by a program
     "excitation/duration.py": {"mass"},  # values of --targets
     "excitation/prediction.py": {"name"},  # the same
     "excitation/setup.py": {"conditions"},  # the planner in a program

@@ -35,6 +35,7 @@ ARGUMENTS = {
     **{name: name for name in ("layout", "scheduler", "resume", "overwrite", "workers")},
     **{name: name for name in ("precision", "masses", "seed")},
     "most_runs": "runs",
+    "speed": "max_speed",
     "count": "samples",
     "scale": "mesh_scale",
 }

@@ -325,8 +325,8 @@ def test_a_silent_client_trips_the_watchdog(controller: TwinController, command:
 @pytest.mark.parametrize(
     ("command", "numbers", "message"),
     [
-        (3, [0.1] * 8, "command 3 of ur_rtde is not modelled"),
-        (6, [0.1] * 8, "command 6 of ur_rtde is not modelled"),
+        (3, [0.1] * 8, "the straight line leaves the arm's reach"),
+        (6, [0.1] * 8, "forceMode of ur_rtde is not modelled"),
         (1, [*HOME, 0.0, 1.0], "both must be positive"),
         (1, [9.0, *HOME[1:], 1.0, 1.0], "cannot reach"),
         (1, [float("nan"), *HOME[1:], 1.0, 1.0], "wrote nan"),

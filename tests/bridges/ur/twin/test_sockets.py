@@ -150,7 +150,7 @@ def test_the_conversation_of_a_setup(start_twin: StartTwin) -> None:
         assert agreed_types(reply) == (1, ("DOUBLE", "VECTOR6D"))
         assert accepted(client.ask(Packet(PacketKind.START)))
         assert accepted(client.ask(Packet(PacketKind.PAUSE)))
-        assert agreed_types(client.ask(input_request("speed_slider_fraction")))[0] == 0
+        assert agreed_types(client.ask(input_request("no_such_input")))[0] == 0
 
 
 def test_two_clients_at_once_share_outputs_and_not_inputs(start_twin: StartTwin) -> None:
