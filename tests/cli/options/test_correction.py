@@ -70,6 +70,8 @@ def test_a_calibrated_sensor(here: Path, run: Any, capsys: pytest.CaptureFixture
         ("--wrench-axes estimate", "the result names it, with the --wrench-axes to give"),
         ("--joint-order 0 1 b", "--joint-order takes whole numbers, got '0 1 b'"),
         ("--exclude 8 9", "--exclude 8 9 leaves nothing out"),
+        ("--exclude 1", "--exclude needs 2 numbers or 'estimate', got 1"),
+        ("--exclude", "--exclude needs 2 numbers or 'estimate', got none"),
         ("--exclude 2 1", "--exclude must be from an earlier time to a later one"),
         ("--without force", "fx"),
         ("--joint-order 0 1 2 3 4 4", "--joint-order must be each of 0 to 5 once"),
@@ -94,6 +96,7 @@ def test_axes_with_signs_and_several_intervals(here: Path, capsys: pytest.Captur
     given = found(capsys, "identify", "payload", "good.parquet", *options)["correction"]
     assert given["exclude"]["value"] == [[1.0, 1.2], [2.0, 2.2]]
     assert given["wrench_axes"]["value"] == ["x", "y", "z"]
+    assert "correction" not in found(capsys, "identify", "payload", "good.parquet", "--exclude", "estimate")
 
 
 def test_a_refuted_result_is_used_only_if_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,9 +64,9 @@ class CorrectedRunOptions(RecordedRunOptions):
     external_force: Annotated[tuple[str, ...], arg(metavar="X Y Z [PX PY PZ]", help_behavior_hint=_NONE)] = ()
     """Constant force on the load, in base axes [N], and where in the tool frame it acts [m], or 'estimate'."""
     exclude: Annotated[
-        UseAppendAction[tuple[tuple[float, float], ...]], arg(metavar="T0 T1", help_behavior_hint="(repeatable)")
+        UseAppendAction[tuple[tuple[str, ...], ...]], arg(metavar="T0 T1", help_behavior_hint="(repeatable)")
     ] = ()
-    """Time in which the wrench is not used [s]."""
+    """Time in which the wrench is not used [s], or 'estimate': contacts that the wrench shows, as without it."""
     without: Annotated[tuple[str, ...], arg(metavar="NAME ..", help_behavior_hint=_NONE)] = ()
     """Components of the wrench that are not used: fx fy fz tx ty tz."""
     rezeroed: Annotated[tuple[str, ...], arg(metavar="T ..", help_behavior_hint=_NONE)] = ()
@@ -96,7 +96,7 @@ class CorrectedRunOptions(RecordedRunOptions):
             joint_order=_chosen(int, self.joint_order, "--joint-order") or None,
             joint_sign=_chosen(int, self.joint_sign, "--joint-sign") or None,
             external_force=_numbers(self.external_force, "--external-force"),
-            exclude=self.exclude,
+            exclude=_intervals(self.exclude),
             without=_chosen(str, self.without, "--without"),
             rezeroed=_chosen(float, self.rezeroed, "--rezeroed"),
         )
@@ -155,6 +155,14 @@ def _numbers(words: Sequence[str], option: str, count: int | None = None) -> Any
     if count is not None and len(values) != count:
         raise InputError(f"{option} needs {count} numbers or 'estimate', got {len(values)}")
     return values
+
+
+def _intervals(given: Sequence[Sequence[str]]) -> tuple[Any, ...]:
+    """The times of --exclude; contacts are left out unasked where the wrench shows them, so 'estimate' adds none."""
+    if any(not words for words in given):
+        raise InputError("--exclude needs 2 numbers or 'estimate', got none")
+    found = [_numbers(words, "--exclude", 2) for words in given]
+    return tuple(interval for interval in found if interval != ESTIMATE)
 
 
 def _chosen(kind: Callable[[str], Any], words: Sequence[str], option: str) -> Any:
