@@ -27,8 +27,8 @@ from iparam.export import (
     StaticLoad,
     draw_loads,
     export_load,
-    is_static_result,
     merge_into_urdf,
+    read_load,
     write_into_stage,
 )
 from iparam.export.draws import numbered
@@ -165,7 +165,7 @@ class Export:
     def _load(self, result: Path) -> IdentifiedLoad | StaticLoad:
         """The load of the result, without the one that is known."""
         if self.known_load is None:
-            return StaticLoad.from_json(result) if is_static_result(result) else IdentifiedLoad.from_json(result)
+            return read_load(result)
         known, frame = read_result(self.known_load)
         left = iparam.combine_estimates(Estimate.load(result), known, minus=True, frame=frame)
         if left.complete:

@@ -153,12 +153,7 @@ class SetPayload:
 
     def run(self) -> None:
         """Check, ask, send and print."""
-        load: iparam.export.IdentifiedLoad | iparam.export.StaticLoad
-        load = (
-            iparam.export.StaticLoad.from_json(self.result)
-            if iparam.export.is_static_result(self.result)
-            else iparam.export.IdentifiedLoad.from_json(self.result)
-        )
+        load = iparam.export.read_load(self.result)
         if not self.accept_warnings and (reasons := load.discredited_by):
             raise IparamError(
                 f"{self.result} is discredited by its warnings, and is not sent: {'; '.join(reasons)}; "

@@ -12,6 +12,7 @@ from .load import IdentifiedLoad as IdentifiedLoad
 from .load import InconsistentLoadError as InconsistentLoadError
 from .load import StaticLoad as StaticLoad
 from .load import is_static_result as is_static_result
+from .load import read_load as read_load
 from .mjcf import to_mjcf as to_mjcf
 from .ros2 import to_ros2_yaml as to_ros2_yaml
 from .sdf import to_sdf_inertial as to_sdf_inertial

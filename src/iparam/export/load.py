@@ -303,5 +303,10 @@ def is_static_result(path: str | os.PathLike[str]) -> bool:
     return stated == STATIC_FORMAT or (stated in (RESULT_FORMAT, LOAD_FORMAT) and open_to)
 
 
+def read_load(path: str | os.PathLike[str]) -> IdentifiedLoad | StaticLoad:
+    """The load of a result, with its inertia where the file has one."""
+    return StaticLoad.from_json(path) if is_static_result(path) else IdentifiedLoad.from_json(path)
+
+
 def _has_null(value: object) -> bool:
     return value is None or (isinstance(value, list) and any(_has_null(part) for part in value))

@@ -48,12 +48,7 @@ class SetPayload(HostOption):
 
     def run(self) -> None:
         """Check, send, read back and print."""
-        load: iparam.export.IdentifiedLoad | iparam.export.StaticLoad
-        load = (
-            iparam.export.StaticLoad.from_json(self.result)
-            if iparam.export.is_static_result(self.result)
-            else iparam.export.IdentifiedLoad.from_json(self.result)
-        )
+        load = iparam.export.read_load(self.result)
         if load.frame not in (DEFAULT_FRAME, FLANGE):
             raise InputError(
                 f"{self.result} is in frame {load.frame!r}, and a controller wants the flange's, {FLANGE}: identify "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import importlib
 import sys
 import threading
@@ -14,6 +15,7 @@ import pytest
 
 import iparam
 from iparam.bridges.ros2.interfaces.generation import generated_package, libraries_of
+from iparam.errors import InputError
 from iparam.export.load import IdentifiedLoad, StaticLoad
 
 PACKAGE = "driver_services"
@@ -114,7 +116,9 @@ def test_a_driver_takes_it_or_says_why_not(services: Any, driver: Any) -> None:
     assert requests[0].mass == pytest.approx(answer.mass, rel=1e-9)
     assert answer.inertia is None
     refused = driver(services.FrankaMessage, "/service_server/set_load", taken=False, error="the robot is moving")
-    answer = iparam.bridges.ros2.set_driver_load(LOAD, "franka", kind=services.FrankaMessage)
+    answer = iparam.bridges.ros2.set_driver_load(
+        dataclasses.replace(LOAD, frame="fr3_link8"), "franka", kind=services.FrankaMessage
+    )
     assert not answer.taken
     assert answer.remark == "the robot is moving"
     assert refused[0].load_inertia.inertia.m == LOAD.mass
@@ -123,3 +127,10 @@ def test_a_driver_takes_it_or_says_why_not(services: Any, driver: Any) -> None:
 def test_without_the_type_it_says_what_to_do(ros_environment: dict[str, str]) -> None:
     with pytest.raises(iparam.IparamError, match="ur_msgs/srv/SetPayload is not installed: source the workspace"):
         iparam.bridges.ros2.set_driver_load(LOAD, "ur")
+
+
+@pytest.mark.parametrize("driver", ["ur", "franka"])
+def test_a_load_in_another_frame_is_not_sent(driver: str) -> None:
+    load = dataclasses.replace(LOAD, frame="gripper_tcp")
+    with pytest.raises(InputError, match="is in frame 'gripper_tcp', and this driver wants the flange's"):
+        iparam.bridges.ros2.set_driver_load(load, driver)

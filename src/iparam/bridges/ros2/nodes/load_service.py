@@ -16,7 +16,7 @@ import numpy as np
 from iparam.bridges.ros2.backend import Inertia, Node, SignalHandlerOptions, SingleThreadedExecutor, rclpy
 from iparam.bridges.ros2.messages import write_body, write_vector
 from iparam.errors import InputError, IparamError, UnknownNameError
-from iparam.export.load import IdentifiedLoad, StaticLoad
+from iparam.export.load import DEFAULT_FRAME, IdentifiedLoad, StaticLoad
 from iparam.spatial.phi import inertia_entries
 
 Load = IdentifiedLoad | StaticLoad
@@ -32,18 +32,18 @@ class LoadDriver:
     Attributes:
         package, type: of its service.
         service: its usual name.
-        frame: that it wants the load in, in words.
+        frames: how the names of the frames end that it wants the load in.
     """
 
     package: str
     type: str
     service: str
-    frame: str
+    frames: tuple[str, ...]
 
 
 DRIVERS = {
-    "ur": LoadDriver("ur_msgs", "SetPayload", "/io_and_status_controller/set_payload", "tool0, the flange"),
-    "franka": LoadDriver("franka_msgs", "SetLoad", "/service_server/set_load", "the flange, link8"),
+    "ur": LoadDriver("ur_msgs", "SetPayload", "/io_and_status_controller/set_payload", ("tool0", "flange")),
+    "franka": LoadDriver("franka_msgs", "SetLoad", "/service_server/set_load", ("link8", "flange")),
 }
 
 
@@ -130,12 +130,18 @@ def set_driver_load(
         kind: type of the service; None for the installed one.
 
     Raises:
+        InputError: the load is in another frame than the driver wants it in.
         IparamError: the type is not installed, nobody serves it, or no answer comes.
     """
     if driver not in DRIVERS:
         raise UnknownNameError("driver", driver, DRIVERS)
     load.require_consistency()
     known = DRIVERS[driver]
+    if load.frame != DEFAULT_FRAME and not load.frame.endswith(known.frames):
+        wanted = " or ".join(f"...{name}" for name in known.frames)
+        raise InputError(
+            f"the load is in frame {load.frame!r}, and this driver wants the flange's, {wanted}: identify it there"
+        )
     found = service_type(known) if kind is None else kind
     request = found.Request()
     inertia, remark = fill_request(request, load)
