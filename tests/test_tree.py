@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +13,8 @@ import iparam
 
 SOURCE = Path(iparam.__file__).resolve().parent
 TESTS = Path(__file__).resolve().parent
-MOST_FILES = 14
+ROOT = TESTS.parent
+LEAST_PAGES, MOST_FILES = 3, 14
 LEAST_MEDIAN = 120
 SMALL = 60
 MOST_SMALL = 0.12
@@ -96,3 +98,32 @@ def test_a_stub_lists_names_so_that_type_checkers_refuse_others(stub: Path) -> N
             assert all(alias.asname == alias.name for alias in node.names)  # said twice: exported on purpose
         else:
             assert isinstance(node, ast.AnnAssign), ast.unparse(node)
+
+
+PAGES_OF_DOCS = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent.name not in ("api", "gallery")]
+
+
+def test_the_pages_lie_in_folders_that_can_be_overlooked() -> None:
+    pages = Counter(page.parent.name for page in PAGES_OF_DOCS)
+    assert pages.pop("docs") == 1  # index.md
+    assert all(LEAST_PAGES <= count <= MOST_FILES for count in pages.values()), pages
+
+
+@pytest.mark.parametrize("suffix", ["*.md", "*.py", "*.pyi", "*.yaml", "*.toml"])
+def test_every_page_that_is_named_is_there(suffix: str) -> None:
+    """In links of the pages that are read where they lie, and in help texts, docstrings and comments."""
+    named = re.compile(r"\bdocs/[\w/-]+\.md\b")
+    folders = ("src", "tests", "benchmarks", "examples", "ros2", "docs")
+    paths = [*ROOT.glob(suffix), *(path for folder in folders for path in (ROOT / folder).rglob(suffix))]
+    assert paths
+    lost = {(str(path.relative_to(ROOT)), page) for path in paths for page in named.findall(path.read_text("utf-8"))}
+    assert not {(path, page) for path, page in lost if not (ROOT / page).is_file()}
+    if suffix == "*.md":
+        link = re.compile(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)")
+        links = {(path, target) for path in paths for target in link.findall(path.read_text("utf-8"))}
+        made = re.compile(r"\.\./(?:api|gallery)/|^(?:api|gallery)/")  # by `make docs`
+        assert not {
+            (str(path.relative_to(ROOT)), target)
+            for path, target in links
+            if not made.search(target) and not (path.parent / target).exists()
+        }

@@ -1,4 +1,4 @@
-"""`iparam ros2 ...`: the nodes, without a ROS 2 workspace. Topics, parameters and services are in docs/ros2.md."""
+"""`iparam ros2 ...`: the nodes, without a ROS 2 workspace. Topics, parameters and services are in docs/platforms/ros2.md."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Kinematics(NodeOptions):
 
     Runs until Ctrl-C. Parameters: robot, tip, frame (tool or base), ...
 
-    All of them: docs/ros2.md, or 'ros2 param describe'.
+    All of them: docs/platforms/ros2.md, or 'ros2 param describe'.
 
     Example:
       iparam ros2 kinematics -p robot:=ur5e -p frame:=base
@@ -72,7 +72,7 @@ class Identify(NodeOptions):
 
     Parameters: robot, output, measures (action or reaction), bias, rate, ...
 
-    All of them: docs/ros2.md, or 'ros2 param describe'.
+    All of them: docs/platforms/ros2.md, or 'ros2 param describe'.
 
     Example:
       iparam ros2 identify -p robot:=ur5e -p output:=result.json
@@ -97,7 +97,7 @@ class Play(NodeOptions):
 
     Parameters: trajectory, scale (0.2 for a first try), payload_size, cell, ...
 
-    All of them: docs/ros2.md, or 'ros2 param describe'.
+    All of them: docs/platforms/ros2.md, or 'ros2 param describe'.
 
     Example:
       iparam ros2 play -p trajectory:=plan.json -p scale:=0.2
@@ -116,7 +116,7 @@ class Compensate(NodeOptions):
 
     Parameters: result, mode (static: the weight only; full), robot, ...
 
-    All of them: docs/ros2.md, or 'ros2 param describe'.
+    All of them: docs/platforms/ros2.md, or 'ros2 param describe'.
 
     Example:
       iparam ros2 compensate -p result:=result.json -p mode:=static

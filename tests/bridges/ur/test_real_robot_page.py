@@ -1,4 +1,4 @@
-"""The commands of docs/real-robot.md do the whole job against a simulated controller, and find its load."""
+"""The commands of docs/platforms/real-robot.md do the whole job against a simulated controller, and find its load."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from iparam.cli.main import main
 from iparam.trajectory import load_trajectory
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "real-robot.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "platforms" / "real-robot.md").read_text(encoding="utf-8")
 MOTION = ROOT / "tests" / "data" / "calm_ur5e.json"
 HOST = "192.168.0.10"
 UNASKED = ["--yes", "--approach-speed", "1"]

@@ -55,7 +55,7 @@ MOST_SLOW = 0.02
 class Run(PlannedMotionOptions, HostOption):
     r"""Move a UR arm through a planned motion, and record.
 
-    THE ARM MOVES: read docs/real-robot.md first.
+    THE ARM MOVES: read docs/platforms/real-robot.md first.
 
     First, motion and way to its start must pass 'excite check', as planned.
 

@@ -46,7 +46,7 @@ class ShapeEstimator(Estimator):
 
     Directions in which the data tell much are theirs; the rest follows from the shape, with intervals that hold how far
     densities may vary within parts, how hollow these may be, and how far the shape is off. Data that contradict the
-    shape win: it is then left out, and a warning says what contradicts it. See docs/shape.md.
+    shape win: it is then left out, and a warning says what contradicts it. See docs/guide/shape.md.
 
     Attributes:
         shape: in the tool frame.

@@ -54,7 +54,7 @@ PARAMETERS = (
 
 
 class CompensationNode(Node):
-    """Subscribes joint states and wrenches, publishes what touches the tool. See docs/ros2.md."""
+    """Subscribes joint states and wrenches, publishes what touches the tool. See docs/platforms/ros2.md."""
 
     def __init__(self) -> None:
         super().__init__("iparam_compensation")

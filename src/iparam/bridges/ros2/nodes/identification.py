@@ -88,7 +88,7 @@ QUALITY_RATE = 5.0
 
 
 class Identification:
-    """What the identification node does, for a plain node and for one that is managed. See docs/ros2.md.
+    """What the identification node does, for a plain node and for one that is managed. See docs/platforms/ros2.md.
 
     Args:
         node: that does it.
