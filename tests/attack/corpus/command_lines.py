@@ -281,6 +281,11 @@ LINES = (
         codes=(1,),
     ),
     Line("ur set-payload", f"@result.json --host {NOBODY} --robot ur5e", codes=(1, 2)),  # asks, or finds nobody
+    Line(
+        "ur check-payload",
+        f"--plan @calm.json --host {NOBODY} --robot @arm.urdf --cell @cell.json --yes --output >checked.parquet",
+        codes=(1,),
+    ),
     Line("ur simulate", f"--payload-mesh @part.stl --density 1000 --truth >sim_truth.json {_TWIN}"),
     Line("ur simulate", f"--robot @arm.urdf --payload-mesh @ascii.stl --density 1000 {_TWIN}"),
     Line("demo", "--seconds-budget 0.5 --no-report --output-dir >demo", slow=True),

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,20 +38,6 @@ def page_command(*words: str, output: str | None = None) -> list[str]:
     return chosen[0]
 
 
-def play(command: list[str], host: str) -> None:
-    """Run a command that moves the arm, in an interpreter of its own, as its user does."""
-    arguments = [host if word == HOST else word for word in command]
-    done = subprocess.run(
-        [sys.executable, "-m", "iparam", *arguments, *UNASKED],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}{done.stderr}"
-
-
 def run(command: list[str], host: str) -> None:
     assert main([host if word == HOST else word for word in command]) == 0
 
@@ -79,7 +63,9 @@ def test_the_whole_job(
     assert rest.signal("q").num_samples > 300
     assert rest.metadata["configured_payload"]["mass"] == 0.0
 
-    play(page_command("ur", "run", output="dry.parquet"), twin.host)
+    small = [twin.host if word == HOST else word for word in page_command("ur", "run", output="dry.parquet")]
+    played = start_command(*small, *UNASKED, folder=str(tmp_path))
+    assert played.wait(240.0) == 0, played.err
     dry = iparam.Recording.load(tmp_path / "dry.parquet")
     trajectory = load_trajectory(MOTION).trajectory
     planned = np.ptp(trajectory.evaluate(np.linspace(0.0, trajectory.duration, 400)).q, axis=0)
@@ -116,8 +102,15 @@ def test_the_whole_job(
     expected = [estimate.mass, *estimate.center_of_mass, *np.diag(inertia), inertia[0, 1], inertia[0, 2], inertia[1, 2]]
     np.testing.assert_allclose(row, expected, rtol=1e-9, atol=1e-9)
 
+    check = [twin.host if word == HOST else word for word in page_command("ur", "check-payload")]
+    checked = start_command(*check, *UNASKED, "--speed", "1", folder=str(tmp_path))
+    assert checked.wait(240.0) == 0, checked.err
+    assert "is what hangs on the flange" in checked.out
+    assert main(["verify", str(tmp_path / "result.json"), str(tmp_path / "check.parquet")]) == 0
+
 
 def test_every_command_of_the_page_is_one_that_runs_here_or_elsewhere() -> None:
-    known = {("ur", "record"), ("ur", "run"), ("ur", "set-payload"), ("identify", "payload")}
+    known = {("ur", command) for command in ("record", "run", "set-payload", "check-payload")}
+    known |= {("identify", "payload")}
     elsewhere = {("excite", "optimize"), ("ur", "simulate")}  # in the tests of their own
     assert {tuple(command[:2]) for command in page_commands()} == known | elsewhere

@@ -46,6 +46,7 @@ READ = {
     "bag import": {"bag"},
     "bag export": {"recording"},
     "ur run": {"trajectory", "cell"},
+    "ur check-payload": {"plan", "cell"},
     "ros2 set-payload": {"result"},
     "ur set-payload": {"result"},
     "ur simulate": {"payload_mesh"},

@@ -10,6 +10,9 @@ from .rtde.dashboard import takes_remote_control as takes_remote_control
 from .rtde.dashboard import unlock_protective_stop as unlock_protective_stop
 from .run.command_client import ArmMotion as ArmMotion
 from .run.command_client import require_ur_rtde as require_ur_rtde
+from .run.payload_check import PayloadCheck as PayloadCheck
+from .run.payload_check import check_payload as check_payload
+from .run.payload_check import wrist_motions as wrist_motions
 from .run.payload_setting import ImplausibleLoadError as ImplausibleLoadError
 from .run.payload_setting import check_credit as check_credit
 from .run.payload_setting import check_load as check_load

@@ -162,6 +162,17 @@ class PlanningOptions(ArmOptions, MountingOptions):
             note(f"the usual start pose leaves too little room: starting from {pose} {units}; --q0 names another")
         return problem
 
+    def constraints(
+        self,
+        trajectory: Trajectory,
+        robot: Robot,
+        conditions: PlanConditions,
+        gravity: FloatArray | None = None,
+    ) -> tuple[Constraint, ...]:
+        """What the motion must keep under gravity (3,); displacements count from its own start."""
+        start = tuple((trajectory.evaluate(0.0).q[0] / pose_units(robot)).tolist())
+        return dataclasses.replace(self, q0=start).problem_under(conditions, robot, gravity).constraints
+
     def write(
         self,
         output: Path,
@@ -234,17 +245,6 @@ class PlannedMotionOptions(PlanningOptions):
     def agreed_gravity(self, planned: TrajectoryFile) -> FloatArray | None:
         """Gravity (3,) in base axes [m/s^2] of the options or the file, which must agree; None if neither says."""
         return iparam.robot.agreed_gravity(self.given_gravity(), planned.gravity, str(self.trajectory))
-
-    def constraints(
-        self,
-        trajectory: Trajectory,
-        robot: Robot,
-        conditions: PlanConditions,
-        gravity: FloatArray | None = None,
-    ) -> tuple[Constraint, ...]:
-        """What the motion must keep under gravity (3,); displacements count from its own start."""
-        start = tuple((trajectory.evaluate(0.0).q[0] / pose_units(robot)).tolist())
-        return dataclasses.replace(self, q0=start).problem_under(conditions, robot, gravity).constraints
 
     def _note_conditions(self, planned: TrajectoryFile) -> None:
         """What the file says it was planned with, and which options are taken instead."""

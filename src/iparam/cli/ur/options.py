@@ -14,6 +14,7 @@ from tyro.conf import arg
 
 import iparam
 from iparam.bridges.ur.rtde.controller_state import MOVING_STATES
+from iparam.bridges.ur.rtde.packets import RTDE_PORT
 from iparam.cli.console.printing import note
 from iparam.errors import InputError, IparamError
 from iparam.printable import printable
@@ -113,6 +114,15 @@ class LiveRun:
         if self._watch is not None:
             self._watch.stop()
         self._line.end()
+
+
+def asked_model(host: str, port: int = RTDE_PORT) -> str:
+    """The arm's catalogue name, by its controller."""
+    with iparam.bridges.ur.RtdeStream.open(host, ("timestamp",), port=port) as stream:
+        name = iparam.bridges.ur.robot_name_of(host, stream.version.major)
+    if name is None:
+        raise InputError(f"{host} does not say which arm it is: add --robot, e.g. --robot ur5e")
+    return name
 
 
 def note_older(spill: SpillFile) -> None:

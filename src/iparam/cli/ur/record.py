@@ -16,7 +16,7 @@ from iparam.cli.console.printing import AsJson, note, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
 from iparam.cli.options.mounting import MountingOptions, note_unstored
-from iparam.cli.ur.options import PRECISION, HostOption, StatusLine, note_older, save_and_clean
+from iparam.cli.ur.options import PRECISION, HostOption, StatusLine, asked_model, note_older, save_and_clean
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
@@ -73,7 +73,7 @@ class Record(MountingOptions, HostOption):
             raise InputError(f"--port must be 1 to 65535, got {self.port}")
         gravity = self.given_gravity()
         targets = iparam.excitation.parse_targets(self.precision)
-        name = self.robot or self._ask_model()
+        name = self.robot or asked_model(self.host, self.port)
         settings = iparam.bridges.ur.RecorderSettings(
             self.host,
             robot_of(name),
@@ -105,13 +105,6 @@ class Record(MountingOptions, HostOption):
         self._report(recording)
         if recorder.failure is not None:
             raise recorder.failure
-
-    def _ask_model(self) -> str:
-        with iparam.bridges.ur.RtdeStream.open(self.host, ("timestamp",), port=self.port) as stream:
-            name = iparam.bridges.ur.robot_name_of(self.host, stream.version.major)
-        if name is None:
-            raise InputError(f"{self.host} does not say which arm it is: add --robot, e.g. --robot ur5e")
-        return name
 
     def _watch(self, recorder: ArmRecorder, spill: SpillFile, requested: StopRequest, health: RecordingHealth) -> None:
         line, lost = StatusLine(), 0

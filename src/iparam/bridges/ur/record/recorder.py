@@ -149,6 +149,11 @@ class ArmRecorder:
             self._spill.close()
 
     @property
+    def robot(self) -> Robot:
+        """The arm."""
+        return self._settings.robot
+
+    @property
     def running(self) -> bool:
         """Whether it still records: started, not stopped, not failed."""
         return bool(self._threads) and self.failure is None and not self._stop.is_set()
