@@ -283,7 +283,8 @@ LINES = (
     Line("ur set-payload", f"@result.json --host {NOBODY} --robot ur5e", codes=(1, 2)),  # asks, or finds nobody
     Line(
         "ur check-payload",
-        f"--plan @calm.json --host {NOBODY} --robot @arm.urdf --cell @cell.json --yes --output >checked.parquet",
+        f"--plan @calm.json --host {NOBODY} --robot @arm.urdf --cell @cell.json --payload-size 0.1 0.1 0.1 --yes "
+        "--output >checked.parquet",
         codes=(1,),
     ),
     Line("ur simulate", f"--payload-mesh @part.stl --density 1000 --truth >sim_truth.json {_TWIN}"),

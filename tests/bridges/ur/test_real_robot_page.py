@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import iparam
 from iparam.bridges.ur.rtde.client import RtdeStream
 from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
-from iparam.trajectory import load_trajectory
+from iparam.trajectory import PlanConditions, load_trajectory, save_trajectory
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "platforms" / "real-robot.md").read_text(encoding="utf-8")
@@ -56,7 +55,9 @@ def test_the_whole_job(
     cell = re.search(r"^```json\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
     assert cell is not None
     (tmp_path / "cell.json").write_text(cell[1])
-    shutil.copy(MOTION, tmp_path / "t.json")  # in place of the page's planning, which takes half a minute
+    # In place of the page's planning, which takes half a minute.
+    box = PlanConditions().changed(payload_size=[0.1, 0.15, 0.2], payload_mass=2.5)
+    save_trajectory(tmp_path / "t.json", load_trajectory(MOTION).trajectory, robot="ur5e", fps=100.0, conditions=box)
 
     run(page_command("ur", "record", output="rest.parquet"), twin.host)
     rest = iparam.Recording.load(tmp_path / "rest.parquet")

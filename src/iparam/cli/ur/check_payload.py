@@ -85,6 +85,10 @@ class CheckPayload(PlayingOptions):
         arm = None if planned is None else planned.arm
         robot = self.robot_model(name, arm, "" if self.plan is None else str(self.plan))
         if planned is not None and not self.payload_size:
+            if planned.conditions is None or planned.conditions.payload is None:
+                raise InputError(
+                    f"{self.plan} was planned without a payload: say how large it is, --payload-size X Y Z"
+                )
             require_planned_frame(planned, robot, str(self.plan))
         spill = iparam.bridges.ur.SpillFile(self.output)
         recorder = iparam.bridges.ur.ArmRecorder(self.recorder_settings(robot, name), spill)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from iparam.recording.recording import Recording
 from iparam.sensing.noise import noise_preset
 from iparam.simulation import Payload
 
+CALM = Path(__file__).parents[3] / "data" / "calm_ur5e.json"
 UR5E = iparam.load_robot("ur5e")
 MASS, CENTER = 2.0, (0.0, 0.0, 0.1)
 FIELDS = {
@@ -143,6 +145,7 @@ def test_the_wrist_alone_moves_and_no_faster_than_asked() -> None:
         (["--payload-size", "0.1", "0.1", "0.1", "--angle", "200"], "--angle must be 5 to 90 deg, got 200"),
         (["--payload-size", "0.1", "0.1", "0.1", "--speed", "3"], "--speed must be 0.05 to 1 rad/s, got 3"),
         (["--payload-size", "0.1", "0.1", "0.1", "--approach-speed", "3"], "at most 1 rad/s"),
+        (["--plan", str(CALM), "--yes"], "was planned without a payload: say how large it is"),
         (["--payload-size", "0.1", "0.1", "0.1"], "no terminal to ask for permission to move: add --yes"),
     ],
 )
