@@ -37,7 +37,7 @@ _AT_FLANGE = 1e-6  # m and rad
 class CheckPayload(PlayingOptions):
     r"""Turn the wrist a little, and compare the controller's payload with the wrench.
 
-    THE ARM MOVES: joints 4 to 6, where it stands. Read docs/platforms/real-robot.md first.
+    THE ARM MOVES, joints 4 to 6: read docs/platforms/real-robot.md first.
 
     Wrench and TCP force judge, the motors' currents are told.
 
