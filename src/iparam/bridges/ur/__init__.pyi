@@ -3,6 +3,7 @@ from .record.health import HealthWatch as HealthWatch
 from .record.health import RecordingHealth as RecordingHealth
 from .record.recorder import ArmRecorder as ArmRecorder
 from .record.recorder import RecorderSettings as RecorderSettings
+from .record.rows import configured_payload as configured_payload
 from .record.spill_file import SpillFile as SpillFile
 from .rtde.client import RtdeStream as RtdeStream
 from .rtde.dashboard import robot_name_of as robot_name_of
@@ -12,6 +13,7 @@ from .run.command_client import ArmMotion as ArmMotion
 from .run.command_client import require_ur_rtde as require_ur_rtde
 from .run.payload_check import PayloadCheck as PayloadCheck
 from .run.payload_check import check_payload as check_payload
+from .run.payload_check import require_payload as require_payload
 from .run.payload_check import wrist_motions as wrist_motions
 from .run.payload_setting import ImplausibleLoadError as ImplausibleLoadError
 from .run.payload_setting import check_credit as check_credit

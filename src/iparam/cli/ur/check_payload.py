@@ -10,8 +10,6 @@ import numpy as np
 from tyro.conf import Suppress, arg
 
 import iparam
-from iparam.bridges.ur.record.rows import configured_payload
-from iparam.bridges.ur.run.payload_check import require_payload
 from iparam.cli.console.printing import note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import require_planned_frame
@@ -113,10 +111,10 @@ class CheckPayload(PlayingOptions):
     def _motion(self, recorder: ArmRecorder, robot: Robot, planned: TrajectoryFile | None) -> CheckedMotion:
         """The first motion of the wrist, where the arm stands, that is free."""
         sample = recorder.first_sample()
-        payload = configured_payload(sample.columns, sample.row)
+        payload = iparam.bridges.ur.configured_payload(sample.columns, sample.row)
         if payload is None:
             raise InputError(f"{self.host} does not show its payload, so there is nothing to check")
-        require_payload(payload)
+        iparam.bridges.ur.require_payload(payload)
         gravity = self.given_gravity()
         if planned is not None:
             gravity = iparam.robot.agreed_gravity(gravity, planned.gravity, str(self.plan))
