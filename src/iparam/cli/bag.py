@@ -12,10 +12,11 @@ import iparam
 from iparam.cli.console.printing import AsJson, note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.arm import ArmOptions
-from iparam.cli.options.joint_state import Tip, robot_of
+from iparam.cli.options.joint_state import Tip, note_model, robot_of
 from iparam.cli.options.mounting import MountingOptions, note_unstored
 from iparam.cli.options.recorded_run import RecordedRunOptions
 from iparam.errors import InputError
+from iparam.files.atomic import write_atomically
 from iparam.files.kind import FileKind
 from iparam.robot.catalog import robot_names
 from iparam.rounding import number
@@ -30,7 +31,10 @@ class BagImport(ArmOptions, MountingOptions):
 
     Damaged and unfinished bags are read as far as they go.
 
+    The robot of a recorded /robot_description is written beside it, as .urdf.
+
     Example:
+      iparam bag import mybag --output run.parquet
       iparam bag import mybag --robot ur5e --output run.parquet
       iparam bag import recorded.mcap --robot ur5e --output run.parquet \
           --joint-prefix left_ --wrench-topic /left/wrench \
@@ -42,7 +46,7 @@ class BagImport(ArmOptions, MountingOptions):
     output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]
     """File for the recording: .parquet or .csv. Replaced if it exists."""
     overwrite: Overwrite = False
-    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the bag's, if iparam's)")] = None
+    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the bag's own)")] = None
     """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
     tip: Tip = None
     joint_topic: Annotated[str | None, arg(metavar="TOPIC", help_behavior_hint="(default: the only one)")] = None
@@ -90,18 +94,36 @@ class BagImport(ArmOptions, MountingOptions):
             units=self._units(),
             stamps=self.stamps,
         )
-        if self.robot is None and (self.tip or self.base or self.lock):
-            raise InputError("--tip, --base and --lock are about a robot: add --robot")
-        robot = robot_of(self.robot, self.tip, **self.cut()) if self.robot is not None else None
         gravity = self.given_gravity()
-        recording = iparam.recording.with_gravity(iparam.bridges.bag.read_bag(self.bag, robot, settings), gravity)
-        if robot is not None and robot.name not in robot_names():
+        robot = robot_of(self.robot, self.tip, **self.cut()) if self.robot is not None else None
+        contents = iparam.bridges.bag.open_bag(self.bag)
+        described = None if robot is not None else iparam.bridges.bag.robot_in_bag(contents, self.tip, **self.cut())
+        if described is not None:
+            robot = described.robot
+            note_model(robot)
+        elif robot is None and (self.tip or self.base or self.lock):
+            raise InputError("--tip, --base and --lock are about a robot, and the bag has none: add --robot")
+        recording = iparam.recording.with_gravity(iparam.bridges.bag.read_bag(contents, robot, settings), gravity)
+        if described is not None:
+            recording = self._with_description(recording.with_warnings(described.remark), described.text)
+        elif robot is not None and robot.name not in robot_names():
             recording = replace(recording, robot=str(self.robot))  # the URDF's path: its name would not find it again
         recording.save(self.output)
         note_unstored(recording, self.output)
         for warning in recording.warnings:
             note(warning)
         self._report(recording)
+
+    def _with_description(self, recording: Recording, text: str) -> Recording:
+        """The recording with the bag's own robot, which lies beside it from now on: so that it is found again."""
+        path = self.output.with_suffix(".urdf")
+        if path.exists() and path.read_bytes() != text.encode() and not self.overwrite:
+            raise InputError(
+                f"{path}, where the robot of the bag belongs, holds another: choose another --output, or --overwrite"
+            )
+        write_atomically(path, text)
+        note(f"the robot's description was written to {path}")
+        return replace(recording, robot=str(path))
 
     def _units(self) -> dict[str, str]:
         pairs = [text.partition("=") for text in self.units]

@@ -102,6 +102,23 @@ def load_robot(
     return cut_arm(read_description(source), tip, base, side_branches, lock)
 
 
+def load_description(
+    text: str,
+    called: str,
+    tip: str | None = None,
+    base: str | None = None,
+    lock: Mapping[str, float] | None = None,
+) -> Robot:
+    """The arm that the text of a URDF describes, as a running robot publishes it.
+
+    Args:
+        text: of the URDF.
+        called: what messages call it.
+        tip, base, lock: see `load_robot`.
+    """
+    return cut_arm(read_tree(called, text.encode()), tip, base, "lock", lock)
+
+
 def read_description(source: str | os.PathLike[str]) -> DescriptionTree:
     """The links and joints of a URDF, xacro, MJCF or SDF file; what it is, its root element says.
 

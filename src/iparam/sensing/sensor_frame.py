@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -62,8 +63,19 @@ class SensorFrame:
         return 0.0 if self.pose is None else float(np.linalg.norm(self.pose[:3, 3]))
 
 
+FixedFrames = Mapping[str, tuple[str, FloatArray]]
+"""Frame -> the frame that it is fixed to, and its pose (4, 4) there [m], as tf_static has them."""
+
+
 def sensor_frame(
-    frames: Mapping[str, int], told: str | None, robot: Robot, prefix: str, topic: str, option: str, base: bool
+    frames: Mapping[str, int],
+    told: str | None,
+    robot: Robot,
+    prefix: str,
+    topic: str,
+    option: str,
+    base: bool,
+    fixed: FixedFrames = MappingProxyType({}),
 ) -> SensorFrame:
     """Find where a sensor is.
 
@@ -75,12 +87,15 @@ def sensor_frame(
         topic: for messages.
         option: that sets ``told``, for messages.
         base: whether "base" may be told.
+        fixed: frames beside the robot's own that are known to be fixed to each other, and so to its tool.
     """
     rigid = rigid_frames(robot)
     names = sorted(frames, key=lambda name: -frames[name])
     if told is not None:
         if base and told in (BASE, robot.base_frame):
             return SensorFrame(BASE, None, _against(names, told, topic))
+        if told not in rigid and (placed := _fixed_to_tool(told, rigid, prefix, fixed)) is not None:
+            return SensorFrame(told, placed, _against(names, told, topic))
         if told not in rigid:
             raise UnknownNameError("sensor frame", told, [*rigid, *([BASE] if base else [])])
         return SensorFrame(told, rigid[told], _against(names, told, topic))
@@ -95,6 +110,11 @@ def sensor_frame(
     for name in (stated, stated.removeprefix(prefix)):
         if name in rigid:
             return SensorFrame(name, rigid[name])
+    placed = _fixed_to_tool(stated, rigid, prefix, fixed)
+    if placed is not None:
+        distance, angle = 1e3 * float(np.linalg.norm(placed[:3, 3])), np.degrees(rotation_angle(placed))
+        where = f"{distance:.4g} mm and {angle:.4g} deg from {robot.tool_frame}, by tf_static"
+        return SensorFrame(stated, placed, f"{topic} is in the frame {stated!r}, {where}")
     known = ", ".join(rigid)
     if stated.removeprefix(prefix) in (*FIXED_FRAMES, robot.base_frame):
         raise FileFormatError(
@@ -115,6 +135,23 @@ def sensor_frame(
         f"{topic} is in the frame {stated!r}, which {robot.name} does not have. If it is one of {known}, say which "
         f"with {option}; or give a URDF that has it, with the load behind it, as the robot"
     )
+
+
+def _fixed_to_tool(frame: str, rigid: Mapping[str, FloatArray], prefix: str, fixed: FixedFrames) -> FloatArray | None:
+    """(4, 4) T_tool_frame of a frame that is fixed to one of the arm's behind its last joint; None if it is to none."""
+    poses, waiting = {frame: np.eye(4)}, [frame]  # of each frame that was reached, T_frame_reached
+    while waiting:
+        at = waiting.pop(0)
+        for name in (at, at.removeprefix(prefix)):
+            if name in rigid:
+                return np.asarray(rigid[name] @ inverse_transform(poses[at]))
+        steps = [(parent, inverse_transform(pose)) for child, (parent, pose) in fixed.items() if child == at]
+        steps += [(child, pose) for child, (parent, pose) in fixed.items() if parent == at]
+        for name, pose in steps:
+            if name not in poses:
+                poses[name] = poses[at] @ pose
+                waiting.append(name)
+    return None
 
 
 def rigid_frames(robot: Robot) -> dict[str, FloatArray]:

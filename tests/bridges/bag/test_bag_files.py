@@ -19,7 +19,8 @@ import pytest
 from rosbags.rosbag2 import CompressionMode
 
 import iparam
-from iparam.bridges.bag import mcap_file, open_bag, read_bag
+from iparam.bridges.bag import open_bag, read_bag
+from iparam.bridges.bag.storage import mcap_file
 from iparam.errors import FileFormatError, IparamError
 
 UR = iparam.load_robot("ur5e").joint_names

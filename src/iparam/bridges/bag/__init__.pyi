@@ -1,6 +1,8 @@
 from .bag_files import BagContents as BagContents
 from .bag_files import open_bag as open_bag
 from .reading import read_bag as read_bag
+from .robot_in_bag import RobotInBag as RobotInBag
+from .robot_in_bag import robot_in_bag as robot_in_bag
 from .settings import ImportSettings as ImportSettings
 from .topic_log import Topic as Topic
 from .topic_log import TopicLog as TopicLog

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from iparam.bridges.bag import mcap_file, ros1_file, sqlite_file
 from iparam.bridges.bag.rosbags_backend import ZSTD_MAGIC, load_yaml, unpack_file
+from iparam.bridges.bag.storage import mcap_file, ros1_file, sqlite_file
 from iparam.bridges.bag.topic_log import READABLE_TYPES, TopicLog, TopicLogs
 from iparam.errors import FileFormatError, InputError
 from iparam.files.reading_limit import TooLargeError

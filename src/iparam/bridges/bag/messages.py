@@ -19,7 +19,7 @@ IntArray = NDArray[np.int64]
 _CDR = (b"\0\0", b"\0\1")
 """How a message serialised in plain CDR begins: big or little endian."""
 
-_LARGEST_MESSAGE = 1 << 20  # unpacked; those of an arm have some hundred bytes
+_LARGEST_MESSAGE = 1 << 24  # unpacked; those of an arm have some hundred bytes, its description up to megabytes
 _MISSING = -1.0
 """First entry of a covariance in an IMU's message that says: this quantity is not measured."""
 
@@ -131,18 +131,7 @@ class _Heads:
 
     def messages(self) -> Iterator[Any]:
         """The messages that can be read."""
-        ros1, kind = self._log.topic.encoding == "ros1", self._log.topic.type
-        deserialize = ros1_typestore().deserialize_ros1 if ros1 else typestore().deserialize_cdr
-        for time, payload in zip(self._log.times, self._log.payloads, strict=True):
-            data = payload
-            if data.startswith(ZSTD_MAGIC):  # a bag can be compressed message by message
-                data = decompress(data, "zstd", _LARGEST_MESSAGE) or b""
-            if not ros1 and data[:2] not in _CDR:
-                continue
-            try:
-                message = deserialize(data, kind)
-            except Exception:  # whatever damaged bytes lead to; the message is counted
-                continue
+        for time, message in _timed_messages(self._log):
             head = message.header
             self._stamps.append(head.stamp.sec * 1_000_000_000 + head.stamp.nanosec)
             self._times.append(time)
@@ -158,6 +147,29 @@ class _Heads:
                 f"{self._log.topic.type}"
             )
         return stamps, times, self._frames, self._log.count - stamps.size
+
+
+def readable_messages(log: TopicLog) -> Iterator[Any]:
+    """The messages of any topic that can be read, without a header or with one."""
+    check_definition(log)
+    for _, message in _timed_messages(log):
+        yield message
+
+
+def _timed_messages(log: TopicLog) -> Iterator[tuple[int, Any]]:
+    ros1, kind = log.topic.encoding == "ros1", log.topic.type
+    deserialize = ros1_typestore().deserialize_ros1 if ros1 else typestore().deserialize_cdr
+    for time, payload in zip(log.times, log.payloads, strict=True):
+        data = payload
+        if data.startswith(ZSTD_MAGIC):  # a bag can be compressed message by message
+            data = decompress(data, "zstd", _LARGEST_MESSAGE) or b""
+        if not ros1 and data[:2] not in _CDR:
+            continue
+        try:
+            message = deserialize(data, kind)
+        except Exception:  # whatever damaged bytes lead to; the message is counted
+            continue
+        yield time, message
 
 
 def check_definition(log: TopicLog) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from iparam.bridges.bag.messages import (
     decode_joints,
     decode_wrenches,
 )
+from iparam.bridges.bag.robot_in_bag import fixed_frames, robot_in_bag
 from iparam.bridges.bag.settings import ImportSettings, choose_topic
 from iparam.bridges.bag.signals import CollectedSignals, Ordered, choose_clock, order
 from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH, TopicLog
@@ -35,7 +37,7 @@ from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
 from iparam.robot.same_arm import check_same_arm
 from iparam.sensing.force_torque import wrist_range_warnings
-from iparam.sensing.sensor_frame import BASE, SensorFrame, sensor_frame
+from iparam.sensing.sensor_frame import BASE, FixedFrames, SensorFrame, sensor_frame
 from iparam.sensing.wrench_source import BaseFrameWrench, SensorWrench
 
 NOTHING = "none"
@@ -43,7 +45,7 @@ NOTHING = "none"
 
 
 def read_bag(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | BagContents,
     robot: Robot | str | None = None,
     settings: ImportSettings | None = None,
 ) -> Recording:
@@ -53,12 +55,12 @@ def read_bag(
     ``metadata["bag"]`` what was taken from which topic. Time zero is the first sample.
 
     Args:
-        path: of the bag: a folder, or a single .mcap, .db3 or .bag file.
-        robot: the arm or its name; None takes the name in a bag that iparam wrote.
+        path: of the bag: a folder, or a single .mcap, .db3 or .bag file; or what `open_bag` read of it.
+        robot: the arm or its name; None takes the name in a bag that iparam wrote, or the arm of its robot_description.
         settings: how to read it.
     """
     chosen = settings if settings is not None else ImportSettings()
-    contents = open_bag(path)
+    contents = path if isinstance(path, BagContents) else open_bag(path)
     arm, name, remarks = _robot(robot, contents)
     return _Import(contents, arm, name, chosen).run().with_warnings(*remarks)
 
@@ -69,9 +71,15 @@ def _robot(robot: Robot | str | None, contents: BagContents) -> tuple[Robot, str
     if robot is not None:
         arm, name = (robot, robot.name) if isinstance(robot, Robot) else (load_robot(robot), robot)
         return arm, name, check_same_arm(stated, arm, "" if isinstance(robot, Robot) else robot, contents.source)
-    if stated.lower() not in robot_names():  # a path that a file names is not followed
-        raise InputError(f"{contents.source} does not say which robot it belongs to: name the robot")
-    return catalog_robot(stated), stated, []
+    if stated.lower() in robot_names():  # a path that a file names is not followed
+        return catalog_robot(stated), stated, []
+    described = robot_in_bag(contents)
+    if described is None:
+        raise InputError(
+            f"{contents.source} does not say which robot it belongs to, and no robot_description was recorded in it: "
+            "name the robot"
+        )
+    return described.robot, described.robot.name, [described.remark]
 
 
 @dataclass(eq=False)
@@ -84,6 +92,11 @@ class _Import:
     joints: JointOrder = field(default_factory=lambda: JointOrder(()))
     prefix: str = ""  # before the arm's names in the bag
     passed_over: int = 0  # joint states that are not the arm's
+
+    @cached_property
+    def fixed(self) -> FixedFrames:
+        """Frames beside the robot's own."""
+        return fixed_frames(self.contents)
 
     def run(self) -> Recording:
         self.taken.notes += self.contents.notes
@@ -176,7 +189,14 @@ class _Import:
     def _wrench(self, log: TopicLog, samples: VectorSamples, placed: Ordered) -> SensorFrame:
         topic, units = log.topic.name, self.settings.units
         frame = sensor_frame(
-            samples.frames, self.settings.wrench_frame, self.robot, self.prefix, topic, "--wrench-frame", base=True
+            samples.frames,
+            self.settings.wrench_frame,
+            self.robot,
+            self.prefix,
+            topic,
+            "--wrench-frame",
+            True,
+            self.fixed,
         )
         if frame.remark:
             self.taken.notes.append(frame.remark)
@@ -194,7 +214,14 @@ class _Import:
         topic, units = log.topic.name, self.settings.units
         try:
             frame = sensor_frame(
-                samples.frames, self.settings.imu_frame, self.robot, self.prefix, topic, "--imu-frame", base=False
+                samples.frames,
+                self.settings.imu_frame,
+                self.robot,
+                self.prefix,
+                topic,
+                "--imu-frame",
+                False,
+                self.fixed,
             )
         except FileFormatError as error:
             if self.settings.imu_topic is not None:

@@ -38,9 +38,11 @@ def typestore() -> Any:
 def ros1_typestore() -> Any:
     """The same for ROS 1's standard message types."""
     typestore()
-    from rosbags.typesys import Stores, get_typestore
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-    return get_typestore(Stores.ROS1_NOETIC)
+    store = get_typestore(Stores.ROS1_NOETIC)
+    store.register(get_types_from_msg("geometry_msgs/TransformStamped[] transforms", "tf2_msgs/msg/TFMessage"))
+    return store
 
 
 def definition_fields(text: str, type_name: str) -> Mapping[str, Any]:

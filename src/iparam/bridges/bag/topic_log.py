@@ -16,8 +16,14 @@ JOINT_STATE = "sensor_msgs/msg/JointState"
 WRENCH = "geometry_msgs/msg/WrenchStamped"
 IMU = "sensor_msgs/msg/Imu"
 
-READABLE_TYPES = (JOINT_STATE, WRENCH, IMU)
-"""The message types that a recording can be made of."""
+DESCRIPTION = "std_msgs/msg/String"
+TRANSFORMS = "tf2_msgs/msg/TFMessage"
+
+READABLE_TYPES = (JOINT_STATE, WRENCH, IMU, DESCRIPTION, TRANSFORMS)
+"""The message types that a recording, and what there is to know of its robot, can be made of."""
+
+_ONLY = {DESCRIPTION: "robot_description", TRANSFORMS: "tf_static"}
+"""Of these types only topics whose name ends so are kept: others have them for anything, and by the thousands."""
 
 LATEST = 2**63 - 1
 """The latest time of recording that can be [ns]: ROS counts in 64 bits with a sign."""
@@ -112,6 +118,8 @@ class TopicLogs:
 
     def keeps(self, topic: Topic) -> bool:
         """Whether the messages of a topic are kept."""
+        if topic.type in _ONLY and topic.name.rpartition("/")[2] != _ONLY[topic.type]:
+            return False
         return topic.type in self._kept
 
     def open(self, topic: Topic) -> TopicLog:

@@ -11,8 +11,8 @@ import struct
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from iparam.bridges.bag.mcap_file import LARGEST_CHUNK, LARGEST_MESSAGE, MOST_PACKED
 from iparam.bridges.bag.rosbags_backend import decompress
+from iparam.bridges.bag.storage.mcap_file import LARGEST_CHUNK, LARGEST_MESSAGE, MOST_PACKED
 from iparam.bridges.bag.topic_log import Topic, TopicLog, TopicLogs, damage_notes, standard_type
 from iparam.errors import FileFormatError
 from iparam.files.reading_limit import check_size

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iparam.bridges.bag.sqlite_file import ends_inside_page, rows_of_pages
+from iparam.bridges.bag.storage.sqlite_file import ends_inside_page, rows_of_pages
 
 INTEGERS = [
     0,

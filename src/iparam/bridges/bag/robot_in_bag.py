@@ -1,0 +1,103 @@
+"""What a bag says of its robot: the description that was published, and the frames that are fixed to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iparam.arrays import FloatArray
+from iparam.bridges.bag.bag_files import BagContents
+from iparam.bridges.bag.messages import readable_messages
+from iparam.bridges.bag.topic_log import DESCRIPTION, TRANSFORMS, TopicLog
+from iparam.errors import FileFormatError, InputError, IparamError
+from iparam.robot.loading import load_description
+from iparam.robot.model import Robot
+from iparam.spatial.transforms import rotation_from_quaternion, transform_from
+
+_UNIT = 1e-3  # by which a quaternion's length may differ from 1
+
+
+@dataclass(frozen=True, eq=False)
+class RobotInBag:
+    """The arm of a bag's robot_description.
+
+    Attributes:
+        robot: it.
+        text: of the description.
+        topic: that had it.
+        remark: a sentence that says so.
+    """
+
+    robot: Robot
+    text: str
+    topic: str
+    remark: str
+
+
+def robot_in_bag(
+    contents: BagContents, tip: str | None = None, base: str | None = None, lock: Mapping[str, float] | None = None
+) -> RobotInBag | None:
+    """The arm that a bag describes; None if it describes none.
+
+    Args:
+        contents: of the bag.
+        tip, base, lock: which arm of the description, see `iparam.load_robot`.
+
+    Raises:
+        InputError: there are two different descriptions.
+        FileFormatError: the description is none of an arm.
+    """
+    found: dict[str, str] = {}  # text -> topic
+    for log in contents.logs:
+        if log.topic.type == DESCRIPTION and log.kept:
+            for message in readable_messages(log):
+                if message.data.strip():
+                    found.setdefault(message.data, log.topic.name)
+    if not found:
+        return None
+    if len(found) > 1:
+        topics = ", ".join(dict.fromkeys(found.values()))
+        raise InputError(
+            f"{contents.source} has {len(found)} different robot descriptions ({topics}): name the robot of its arm"
+        )
+    text, topic = next(iter(found.items()))
+    try:
+        robot = load_description(text, f"{topic} of {contents.source}", tip, base, lock)
+    except IparamError as error:
+        raise FileFormatError(f"{error}. Or name the robot") from None
+    remark = f"the robot is that of {topic}: {robot.name}, {robot.num_joints} joints, tool frame {robot.tool_frame}"
+    return RobotInBag(robot, text, topic, remark)
+
+
+def fixed_frames(contents: BagContents) -> dict[str, tuple[str, FloatArray]]:
+    """Frame -> the frame that it is fixed to, and its pose (4, 4) there [m], by the bag's tf_static.
+
+    A frame that is stated anew is where it was stated last; what is no pose does not count.
+    """
+    found: dict[str, tuple[str, FloatArray]] = {}
+    for log in contents.logs:
+        if log.topic.type == TRANSFORMS and log.kept:
+            found.update(_transforms(log))
+    return found
+
+
+def _transforms(log: TopicLog) -> dict[str, tuple[str, FloatArray]]:
+    found: dict[str, tuple[str, FloatArray]] = {}
+    for message in readable_messages(log):
+        for each in message.transforms:
+            pose = _pose(each.transform)
+            if pose is not None:
+                found[each.child_frame_id.lstrip("/")] = each.header.frame_id.lstrip("/"), pose
+    return found
+
+
+def _pose(transform: Any) -> FloatArray | None:
+    place, turn = transform.translation, transform.rotation
+    numbers = np.array([place.x, place.y, place.z, turn.w, turn.x, turn.y, turn.z], dtype=np.float64)
+    if not np.isfinite(numbers).all() or abs(float(np.linalg.norm(numbers[3:])) - 1.0) > _UNIT:
+        return None
+    turned = rotation_from_quaternion(numbers[3:] / np.linalg.norm(numbers[3:]))
+    return np.asarray(transform_from(turned, numbers[:3]))
