@@ -49,7 +49,7 @@ from iparam.simulation import SensorRates
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 ROUNDS = 3
 OF_WORKERS = {"OPENBLAS_NUM_THREADS": "1", "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "false"}
-"""The environment of a Dask worker, as docs/platforms/at-scale.md has it: Dask's profiler keeps call stacks of 1,000 s."""
+"""The environment of a Dask worker, see docs/platforms/at-scale.md: Dask's profiler keeps call stacks of 1,000 s."""
 
 
 def nothing(number: int) -> int:

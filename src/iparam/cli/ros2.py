@@ -1,4 +1,4 @@
-"""`iparam ros2 ...`: the nodes, without a ROS 2 workspace. Topics, parameters and services are in docs/platforms/ros2.md."""
+"""`iparam ros2 ...`: the nodes, without a ROS 2 workspace. Topics, parameters and services: docs/platforms/ros2.md."""
 
 from __future__ import annotations
 

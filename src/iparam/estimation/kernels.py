@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from iparam.robot.kernels.compilation import allocating, compiled, part
-from iparam.robot.kernels.workspace import empty
+from iparam.robot.kernels.workspace import empty, zeros
 
 SWEEPS = 30  # of Jacobi rotations; two or three are enough
 ORTHOGONAL = 1e-15  # cosine of two columns that counts as 0
@@ -89,9 +89,9 @@ def least_squares_solution(r, out):
     return back_substitute(r, p, r[:, p], out)
 
 
-@compiled
-def is_determined(r):
-    """Whether a triangular factor r (p + 1, p + 1), y last, determines its p unknowns."""
+@part
+def determines(r):
+    """See `is_determined`."""
     for j in range(r.shape[0] - 1):
         square = 0.0
         for i in range(j + 1):
@@ -99,6 +99,12 @@ def is_determined(r):
         if not r[j, j] * r[j, j] > DETERMINED * DETERMINED * square:  # NaN fails too
             return False
     return True
+
+
+@compiled
+def is_determined(r):
+    """Whether a triangular factor r (p + 1, p + 1), y last, determines its p unknowns."""
+    return determines(r)
 
 
 @compiled
@@ -141,7 +147,11 @@ def append_rows(values, vectors, rows, work):
         work[i, i] = values[i]
     fold_rows(work, turned, 1.0)
     # Rows of these hold what the formulas call columns, so that the rotations run along memory.
-    w, v = work.T.copy(), vectors.T.copy()
+    w, v = np.empty((p, p)), np.empty((p, p))
+    for i in range(p):
+        for j in range(p):
+            w[i, j] = work[j, i]
+            v[i, j] = vectors[j, i]
     rotate_to_orthogonal(w, v)
     norms = np.empty(p)
     for i in range(p):
@@ -218,11 +228,10 @@ def orthonormalise(v):
             v[k, j] *= total
 
 
-@allocating
-def triangle_of_svd(values, vectors, out):
-    """Write out (p, p), the triangular factor of diag(values) vectors'."""
+@part
+def write_triangle(values, vectors, rows, out):
+    """Write out (p, p), the triangular factor of diag(values) vectors'. Rows (p, p) change."""
     p = values.shape[0]
-    rows = np.empty((p, p))
     for i in range(p):
         for j in range(p):
             rows[i, j] = values[i] * vectors[j, i]
@@ -230,18 +239,15 @@ def triangle_of_svd(values, vectors, out):
     fold_rows(out, rows, 1.0)
 
 
-@allocating
-def total_least_squares_solution(r, exact, noise, out):
-    """Solve the total least-squares problem of the triangle r (p + 1, p + 1), whose last column is y.
+@compiled
+def triangle_of_svd(values, vectors, rows, out):
+    """See `write_triangle`."""
+    write_triangle(values, vectors, rows, out)
 
-    The first ``exact`` columns have no errors; ``noise`` (m, m) with m = p + 1 - exact is the Gram matrix of the errors
-    of the others, y's included. Of the trailing block T the direction v with the least v'T'T v / v'noise v is sought:
-    x = T v is the dominant eigenvector of T^-T noise T^-1, found by power iteration, whose eigenvalues lie far apart
-    wherever the data determine anything.
 
-    Returns:
-        The least ratio, v'T'T v / v'noise v; negative if there is no solution.
-    """
+@part
+def solve_triangle(r, exact, noise, out):
+    """See `solve_total`, of whose problem r is the triangle."""
     size = r.shape[0]
     m = size - exact
     largest = 0.0
@@ -249,11 +255,14 @@ def total_least_squares_solution(r, exact, noise, out):
         largest = max(largest, abs(r[i, i]))
     if largest == 0.0:
         return -1.0
-    t = r[exact:, exact:].copy()
+    t = empty((m, m))
+    for i in range(m):
+        for j in range(m):
+            t[i, j] = r[exact + i, exact + j]
     for i in range(m):  # exact data leave the last pivot at 0: any tiny number in its place gives the same direction
         if abs(t[i, i]) < 1e-15 * largest:
             t[i, i] = 1e-15 * largest
-    x, v, pulled = np.zeros(m), np.zeros(m), np.zeros(m)
+    x, v, pulled = zeros(m), zeros(m), zeros(m)
     x[m - 1] = 1.0
     ratio = -1.0
     for step in range(500):
@@ -303,16 +312,33 @@ def total_least_squares_solution(r, exact, noise, out):
 
 
 @compiled
-def solve_total_svd(values, vectors, exact, noise, triangle, out):
-    """`total_least_squares_solution` of diag(values) vectors', whose ``triangle`` is written, too.
+def solve_total(values, vectors, rows, exact, noise, r, out):
+    """Solve the total least-squares problem of the triangle r (p + 1, p + 1), whose last column is y.
+
+    One kernel for both that need it, batch and recursive: a second one would be compiled for some half a second.
+
+    Args:
+        values: (p + 1,) singular values and
+        vectors: (p + 1, p + 1) right singular vectors from which r is written before; or (0,): r is given.
+        rows: (p + 1, p + 1) that change, if it is written.
+        exact: how many of the first columns have no errors.
+        noise: (m, m) with m = p + 1 - exact, the Gram matrix of the errors of the others, y's included.
+        r: the triangle.
+        out: (p,) output, the solution.
+
+    Of the trailing block T the direction v with the least v'T'T v / v'noise v is sought: x = T v is the dominant
+    eigenvector of T^-T noise T^-1, found by power iteration, whose eigenvalues lie far apart wherever the data
+    determine anything.
 
     Returns:
-        The least ratio; negative if the samples do not determine a solution.
+        The least ratio, v'T'T v / v'noise v; negative if there is no solution, or if r was written and the samples do
+        not determine one.
     """
-    triangle_of_svd(values, vectors, triangle)
-    if not is_determined(triangle):
-        return -1.0
-    ratio = total_least_squares_solution(triangle, exact, noise, out)
+    if values.shape[0] > 0:
+        write_triangle(values, vectors, rows, r)
+        if not determines(r):
+            return -1.0
+    ratio = solve_triangle(r, exact, noise, out)
     for i in range(out.shape[0]):
         if not np.isfinite(out[i]):
             return -1.0

@@ -16,7 +16,6 @@ from iparam.estimation.estimators.recursive import RecursiveState, prior_rows
 from iparam.estimation.estimators.total_least_squares import (
     Errors,
     error_gram,
-    solve_total,
     total_covariance,
     total_weights,
 )
@@ -37,12 +36,14 @@ class IncrementalSVD:
         values: (p,) singular values, descending.
         vectors: (p, p) right singular vectors, columns.
         num_rows: how many rows there were.
+        work: (p, p) numbers that mean nothing between two calls.
     """
 
     num_columns: int
     values: FloatArray = field(init=False)
     vectors: FloatArray = field(init=False)
     num_rows: int = 0
+    work: FloatArray = field(init=False, repr=False)
     _updates: int = 0
 
     def __post_init__(self) -> None:
@@ -50,7 +51,7 @@ class IncrementalSVD:
             raise InputError(f"num_columns must be at least 1, got {self.num_columns}")
         self.values = np.zeros(self.num_columns)
         self.vectors = np.eye(self.num_columns)
-        self._work = np.zeros((self.num_columns, self.num_columns))
+        self.work = np.zeros((self.num_columns, self.num_columns))
 
     def append(self, rows: ArrayLike) -> None:
         """Add rows (b, p), in any number."""
@@ -59,7 +60,7 @@ class IncrementalSVD:
 
     def append_unchecked(self, rows: FloatArray) -> None:
         """`append` for a float64 array (b, p) that may be overwritten: no checks, no copies."""
-        kernels.append_rows(self.values, self.vectors, rows, self._work)
+        kernels.append_rows(self.values, self.vectors, rows, self.work)
         self.num_rows += len(rows)
         self._updates += 1
         if self._updates % REPAIR_EVERY == 0:
@@ -68,7 +69,7 @@ class IncrementalSVD:
     def triangle(self) -> FloatArray:
         """(p, p) the triangular factor of the matrix, columns in the order given."""
         out = np.empty((self.num_columns, self.num_columns))
-        kernels.triangle_of_svd(self.values, self.vectors, out)
+        kernels.triangle_of_svd(self.values, self.vectors, self.work, out)
         return out
 
 
@@ -111,6 +112,14 @@ class RecursiveTotalLeastSquaresState(RecursiveState):
 
     def update(self, A_k: FloatArray, y_k: FloatArray) -> None:
         """See `RecursiveState`."""
+        self.take(A_k, y_k)
+        svd = self.svd
+        self._ratio = kernels.solve_total(
+            svd.values, svd.vectors, svd.work, self._exact, self._noise, self._triangle, self._solution
+        )
+
+    def take(self, A_k: FloatArray, y_k: FloatArray) -> None:
+        """`update` without a new solution, where nobody looks at it before the next sample."""
         if A_k.ndim == 2:
             rows = self._rows
             kernels.whitened_rows(self._whiten, A_k, y_k, self._exact, rows)
@@ -123,9 +132,11 @@ class RecursiveTotalLeastSquaresState(RecursiveState):
             rows = block.reshape(-1, self.svd.num_columns)
             self.samples += len(A_k)
         self.svd.append_unchecked(rows)
-        self._ratio = kernels.solve_total_svd(
-            self.svd.values, self.svd.vectors, self._exact, self._noise, self._triangle, self._solution
-        )
+
+    @property
+    def ratio(self) -> float:
+        """The least ratio of squares at the last `update`, see `kernels.solve_total`."""
+        return self._ratio
 
     @property
     def solution(self) -> FloatArray | None:
@@ -170,9 +181,9 @@ class RecursiveTotalLeastSquares(Estimator):
         weights = constant_weights(total_weights(problem).sensor)
         noise = error_gram(problem, weights, self.errors)
         state = self.start(noise, weights.whiten, problem.bias)
-        for A_k, y_k in zip(problem.A, problem.y, strict=True):
-            state.update(A_k, y_k)
+        for A_k, y_k in zip(problem.A[:-1], problem.y[:-1], strict=True):
+            state.take(A_k, y_k)
+        state.update(problem.A[-1], problem.y[-1])
         parameters = state.parameters
-        ratio = solve_total(state.svd.triangle(), noise, 6 * problem.bias)[1]
-        covariance, inflation = total_covariance(problem, weights, parameters, ratio * noise[:-1, :-1])
+        covariance, inflation = total_covariance(problem, weights, parameters, state.ratio * noise[:-1, :-1])
         return assemble_estimate("rtls", problem, parameters, covariance, inflation=inflation)

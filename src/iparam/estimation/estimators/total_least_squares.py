@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from iparam.arrays import FloatArray
+from iparam.arrays import FloatArray, kernel_input
 from iparam.errors import UnknownNameError
 from iparam.estimation import kernels
 from iparam.estimation.errors import IdentificationError
@@ -76,9 +76,9 @@ def wrench_error(problem: PayloadProblem, weights: NoiseWeights) -> float:
 
 def solve_total(factor: FloatArray, noise: FloatArray, exact: int) -> tuple[FloatArray, float]:
     """Solution (p,), phi first, and the least ratio of squares, of a factor with the ``exact`` bias columns first."""
-    solution = np.empty(len(factor) - 1)
-    ratio = kernels.total_least_squares_solution(np.ascontiguousarray(factor), exact, noise, solution)
-    if ratio < 0.0 or not np.isfinite(solution).all():
+    solution, none, square = np.empty(len(factor) - 1), np.empty(0), np.empty((0, 0))
+    ratio = kernels.solve_total(none, square, square, exact, noise, kernel_input(factor), solution)
+    if ratio < 0.0:
         raise IdentificationError("total least squares has no solution here: the wrench does not depend on the motion")
     return np.roll(solution, -exact), float(ratio)
 

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from iparam.regressor.kernels.body import motion_slopes, point_acceleration, products, write_regressor
 from iparam.regressor.kernels.wrench import tool_twist_derivatives, wrench_regressor_derivatives
-from iparam.robot.kernels.compilation import allocating, part
+from iparam.robot.kernels.compilation import compiled, part
 from iparam.robot.kernels.steps import cross, read_vector
+from iparam.robot.kernels.workspace import empty
 
 
-@allocating
+@compiled
 def gram_products(origins, prismatic, tool, gravity, row_weights, q, dq, ddq, gram, change):
     """W (10, 10), and what each sample's q, dq and ddq change in it: (N, 3, n, 10, 10)."""
     count, n = q.shape
-    matrix, by_q = np.empty((1, 6, 10)), np.empty((1, n, 6, 10))
-    by_dq, by_ddq = np.empty((1, n, 6, 10)), np.empty((1, n, 6, 10))
-    gram[:] = 0.0
+    matrix, by_q = empty((1, 6, 10)), empty((1, n, 6, 10))
+    by_dq, by_ddq = empty((1, n, 6, 10)), empty((1, n, 6, 10))
+    one_q, one_dq, one_ddq = empty((1, n)), empty((1, n)), empty((1, n))
+    for c in range(10):
+        for d in range(10):
+            gram[c, d] = 0.0
     for k in range(count):
-        one = slice(k, k + 1)
+        for i in range(n):  # slices of q take longer to compile
+            one_q[0, i], one_dq[0, i], one_ddq[0, i] = q[k, i], dq[k, i], ddq[k, i]
         wrench_regressor_derivatives(
-            origins, prismatic, tool, gravity, q[one], dq[one], ddq[one], matrix, by_q, by_dq, by_ddq
+            origins, prismatic, tool, gravity, one_q, one_dq, one_ddq, matrix, by_q, by_dq, by_ddq
         )
         for r in range(6):
             for c in range(10):
@@ -95,7 +98,7 @@ def symmetrize(matrix):
             matrix[i, j], matrix[j, i] = mean, mean
 
 
-@allocating
+@compiled
 def weighted_curvature(origins, prismatic, tool, gravity, row_weights, weights, q, dq, ddq, step, gradient, hessian):
     """Gradient (N, 3 n) and Hessian (N, 3 n, 3 n) by [q, dq, ddq] of <weights, A_k^T S A_k> for every sample.
 
@@ -103,10 +106,10 @@ def weighted_curvature(origins, prismatic, tool, gravity, row_weights, weights, 
     """
     count, n = q.shape
     size = 3 * n
-    state = np.empty((3, 1, n))
-    ahead = np.empty(size)
-    twist, accel, columns = np.empty((1, 6)), np.empty((1, 6)), np.empty((1, 4, n, 6))
-    matrix, work = np.empty((1, 6, 10)), np.empty((6, 10))
+    state = empty((3, 1, n))
+    ahead = empty(size)
+    twist, accel, columns = empty((1, 6)), empty((1, 6)), empty((1, 4, n, 6))
+    matrix, work = empty((1, 6, 10)), empty((6, 10))
     for k in range(count):
         for i in range(n):
             state[0, 0, i], state[1, 0, i], state[2, 0, i] = q[k, i], dq[k, i], ddq[k, i]

@@ -113,12 +113,12 @@ def wrench_regressor_derivatives(origins, prismatic, tool, gravity, q, dq, ddq, 
     """Wrench regressor (N, 6, 10) and its derivatives (N, n, 6, 10) by each joint's q, dq and ddq."""
     n = q.shape[1]
     twist, accel, columns = empty((1, 6)), empty((1, 6)), empty((1, 4, n, 6))
+    one_q, one_dq, one_ddq = empty((1, n)), empty((1, n)), empty((1, n))
     zero = (0.0, 0.0, 0.0)
     for k in range(q.shape[0]):
-        sample = slice(k, k + 1)
-        tool_twist_derivatives(
-            origins, prismatic, tool, gravity, q[sample], dq[sample], ddq[sample], twist, accel, columns
-        )
+        for i in range(n):  # slices of q take longer to compile
+            one_q[0, i], one_dq[0, i], one_ddq[0, i] = q[k, i], dq[k, i], ddq[k, i]
+        tool_twist_derivatives(origins, prismatic, tool, gravity, one_q, one_dq, one_ddq, twist, accel, columns)
         w, v, l = read_vector(twist, 0, 0), read_vector(twist, 0, 3), read_vector(accel, 0, 0)
         write_regressor(out, k, products(w, w), l, point_acceleration(w, v, read_vector(accel, 0, 3)))
         for i in range(n):

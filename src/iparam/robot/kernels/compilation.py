@@ -31,6 +31,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Listener, install_listener
 
 from iparam.robot.kernels.notice import say_compiling
+from iparam.robot.kernels.operator_types import remembered_types
 
 if sys.platform != "win32":
     import fcntl
@@ -60,7 +61,7 @@ def compiled(function: Any, **options: Any) -> Any:
 
     def compile_alone(signature: Any) -> Any:
         announced = install_listener("numba:compile", _Announcer(kept))
-        with alone(kernel.stats.cache_path, name), _no_garbage_collection(), announced:
+        with alone(kernel.stats.cache_path, name), _no_garbage_collection(), remembered_types(), announced:
             return load_or_compile(signature)
 
     kernel.compile = compile_alone
