@@ -10,11 +10,16 @@ READY_DEV := $(VENV)/.installed-dev
 READY_NEWTON := $(VENV)-newton/.installed
 ISAAC_PYTHON ?= python3.12
 READY_ISAAC := $(VENV)-isaac/.installed
+# A linear algebra library that starts threads of its own would only make all of them wait; and without bytecode on disk,
+# each of the hundreds of processes that the tests start would compile the package's modules again. Three processes on two
+# cores, because one of them has the simulated arms and nodes, and waits half of the time; which tests go to which process
+# is in tests/conftest.py.
+PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 INPUTS := $(VENV)/pyvenv.cfg pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test docs test-newton test-isaac release fuzz lint format bench lock clean clean-cache
+.PHONY: help demo test test-all docs test-newton test-isaac release fuzz lint format bench lock clean clean-cache
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -24,12 +29,11 @@ help:  ## this list
 demo: $(READY_RUN)  ## install what a user needs, run iparam demo
 	$(BIN)/iparam demo
 
-test: lint  ## lint, types, import layers, then all tests
-	@# A linear algebra library that starts threads of its own would only make all of them wait; and without bytecode
-	@# on disk, each of the hundreds of processes that the tests start would compile the package's modules again. Three
-	@# processes on two cores, because one of them has the simulated arms and nodes, and waits half of the time; which
-	@# tests go to which process is in tests/conftest.py.
-	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+test: lint  ## lint, types, import layers, then the tests of every module and law: minutes
+	$(PYTEST) -n $(JOBS) --dist loadfile --quick
+
+test-all: lint  ## the same with studies by repetition, further arms and logs, every page in a browser: what CI runs
+	$(PYTEST) -n $(JOBS) --dist loadfile
 
 docs: $(READY_DEV)  ## the site in build/docs: runs every example; a warning or a dead link is an error
 	MPLBACKEND=agg OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs

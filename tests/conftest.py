@@ -7,6 +7,7 @@ import importlib.util
 import math
 import os
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -73,16 +74,47 @@ REAL_TIME = (
 """Under tests/: where processes, sockets and browsers keep pace with the wall clock of a machine that others use."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The slow ones first: a process that began one at the end would go on alone while the others have nothing left.
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="leave out what is marked as thorough (make test)")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What keeps one process busy for long comes first: begun at the end, it would go on alone.
 
     In real time a second chance, which the summary lists as RERUN: a machine that stands still for a minute is not a
     fault of the code, and what fails twice is.
     """
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    items.sort(key=lambda item: _group(_path(item)) is None)
     for item in items:
-        if item.path.relative_to(REPOSITORY / "tests").as_posix().startswith(REAL_TIME):
+        if _path(item).removeprefix("tests/").startswith(REAL_TIME):
             item.add_marker(pytest.mark.flaky(reruns=1))
+    if config.getoption("--quick"):
+        thorough = _thorough(items)
+        config.hook.pytest_deselected(items=[item for item in items if item in thorough])
+        items[:] = [item for item in items if item not in thorough]
+
+
+def _path(item: pytest.Item) -> str:
+    """Of its file, from the repository."""
+    return item.path.relative_to(REPOSITORY).as_posix()
+
+
+def _group(path: str) -> str | None:
+    """The first path of those in `TOGETHER` that it is of."""
+    return next((paths[0] for paths in TOGETHER if path.startswith(paths)), None)
+
+
+def _thorough(items: list[pytest.Item]) -> set[pytest.Item]:
+    """What needs a browser, and what is marked: all of it, or all but the first ``keep`` cases."""
+    found, kept = set(), Counter[str]()
+    for item in items:
+        marker = item.get_closest_marker("thorough")
+        name = f"{_path(item)}::{getattr(item, 'originalname', item.name)}"
+        if marker is not None and kept[name] < marker.kwargs.get("keep", 0):
+            kept[name] += 1
+        elif marker is not None or {"chromium", "opened_chromium"} & set(getattr(item, "fixturenames", ())):
+            found.add(item)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +163,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class FolderScheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            return next((paths[0] for paths in TOGETHER if file.startswith(paths)), file)
+            return _group(file) or file
 
     if config.getvalue("dist") != "loadfile":
         return None

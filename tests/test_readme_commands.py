@@ -102,6 +102,7 @@ def sample_files(tmp_path: Path) -> None:
         shutil.copy(ROOT / "tests" / "data" / f"sample_{name}", tmp_path / name)
 
 
+@pytest.mark.thorough(keep=sum(block.path == README for block in CONSOLE))
 @pytest.mark.parametrize("block", CONSOLE, ids=str)
 def test_commands_run(
     block: Block,
@@ -146,6 +147,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, command: str) -> Iterator[P
         yield path
 
 
+@pytest.mark.thorough(keep=sum(block.path == README for block in PYTHON))
 @pytest.mark.parametrize("block", PYTHON, ids=str)
 def test_python_blocks_run(block: Block, tmp_path: Path) -> None:
     script = tmp_path / "block.py"

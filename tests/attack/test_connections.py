@@ -17,7 +17,7 @@ Attack = Callable[[Iterable[Callable[[Path], Case]]], None]
 @pytest.mark.parametrize(
     ("target", "runs"),
     [
-        pytest.param("ur_record", 40, marks=pytest.mark.slow),
+        ("ur_record", 40),
         ("ur_set_payload", 3),
         ("twin_clients", 3),
         ("planner", 1),

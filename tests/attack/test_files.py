@@ -74,6 +74,7 @@ def _spoiled(line: Line, slot: Slot, samples: Path, name: str, put: Put, folder:
     return spoiled(line, slot, samples, folder, name, put)
 
 
+@pytest.mark.thorough(keep=8)
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_a_format_with_random_changes(sample: str, pool: WarmPool, attack: Attack) -> None:
     if SAMPLES[sample] == "parameters":

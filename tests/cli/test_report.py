@@ -194,6 +194,7 @@ def test_the_demo_does_the_whole_job(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["verify", str(folder / "result.json"), str(folder / "run.parquet"), "--accept-same-motion"]) == 0
 
 
+@pytest.mark.thorough
 def test_demo_json_without_a_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

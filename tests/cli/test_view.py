@@ -125,6 +125,7 @@ def test_a_page_is_served_until_ctrl_c(folder: Path, given: str) -> None:
     served_until_ctrl_c(folder, *given.split())
 
 
+@pytest.mark.thorough
 def test_a_ur_arm_is_followed_until_ctrl_c(folder: Path) -> None:
     address = f"127.{os.getpid() // 250 % 250 + 1}.{os.getpid() % 250 + 1}.199"
     load = iparam.simulation.Payload.box(mass=2.0, size=(0.1, 0.15, 0.2))

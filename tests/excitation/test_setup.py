@@ -36,6 +36,7 @@ def payload_of(mass: float) -> iparam.InertialParameters:
     return iparam.InertialParameters.box(mass, SIZE).transformed(pose)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("name", "mass"), [("ur3e", 1.0), ("ur20", 8.0), ("cell", 2.0)])
 def test_other_arms_and_a_cell_get_a_valid_motion(name: str, mass: float, tmp_path: Path) -> None:
     """Other makers' arms: tests/recovery/test_other_makers_arms.py."""

@@ -77,6 +77,7 @@ def rows(folder: Path) -> list[dict[str, Any]]:
     return [{name: value for name, value in row.items() if name not in ("identified", "seconds")} for row in found]
 
 
+@pytest.mark.thorough
 def test_a_killed_worker_and_a_killed_scheduler_cost_nothing_that_is_done(
     processes: Any, runs: Path, tmp_path: Path, start_dask: Callable[[Path, int], Any]
 ) -> None:

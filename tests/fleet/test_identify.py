@@ -220,6 +220,7 @@ def test_a_table_in_the_folder_of_the_recordings_is_not_one_of_them(useless: Pat
         assert done.found == 5
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_a_worker_killed_in_the_middle_costs_nothing(tmp_path: Path, recorded: Make) -> None:
     (tmp_path / "runs").mkdir()

@@ -113,6 +113,7 @@ def random_payload(random: np.random.Generator) -> Payload | None:
     ][random.integers(5)]()
 
 
+@pytest.mark.thorough
 @settings(max_examples=24, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 6), st.sampled_from([0.0, 0.01, 0.05]), st.booleans())
 def test_any_arm_any_payload_any_cell(seed: int, joints: int, clearance: float, shaped: bool) -> None:
@@ -135,6 +136,7 @@ def test_no_pose_passes_in_which_the_shapes_themselves_touch(seed: int, joints: 
     assert_never_optimistic(robot, sampled_poses(robot, 40, seed))
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("name", "tip"), [("panda", "panda_link8"), ("xarm7", None)])
 def test_no_pose_passes_in_which_the_meshes_of_an_arm_touch(
     name: str, tip: str | None, example_robot_urdf: Callable[[str], Path]
@@ -200,6 +202,7 @@ def assert_never_optimistic(robot: Robot, q: np.ndarray) -> tuple[int, int]:
     return passed, touching
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(
     ("name", "tip"),
     [("panda", "panda_hand_tcp"), ("xarm7", None), ("kinova", "j2s6s200_end_effector"), ("ur5", "tool0")],

@@ -30,6 +30,7 @@ PUT_RIGHT = (
 """Found, and left out or compensated before anything is fitted: the result may be used, and says what was done."""
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("name", NAMED)
 def test_a_mistake_is_seen_named_and_put_right(name: str) -> None:
     outcome = judge(case(name))
@@ -40,6 +41,7 @@ def test_a_mistake_is_seen_named_and_put_right(name: str) -> None:
     assert outcome.believed, outcome
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["loose-load/gross@panda-extreme", "sensor-offset/small@panda-extreme"])
 def test_what_hardly_shows_is_refuted_or_counted(name: str) -> None:
     """A light load that swings is no rigid one; eight millimetres of the sensor look like a load that is nearer."""
@@ -48,6 +50,7 @@ def test_what_hardly_shows_is_refuted_or_counted(name: str) -> None:
     assert outcome.verdict != "good", outcome
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(
     "name", ["warming/middling@panda-extreme", "bent/middling@ur5e-slender", "tilt-and-place/middling@panda-compact"]
 )
@@ -58,6 +61,7 @@ def test_a_mistake_that_is_on_no_list_is_not_trusted_if_it_is_wrong(name: str) -
     assert outcome.verdict == "refuted", outcome
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["base-axes/middling@panda-compact", "too-little-motion/gross@ur5e-slender"])
 def test_what_hides_the_whole_load_is_named(name: str) -> None:
     outcome = judge(case(name))
@@ -65,6 +69,7 @@ def test_what_hides_the_whole_load_is_named(name: str) -> None:
     assert outcome.rank == 1, outcome
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", PUT_RIGHT)
 def test_what_was_put_right_is_named(name: str) -> None:
     outcome = judge(case(name))

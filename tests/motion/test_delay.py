@@ -66,6 +66,7 @@ def test_a_low_pass_on_the_angles_is_inverted(
     assert found.standard_deviation < 5e-5
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("lag", [0.0053, 0.016])
 def test_a_low_pass_on_the_wrench_is_applied_to_the_regressor(
     robot: iparam.Robot, true: iparam.TrajectorySamples, lag: float
@@ -84,6 +85,7 @@ def test_a_low_pass_on_the_wrench_is_applied_to_the_regressor(
     assert np.abs(rows - expected).max() < 0.02 * np.abs(exact[true.time > found.settling] - expected).max()
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("delay", [-0.003, 0.05])
 def test_a_delay_is_found(robot: iparam.Robot, true: iparam.TrajectorySamples, wrench: Signal, delay: float) -> None:
     motion = MotionEstimate(true.time, true.q, true.dq, true.ddq)
@@ -100,6 +102,7 @@ def test_an_arm_at_rest_tells_no_delay(robot: iparam.Robot) -> None:
     assert align_motion(MotionEstimate(time, q, q, q), Signal(time, values), robot, GRAVITY).delay == 0.0
 
 
+@pytest.mark.thorough
 def test_a_lag_that_the_noise_hides_the_kind_of_is_said_to_be_either(
     robot: iparam.Robot, true: iparam.TrajectorySamples
 ) -> None:

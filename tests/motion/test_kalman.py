@@ -164,6 +164,7 @@ def test_away_from_the_ends_the_variance_is_that_of_wieners_filter(order: int, v
     np.testing.assert_allclose(found, expected, rtol=2e-3)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_smoother_beats_the_best_butterworth_filter(seed: int) -> None:
     motion = excitation(seed)

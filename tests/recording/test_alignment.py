@@ -108,6 +108,7 @@ def test_a_delay_is_found_with_an_unknown_load(delay: float, rate: float) -> Non
     assert found.standard_deviation < 0.5e-3
 
 
+@pytest.mark.thorough
 def test_the_stated_spread_of_the_delay_is_honest() -> None:
     robot = iparam.load_robot("ur5e")
     found = [estimate_delay(loaded_motion(0.008, seed), robot, max_delay=0.02) for seed in range(6)]

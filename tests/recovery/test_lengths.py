@@ -54,6 +54,7 @@ def short(robot: iparam.Robot, phi: np.ndarray) -> Estimate:
     return identify_payload(recorded(robot, phi), robot)
 
 
+@pytest.mark.thorough
 def test_ten_minutes_are_better_than_ten_seconds(robot: iparam.Robot, phi: np.ndarray, short: Estimate) -> None:
     long = identify_payload(recorded(robot, phi, times=60), robot)
     assert np.abs(deviations(long, phi)).max() < 4.0
@@ -104,6 +105,7 @@ def test_means_of_successive_samples_tell_as_much(
     assert (np.abs(found.phi - all_samples.phi) < 0.5 * all_samples.standard_deviation.phi).all()
 
 
+@pytest.mark.thorough
 def test_a_drifting_sensor_is_told_from_a_steady_one(robot: iparam.Robot, phi: np.ndarray) -> None:
     drifting = recorded(robot, phi, rest=20.0, noise="harsh")
     found = identify_payload(drifting, robot, delay=0.004)

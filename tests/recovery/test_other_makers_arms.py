@@ -39,6 +39,7 @@ JOBS = (
 )
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.arm)
 def test_from_the_file_of_the_arm_to_its_load(
     job: Job, example_robot_urdf: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys

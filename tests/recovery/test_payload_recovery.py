@@ -15,6 +15,7 @@ pytestmark = pytest.mark.recovery
 LOADS = ["box of 8.1 kg", "tilted cylinder", "two-stage cylinder", "wedge.obj"]
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("name", LOADS)
 def test_ideal_sensors(run, payloads, ur5e, name: str) -> None:
     """The paper's test on physics: real tracking error, no noise."""
@@ -38,6 +39,7 @@ def test_noisy_sensors(run, payloads, ur5e, preset: str) -> None:
     assert estimate.physically_consistent
 
 
+@pytest.mark.thorough
 def test_the_intervals_of_a_drifting_sensor_hold(run, payloads, ur5e) -> None:
     """All faults of the preset at once; with a constant bias the rms of these is 2.7."""
     truth = payloads["box of 2 kg"].parameters.phi
@@ -73,6 +75,7 @@ def test_zeroed_sensor(run, payloads, ur5e) -> None:
     assert np.abs(estimate.sensor_bias.force).max() < 1e-3, "the zeroing was exact"
 
 
+@pytest.mark.thorough
 def test_the_intervals_of_a_zeroed_sensor_hold(run, payloads, ur5e) -> None:
     """The mean of 50 noisy samples was taken for zero: its error is in every sample after it."""
     name = "box of 2 kg"

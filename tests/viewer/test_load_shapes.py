@@ -42,6 +42,7 @@ def test_derivatives_are_those_of_finite_differences(phi: np.ndarray) -> None:
         np.testing.assert_allclose(numeric, center[:, k], atol=1e-6)
 
 
+@pytest.mark.thorough
 def test_regions_hold_their_share_of_the_estimates(estimate: iparam.Estimate, load: iparam.InertialParameters) -> None:
     """Of 4000 estimates with the covariance of this one, 95 % lie in the regions: within 4 sigma of that count."""
     chosen = dataclasses.replace(estimate, phi=load.phi, covariance_phi=1e-2 * estimate.covariance_phi)

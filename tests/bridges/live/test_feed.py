@@ -51,6 +51,7 @@ def fed(recording: iparam.Recording) -> LiveFeed:
     return feed
 
 
+@pytest.mark.thorough
 def test_a_grasp_is_noticed_and_the_new_load_found() -> None:
     recording = run_of(ONE, TWO)
     now = fed(recording).state.snapshot()

@@ -41,7 +41,7 @@ def run(command: list[str], host: str) -> None:
     assert main([host if word == HOST else word for word in command]) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.recovery
 def test_the_whole_job(
     make_twin: Callable[..., UrTwin],

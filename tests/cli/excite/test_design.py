@@ -73,6 +73,7 @@ def test_what_is_planned_and_saved_is_what_other_commands_read(
     assert "1 box" in shown
 
 
+@pytest.mark.thorough
 def test_a_search_ends_when_it_is_told_to() -> None:
     robot = iparam.load_robot("ur5e")
     problem = iparam.planning_problem(robot, duration=5.0)

@@ -117,6 +117,7 @@ def test_predict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert np.shape(result["standard_deviation"]["inertia_about_com"]) == (3, 3)
 
 
+@pytest.mark.thorough
 def test_predict_the_shortest_duration(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["excite", "predict", "t.json", *GUESS, "--rate", "100", "--target", "mass=0.5%,inertia=5%"]
     assert main([*command, "--output", "timed.json", "--json"]) == 0

@@ -16,6 +16,7 @@ from iparam.trajectory import WindowedFourierTrajectory
 Q0 = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])
 
 
+@pytest.mark.thorough
 def test_a_page_and_a_full_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dask_scheduler: str
 ) -> None:

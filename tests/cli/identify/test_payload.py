@@ -69,6 +69,7 @@ def test_all_methods(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split()[0] for line in out.splitlines()[2:]] == list(METHODS)
 
 
+@pytest.mark.thorough
 def test_a_drifting_bias_with_every_method(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recording = Recording.load("run.parquet")
     wrench = recording.signal("wrench")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from numba.core.caching import UserProvidedCacheLocator
 
 import iparam
@@ -17,6 +18,7 @@ DATA = Path(__file__).resolve().parents[2] / "data"
 PACKAGE = Path(iparam.__file__).resolve().parent
 
 
+@pytest.mark.thorough
 def test_after_it_a_command_compiles_nothing(tmp_path: Path) -> None:
     # What other tests have compiled is taken over, to save time; not the dynamics, which the first command needs.
     for kept in PACKAGE.rglob("*.nb?"):

@@ -35,6 +35,7 @@ def found(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) ->
     return dict(json.loads(capsys.readouterr().out))
 
 
+@pytest.mark.thorough
 def test_a_turned_sensor_given_and_estimated(here: Path, run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert found(capsys, "identify", "payload", "turned.parquet", code=1)["assessment"]["verdict"] == "refuted"
     turn, place = ["--sensor-rotation", *map(str, TURN)], ["--sensor-offset", *map(str, PLACE)]

@@ -209,6 +209,7 @@ def lowest_point(trajectory: str) -> float:
     return float(ground.at(q).values.min()) - 1.0
 
 
+@pytest.mark.thorough
 def test_a_motion_of_the_reference_problem_is_simulated_with_its_own_spheres(folder: Path, capsys) -> None:
     words = ["excite", "optimize", "--preset", "reference", "--starts", "1", "--output", "reference.json"]
     assert main(words) == 0, capsys.readouterr().err
@@ -233,6 +234,7 @@ SCARA = """<robot name="scara"><link name="base"/>{links}
 <limit lower="-6" upper="6" velocity="15" effort="20"/></joint></robot>"""
 
 
+@pytest.mark.thorough
 def test_an_arm_that_cannot_turn_its_tool_over_is_planned_for_what_it_can_tell(folder: Path, capsys) -> None:
     solid = '<inertial><mass value="1"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial>'
     links = "".join(f'<link name="{name}">{solid}</link>' for name in ("l1", "l2", "l3", "tool0"))

@@ -48,6 +48,7 @@ def mistakes(good: Recording) -> Iterator[tuple[str, Recording]]:
     yield "a load that changed", with_wrench(good, grown)
 
 
+@pytest.mark.thorough
 def test_no_mistake_is_said_to_be_covered(good: Recording, ur5e: iparam.Robot, load: np.ndarray) -> None:
     for name, recording in mistakes(good):
         found = identify_payload(recording, ur5e)
@@ -60,6 +61,7 @@ def test_a_good_recording_is_accused_of_nothing(good: Recording, ur5e: iparam.Ro
     assert identify_payload(good, ur5e).warnings == ()
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("seed", range(2))
 def test_noise_that_is_correlated_for_a_moment_is_covered(
     good: Recording, ur5e: iparam.Robot, load: np.ndarray, seed: int

@@ -18,6 +18,7 @@ def off_by(estimate: iparam.Estimate, load: iparam.InertialParameters) -> float:
     return float(np.max(np.abs(estimate.phi - load.phi) / estimate.standard_deviation.phi))
 
 
+@pytest.mark.thorough
 def test_torques_too_large_may_be_forces_too_small(
     sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
 ) -> None:
@@ -36,6 +37,7 @@ def test_torques_too_large_may_be_forces_too_small(
         assert any("do not tell whether --wrench-scale" in text for text in put_right.warnings)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("correction", [Correction(clock=0.93), Correction(gravity=(0.0, 0.0, -8.5))])
 def test_a_weaker_gravity_may_be_a_fast_clock(
     correction: Correction, sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
@@ -61,6 +63,7 @@ def test_one_channel_that_differs_from_five_is_the_wrong_one(
     assert off_by(put_right, load) < 4.0
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("wrong", ["sensor_offset", "wrench_scale"])
 def test_what_takes_over_another_mistake_is_held_against_it(
     wrong: str, sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters

@@ -101,6 +101,7 @@ def turned_found(turned: Recording, robot: iparam.Robot) -> Estimate:
     return iparam.identify_payload(turned, robot)
 
 
+@pytest.mark.thorough(keep=6)
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_named_first_and_never_trusted(
     mistake: str, sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
@@ -202,6 +203,7 @@ def test_a_channel_that_is_stuck_for_a_while(sound_run: Run, robot: iparam.Robot
     assert found.causes[0].correction.startswith("--exclude 3.9")
 
 
+@pytest.mark.thorough
 def test_causes_with_other_methods(turned: Recording, robot: iparam.Robot) -> None:
     """Together, which is each by itself: tests/estimation/payload/test_problem_from_recording.py."""
     methods = ("ls", "robust", "tls", "rls", "rtls")
@@ -214,6 +216,7 @@ def test_causes_with_other_methods(turned: Recording, robot: iparam.Robot) -> No
     assert alone.to_document() == compared.estimates["rtls"].to_document()
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_sound_run_is_accused_of_nothing(seed: int, sound_run: Run, robot: iparam.Robot) -> None:
     found = iparam.identify_payload(sound_run(seed=seed), robot)

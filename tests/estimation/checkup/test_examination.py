@@ -50,6 +50,7 @@ def spiky(values: np.ndarray) -> np.ndarray:
     return values
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(
     ("change", "check", "level"),
     [

@@ -40,6 +40,7 @@ def found_within(estimate: Estimate, name: str, truth: np.ndarray) -> bool:
     return bool((np.abs(value - truth) <= SURE * np.maximum(deviation, 1e-9)).all())
 
 
+@pytest.mark.thorough
 def test_a_sensor_that_is_turned_by_a_quarter_and_sits_elsewhere(recorded, ur5e, load) -> None:
     angles, place = np.array([2.0, -3.0, 95.0]), np.array([0.01, -0.02, 0.04])
     back = np.linalg.inv(wrench_transform(angles, place))
@@ -68,6 +69,7 @@ def test_a_gain_of_one_channel(recorded, ur5e, load) -> None:
     assert any("known mass" in warning for warning in estimate.warnings)
 
 
+@pytest.mark.thorough
 def test_a_tilted_base_a_fast_clock_and_a_zero_of_the_joints(recorded, ur5e, load) -> None:
     tilted = np.array([0.0, 9.81 * np.sin(0.3), -9.81 * np.cos(0.3)])
     q = recorded.signal("q")

@@ -48,6 +48,7 @@ def runs(ur5e, excitation) -> tuple[Recording, ...]:
     return tuple(made)
 
 
+@pytest.mark.thorough
 def test_two_known_loads_tell_the_sensor_and_a_third_one_comes_out_right(runs, ur5e, tmp_path: Path) -> None:
     found = calibrate_sensor(runs[:2], ur5e, LOADS)
     figures, spread = found.figures, found.standard_deviation

@@ -69,6 +69,7 @@ def test_white_noise_has_the_intervals_of_independent_samples(clean: PayloadProb
     assert sum(one.inflation > 1.0 for one in found) < 0.15 * SEEDS
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("every", [80, 40, 13])
 def test_the_intervals_of_few_samples_hold_what_they_say(clean: PayloadProblem, every: int) -> None:
     few, found = slice(None, None, every), []

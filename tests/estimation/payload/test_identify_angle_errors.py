@@ -68,6 +68,7 @@ CASES: dict[str, tuple[Angles, float, str]] = {
 }
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("name", CASES)
 def test_the_load_is_as_good_as_with_exact_angles(
     name: str, truth: iparam.TrajectorySamples, ur5e: iparam.Robot, load: np.ndarray

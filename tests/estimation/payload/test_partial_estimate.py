@@ -74,6 +74,7 @@ def test_turning_about_one_axis_shows_mass_centre_and_the_moment_about_it(partia
     assert partial.sensor_bias is not None
 
 
+@pytest.mark.thorough
 def test_intervals_of_what_is_determined_hold_the_truth() -> None:
     inside = []
     for seed in range(6):

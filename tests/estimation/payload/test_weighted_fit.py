@@ -44,6 +44,7 @@ def test_at_rest(synthetic_recording, load, method: str, noise: float) -> None:
         identify_payload(recording, "ur5e", method, partial=False)
 
 
+@pytest.mark.thorough(keep=9)
 @every_method
 @pytest.mark.parametrize("joint", [0, 3, 5])
 def test_one_joint_moving(synthetic_recording, load, method: str, joint: int) -> None:

@@ -63,6 +63,7 @@ def test_fast_motion_is_the_datas_own(
     assert np.isfinite(found.condition_number)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("wrong", ["mirrored", "large", "other"])
 def test_a_wrong_shape_loses_against_good_motion_and_is_named(
     hammer: Shape, body: iparam.InertialParameters, make_problem: MakeProblem, wrong: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pytest
 
 import iparam
 from iparam.arrays import FloatArray
@@ -54,6 +55,7 @@ def test_every_sample_and_their_mean_are_possible_bodies(hammer: Shape) -> None:
     assert is_physically_consistent(found.phi)
 
 
+@pytest.mark.thorough
 def test_intervals_hold_loads_that_are_as_wrong_as_the_prior_says(hammer: Shape) -> None:
     """Each parameter of bodies drawn from all that is held possible: 95 %, within what 12 draws tell."""
     model, rng = DensityModel(shape_cells(hammer), 0.6), np.random.default_rng(5)

@@ -88,6 +88,7 @@ def test_without_noise_the_truth_comes_out() -> None:
     assert estimate.num_poses == len(estimate.rests) == 6
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("count", [4, 6])
 @pytest.mark.parametrize("between", [0.0, 0.5])
 def test_the_intervals_hold_the_truth_as_often_as_they_say(count: int, between: float) -> None:

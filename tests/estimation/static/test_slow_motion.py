@@ -41,6 +41,7 @@ def slow(seed: int, axis: int | None = None, shaking: float = 0.0) -> Recording:
     return made.with_signal("wrench", time=time, values=wrench)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("shaking", [0.0, 2.0])
 def test_intervals_hold_the_truth(shaking: float) -> None:
     """The lever makes accelerations of 0.1 m/s^2 that turn with the sensor, which a fit without it takes for mass."""
@@ -54,6 +55,7 @@ def test_intervals_hold_the_truth(shaking: float) -> None:
     assert 0.85 < np.mean(inside) <= 1.0
 
 
+@pytest.mark.thorough
 def test_intervals_hold_the_truth_beside_accelerations_that_last() -> None:
     """0.1 m/s^2 that nobody measured, of periods between 3 and 20 s: the residuals show less than the half of it."""
     scores = []

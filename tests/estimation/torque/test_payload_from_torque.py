@@ -35,6 +35,7 @@ def test_mass_and_centre_are_found(make_run: Any, load: Any, robot: iparam.Robot
         assert estimate.samples == 4000
 
 
+@pytest.mark.thorough
 @pytest.mark.recovery
 def test_errors_are_what_the_covariance_says(make_run: Any, load: Any, robot: iparam.Robot, truth: Any) -> None:
     scores = []

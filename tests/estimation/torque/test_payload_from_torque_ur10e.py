@@ -34,6 +34,7 @@ def log(folder: Path, name: str) -> Recording:
     return Recording.load(path, columns=COLUMNS, robot="ur10e")
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("bare", "loaded"), [("31", "31"), ("12", "14"), ("14", "31")])
 def test_the_load(shared_data: Path, robot: iparam.Robot, bare: str, loaded: str) -> None:
     runs = (log(shared_data, BARE[bare]), log(shared_data, LOADED[loaded]))
@@ -50,6 +51,7 @@ def test_the_load(shared_data: Path, robot: iparam.Robot, bare: str, loaded: str
     np.testing.assert_allclose(found.drive_gains.values[1:5], [11.98, 9.84, 10.75, 10.69], rtol=0.01)
 
 
+@pytest.mark.thorough
 def test_half_of_each_run_is_enough(shared_data: Path, robot: iparam.Robot) -> None:
     bare, loaded = log(shared_data, BARE["14"]), log(shared_data, LOADED["14"])
     halves = bare.slice(bare.start, bare.start + 28.0), loaded.slice(loaded.start + 28.0, loaded.start + 60.0)
@@ -58,12 +60,14 @@ def test_half_of_each_run_is_enough(shared_data: Path, robot: iparam.Robot) -> N
     assert found.mass_interval[0] < MASS < found.mass_interval[1]
 
 
+@pytest.mark.thorough
 def test_no_load_is_found_where_there_is_none(shared_data: Path, robot: iparam.Robot) -> None:
     found = identify_payload_from_torque(log(shared_data, BARE["12"]), log(shared_data, BARE["14"]), robot)
     assert abs(found.estimate.mass) < 0.05
     assert found.mass_interval[0] < 0.0 < found.mass_interval[1]
 
 
+@pytest.mark.thorough
 def test_held_out_torques_and_urdf(shared_data: Path, robot: iparam.Robot, tmp_path: Path) -> None:
     found = identify_robot([log(shared_data, BARE["12"])], robot)
     assert is_physically_consistent(found.link_parameters).all()

@@ -151,6 +151,7 @@ def test_segments_and_passes_change_nothing(
     assert (np.abs(difference) < 0.2 * deviation).all()
 
 
+@pytest.mark.thorough
 def test_memory_is_bounded_by_segments(
     make_run: Any, truth: Any, robot: iparam.Robot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,7 @@ def load(folder: Path, arm: str, urdf: str, log: str, every: bool = False) -> tu
     return robot, recording if every else thin(recording)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(
     ("arm", "urdf", "log", "edge", "couplings"),
     [("rokae", "xm3p.urdf", "log_1khz.csv", 12.0, []), ("tx40", "tx40.urdf", "log_5khz.csv", 6.0, ["5+6"])],
@@ -49,6 +50,7 @@ def test_held_out_torques(shared_data: Path, arm: str, urdf: str, log: str, edge
     assert [coupling.name for coupling in found.model.couplings] == couplings
 
 
+@pytest.mark.thorough
 def test_a_servo_that_answers_its_encoder(shared_data: Path) -> None:
     robot, recording = load(shared_data, "tx40", "tx40.urdf", "log_5khz.csv", every=True)
     end = recording.start + recording.duration
@@ -59,6 +61,7 @@ def test_a_servo_that_answers_its_encoder(shared_data: Path) -> None:
     assert (rms < 1.1 * np.array(TEXTBOOK["tx40"])).all()
 
 
+@pytest.mark.thorough
 def test_two_runs_agree_within_their_intervals(shared_data: Path) -> None:
     runs = [load(shared_data, "kuka", "kuka_lwr4.urdf", log) for log in ("m1.csv", "m2.csv")]
     found = [identify_robot([recording], robot, compare=False) for robot, recording in runs]

@@ -53,6 +53,7 @@ def measured(recording: Recording, gains: np.ndarray, seed: int) -> Recording:
     return noisy.with_signal("q", time=q.time, values=q.values + error)
 
 
+@pytest.mark.thorough
 @pytest.mark.recovery
 def test_the_arm_from_scratch(runs: Any, truth: Any, robot: iparam.Robot) -> None:
     gains = DriveGains(truth.gains, np.zeros(6), 0.0, "Known.")

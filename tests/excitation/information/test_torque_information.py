@@ -56,6 +56,7 @@ def shifted(motion: MotionArrays, sample: int, order: int, joint: int, step: flo
     return MotionArrays(*arrays)
 
 
+@pytest.mark.thorough(keep=1)
 def test_gram_is_that_of_the_weighted_base_regressor(information: TorqueInformation, motion: MotionArrays) -> None:
     full = iparam.joint_torque_regressor(information.robot, motion.q, motion.dq, motion.ddq, information.gravity)
     columns = full[..., information.independent] * information.column_scales
@@ -80,6 +81,7 @@ def test_gram_changes_against_central_differences(information: TorqueInformation
                 )
 
 
+@pytest.mark.thorough(keep=1)
 def test_weighted_gradient_is_exact_and_the_hessian_follows_it(
     information: TorqueInformation, motion: MotionArrays
 ) -> None:

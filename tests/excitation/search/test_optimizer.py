@@ -197,6 +197,7 @@ class Sharing(ThreadPoolExecutor):
         return self.shared
 
 
+@pytest.mark.thorough
 def test_a_cluster_searches_and_shares_the_best_so_far(
     planned, dask_scheduler: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -212,6 +213,7 @@ def test_a_cluster_searches_and_shares_the_best_so_far(
     assert cut.final > start["final"]
 
 
+@pytest.mark.thorough
 def test_an_executor_runs_the_same_starts(planned) -> None:
     """Whose workers know of the best so far only where a start may depend on the others."""
     executor = Sharing(1)

@@ -37,6 +37,7 @@ def experiment(**options: Any) -> Experiment:
     return Experiment((plan,), (iparam.noise_preset("ur5e"),), rate=100.0, **options)
 
 
+@pytest.mark.thorough
 def test_the_table_is_the_same_for_any_number_of_workers(dask_scheduler: str) -> None:
     one = run_study("coverage", experiment(seed=3), executor=ThreadPoolExecutor(1), most_runs=6).table()
     with Cluster(dask_scheduler) as two:

@@ -43,6 +43,7 @@ def test_compiling_is_said_once_and_loading_is_not(tmp_path: Path) -> None:
     assert said(IDENTIFY, tmp_path) == ""
 
 
+@pytest.mark.thorough
 def test_nothing_is_said_where_nobody_wants_it(tmp_path: Path) -> None:
     assert said(IDENTIFY, tmp_path, notice="0") == ""
 

@@ -105,6 +105,7 @@ def test_deep_nesting_is_no_recursion_error(write: Callable[[str], Path]) -> Non
         robot_from_urdf(write("<robot name='a'>" + "<x>" * 100_000 + "</x>" * 100_000 + "</robot>"))
 
 
+@pytest.mark.thorough
 def test_long_chains_and_wide_trees_take_linear_time(write: Callable[[str], Path]) -> None:
     count = 5_000
     links = "".join(f'<link name="l{i}"/><link name="s{i}"/>' for i in range(count))

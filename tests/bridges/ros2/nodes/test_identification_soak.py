@@ -17,6 +17,7 @@ WARM_UP = 3.0
 PERIOD = 0.002
 
 
+@pytest.mark.thorough
 def test_ten_seconds_at_500_hz(
     peer: Any,
     start_node: Callable[..., Any],

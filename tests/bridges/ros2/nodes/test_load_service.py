@@ -81,6 +81,7 @@ def driver(peer: Any) -> Iterator[Any]:
         each.join()
 
 
+@pytest.mark.thorough
 def test_each_form_gets_the_load_in_its_fields(services: Any) -> None:
     from iparam.bridges.ros2.nodes.load_service import fill_request
 

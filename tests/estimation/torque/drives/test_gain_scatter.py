@@ -63,6 +63,7 @@ def test_a_factor_that_all_share_is_not_seen(make_run: Any, truth: Any, robot: i
     assert gain_scatter(warm) == pytest.approx(gain_scatter(found), rel=1e-4)
 
 
+@pytest.mark.thorough
 def test_the_interval_of_the_mass_holds(make_run: Any, truth: Any, robot: iparam.Robot, load: Any) -> None:
     inside = 0
     for seed in range(4):

@@ -24,6 +24,7 @@ def logs(folder: Path, names: tuple[str, str]) -> tuple[Recording, Recording]:
     return bare, loaded
 
 
+@pytest.mark.thorough
 def test_the_mass_of_another_day(shared_data: Path, robot: iparam.Robot) -> None:
     calibration, other = logs(shared_data, CALIBRATION), logs(shared_data, OTHER)
     # Only the mass of the load is known: its shape is that which the same runs give, with the mass set right.
