@@ -10,6 +10,24 @@ import numpy as np
 import iparam
 from iparam.cli.console.printing import AsJson, print_json, print_line
 
+MASS, SIZE = 2.0, (0.1, 0.15, 0.2)
+
+
+def compile_identification() -> None:
+    """Do a little of all that comes after a plan: simulation, all methods of identification, the report."""
+    robot = iparam.load_robot("ur5e")
+    a, b = np.random.default_rng(0).normal(0.0, 0.35, (2, robot.num_joints, 3))
+    q0 = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])
+    motion = iparam.WindowedFourierTrajectory(q0, a, b, base_freq=0.25, duration=4.0).sample(100.0)
+    state = (motion.q, motion.dq, motion.ddq)
+    wrench = iparam.wrench_regressor(robot, *state) @ iparam.InertialParameters.box(MASS, SIZE).phi
+    noisy = wrench + np.random.default_rng(1).normal(0.0, 0.1, wrench.shape)
+    recording = iparam.Recording(robot="ur5e").with_signal("q", time=motion.time, values=motion.q)
+    recording = recording.with_signal("wrench", time=motion.time, values=noisy)
+    for method in ("consistent", "tls", "rls", "rtls"):
+        iparam.identify_payload(recording, robot, method)
+    iparam.mass_matrix(robot, motion.q)
+
 
 @dataclass(frozen=True, kw_only=True)
 class WarmUp:
@@ -27,25 +45,15 @@ class WarmUp:
         """Do a little of each."""
         began = time.perf_counter()
         robot = iparam.load_robot("ur5e")
-        box = iparam.InertialParameters.box(2.0, (0.1, 0.15, 0.2))
-        load = iparam.PayloadBox.from_size((0.1, 0.15, 0.2))
+        load, box = iparam.PayloadBox.from_size(SIZE), iparam.InertialParameters.box(MASS, SIZE)
         problem = iparam.planning_problem(robot, payload=load, payload_parameters=box)
         iparam.optimize_excitation(problem, starts=1, time_budget=0.5, workers=1)
-        a, b = np.random.default_rng(0).normal(0.0, 0.35, (2, robot.num_joints, 3))
-        q0 = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])
-        motion = iparam.WindowedFourierTrajectory(q0, a, b, base_freq=0.25, duration=4.0).sample(100.0)
-        state = (motion.q, motion.dq, motion.ddq)
-        iparam.forward_kinematics(robot, motion.q)
-        iparam.jacobian(robot, motion.q)
-        iparam.inverse_dynamics(robot, *state)
-        iparam.mass_matrix(robot, motion.q)
-        iparam.joint_torque_regressor(robot, *state)
-        wrench = iparam.wrench_regressor(robot, *state) @ box.phi
-        noisy = wrench + np.random.default_rng(1).normal(0.0, 0.1, wrench.shape)
-        recording = iparam.Recording(robot="ur5e").with_signal("q", time=motion.time, values=motion.q)
-        recording = recording.with_signal("wrench", time=motion.time, values=noisy)
-        for method in ("consistent", "tls", "rls", "rtls"):
-            iparam.identify_payload(recording, robot, method)
+        compile_identification()
+        still = np.zeros((1, robot.num_joints))
+        iparam.forward_kinematics(robot, still)
+        iparam.jacobian(robot, still)
+        iparam.inverse_dynamics(robot, still, still, still)
+        iparam.joint_torque_regressor(robot, still, still, still)
         seconds = time.perf_counter() - began
         if self.json:
             print_json({"seconds": seconds})
