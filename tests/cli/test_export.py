@@ -153,7 +153,11 @@ def test_inconsistent_results_need_force(folder: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["result.json"], 2, "choose a --format: urdf, mjcf, sdf, urscript, franka, kuka, ros2, json, usd, csv"),
+        (
+            ["result.json"],
+            2,
+            "choose a --format: urdf, mjcf, sdf, urscript, franka, kuka, abb, xarm, ros2, json, usd, csv",
+        ),
         (["result.json", "--format", "urfd"], 2, "did you mean 'urdf'? Known: urdf, mjcf, sdf, urscript"),
         (["--format", "urdf"], 2, "give the result to export"),
         (["nothing.json", "--format", "urdf"], 1, "nothing.json does not exist"),

@@ -15,6 +15,7 @@ from iparam.export import (
     FORMATS,
     IdentifiedLoad,
     InconsistentLoadError,
+    StaticLoad,
     export_load,
     to_franka,
     to_kuka,
@@ -106,6 +107,33 @@ def test_kuka_by_hand() -> None:
     np.testing.assert_allclose(moments, [0.03, 0.02, 0.04], atol=1e-12)
 
 
+def test_abb_gives_the_tensor_back(load: IdentifiedLoad) -> None:
+    (line,) = code_of(export_load(load, "abb"), "!")
+    match = re.fullmatch(r"PERS loaddata iparam_load := \[(.*)\];", line)
+    assert match is not None, line
+    mass, *numbers = (float(word) for word in match[1].replace("[", "").replace("]", "").split(", "))
+    assert (mass, numbers[:3]) == (2.0, [70.0, 60.0, 90.0])
+    w, x, y, z = numbers[3:7]
+    R = np.array(  # of a unit quaternion, written out
+        [
+            [w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z],
+        ]
+    )
+    np.testing.assert_allclose(R @ np.diag(numbers[7:]) @ R.T, load.inertia_about_com, atol=1e-11)
+
+
+def test_loads_without_inertia_are_points_to_abb_and_all_that_an_xarm_takes(load: IdentifiedLoad) -> None:
+    static = StaticLoad(2.0, np.array([0.0, 0.01, 0.1]))
+    assert code_of(export_load(static, "abb"), "!") == [
+        "PERS loaddata iparam_load := [2.0, [0.0, 10.0, 100.0], [1.0, 0.0, 0.0, 0.0], 0.0, 0.0, 0.0];"
+    ]
+    assert code_of(export_load(static, "xarm"), "#") == ["arm.set_tcp_load(2.0, [0.0, 10.0, 100.0])"]
+    assert code_of(export_load(load, "xarm"), "#") == ["arm.set_tcp_load(2.0, [70.0, 60.0, 90.0])"]
+    assert "may take the load for undefined" in export_load(StaticLoad(2.0, np.zeros(3)), "abb")
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_principal_axes_are_right_handed_and_turn_little(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -187,7 +215,7 @@ def test_a_frame_may_have_any_name_that_a_link_may_have(name: str, load: Identif
     elif name == "usd":
         assert text.split("{\n    point3f")[1] == plain.split("{\n    point3f")[1]
     else:
-        marker = {"urscript": "#", "kuka": ";", "csv": "#"}[name]
+        marker = {"urscript": "#", "kuka": ";", "abb": "!", "xarm": "#", "csv": "#"}[name]
         assert code_of(text, marker) == code_of(plain, marker)
 
 
@@ -212,7 +240,7 @@ def test_a_warning_cannot_leave_its_comment(load: IdentifiedLoad) -> None:
         assert {element.tag for element in fromstring(export_load(hostile, name)).iter()} == {
             element.tag for element in fromstring(export_load(load, name)).iter()
         }
-    for name, marker in (("urscript", "#"), ("kuka", ";")):
+    for name, marker in (("urscript", "#"), ("kuka", ";"), ("abb", "!"), ("xarm", "#")):
         text = export_load(hostile, name)
         assert code_of(text, marker) == code_of(export_load(load, name), marker)
         assert text.isascii()

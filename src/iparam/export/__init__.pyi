@@ -1,3 +1,4 @@
+from .abb import to_abb as to_abb
 from .draws import LoadDraws as LoadDraws
 from .draws import draw_loads as draw_loads
 from .draws import draws_to_csv as draws_to_csv
@@ -22,3 +23,4 @@ from .urscript import to_urscript as to_urscript
 from .usd.layers import StageText as StageText
 from .usd.layers import to_usd as to_usd
 from .usd.layers import write_into_stage as write_into_stage
+from .xarm import to_xarm as to_xarm

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from iparam.errors import InputError, UnknownNameError
+from iparam.export.abb import to_abb, to_abb_static
 from iparam.export.draws import draws_to_csv, to_csv
 from iparam.export.franka import to_franka
 from iparam.export.json_load import to_json, to_json_static
@@ -17,6 +18,7 @@ from iparam.export.sdf import to_sdf_inertial
 from iparam.export.urdf.inertial import to_urdf_inertial
 from iparam.export.urscript import to_urscript, to_urscript_static
 from iparam.export.usd.layers import to_usd
+from iparam.export.xarm import to_xarm
 from iparam.files.kind import FileKind
 
 
@@ -67,6 +69,8 @@ FORMATS = {
             "franka", ".json", "setLoad of libfranka, end effector of Franka Desk", FileKind.EXPORTED_FRANKA, to_franka
         ),
         ExportFormat("kuka", ".dat", "LOAD_DATA of KUKA's controllers", FileKind.EXPORTED_KUKA, to_kuka),
+        ExportFormat("abb", ".mod", "loaddata of ABB's controllers", FileKind.EXPORTED_ABB, to_abb, to_abb_static),
+        ExportFormat("xarm", ".py", "set_tcp_load of xArm's SDK", FileKind.EXPORTED_XARM, to_xarm, to_xarm),
         ExportFormat(
             "ros2",
             ".yaml",

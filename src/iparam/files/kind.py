@@ -35,6 +35,8 @@ class FileKind(StrEnum):
     EXPORTED_URSCRIPT = "a load exported for URScript"
     EXPORTED_FRANKA = "a load exported for Franka"
     EXPORTED_KUKA = "a load exported for KUKA"
+    EXPORTED_ABB = "a load exported for ABB"
+    EXPORTED_XARM = "a load exported for an xArm"
     EXPORTED_ROS2 = "a load exported for ROS 2"
     EXPORTED_USD = "a load exported for USD"
     EXPORTED_TABLE = "loads exported as a table"
@@ -63,6 +65,8 @@ _FORMATS = {
 _EXPORTS = {
     b"<mujocoinclude>": FileKind.EXPORTED_MJCF,
     b"LOAD_DATA": FileKind.EXPORTED_KUKA,
+    b"PERS loaddata": FileKind.EXPORTED_ABB,
+    b"arm.set_tcp_load": FileKind.EXPORTED_XARM,
     b"ros__parameters": FileKind.EXPORTED_ROS2,
     b'"setLoad"': FileKind.EXPORTED_FRANKA,
     b"payload(": FileKind.EXPORTED_URSCRIPT,

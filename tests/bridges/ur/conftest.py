@@ -39,8 +39,8 @@ def make_twin() -> Iterator[MakeTwin]:
 def starter() -> Iterator[MakeTwin]:
     with ExitStack() as stack:
 
-        def make(robot: str = "ur5e", loaded: bool = True, **options: Any) -> UrTwin:
-            payload = Payload.box(mass=MASS, size=BOX) if loaded else None
+        def make(robot: str = "ur5e", loaded: bool = True, mass: float = MASS, **options: Any) -> UrTwin:
+            payload = Payload.box(mass=mass, size=BOX) if loaded else None
             # The clock of a real controller, unless a test is about the other: guards then count on the wall clock.
             options = {"host": address(), "ports": TwinPorts(), "clock": "wall", **options}
             return stack.enter_context(UrTwin(catalog_robot(robot), payload, **options))

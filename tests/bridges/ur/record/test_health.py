@@ -80,6 +80,27 @@ def test_the_time_left_comes_true() -> None:
     assert unreachable.report(0.3).line.endswith("mass to 0.001 % not in this motion")
 
 
+def test_a_target_counts_once_the_estimator_is_no_longer_too_uncertain() -> None:
+    """Before, it counts sensors that are aside, and its intervals are several times as wide as the live ones."""
+    time, q, wrench = rows()
+    wanted = parse_targets("mass=1%")
+    health = RecordingHealth(UR5E, RATE, wanted, GRAVITY, PLAN)
+    verdicts = []
+    for end in (650, 750, 1500):
+        health.add(time[health.rows_seen : end], q[health.rows_seen : end], wrench[health.rows_seen : end])
+        found = health.report(float(time[end - 1]) / PLAN.duration)
+        assert found.prediction is not None
+        assert found.excess[0] < 1.0  # of the mass alone
+        recording = iparam.Recording(robot="ur5e").with_signal("q", time=time[:end], values=q[:end])
+        estimate = iparam.identify_payload(recording.with_signal("wrench", time=time[:end], values=wrench[:end]))
+        verdicts.append((found.reached, estimate.assessment["verdict"]))
+        if not found.reached:
+            assert "; all of the load in about" in found.line
+    assert verdicts[0] == (False, "usable")
+    assert verdicts[-1] == (True, "good")
+    assert not any(reached and verdict != "good" for reached, verdict in verdicts)
+
+
 def test_a_delay_a_gap_and_a_limit_are_seen() -> None:
     time, q, wrench = rows(6.0, late=0.008)
     delays = [one.delay for one in looked_at(time, q, wrench) if one.delay is not None]
@@ -106,9 +127,9 @@ def test_a_run_ends_when_the_precision_is_reached(
 ) -> None:
     pytest.importorskip("rtde_control")
     start = iparam.load_trajectory(CALM).trajectory.evaluate(0.0).q[0]
-    twin = make_twin(q=start, clock="simulated", noise="ur5e")
+    twin = make_twin(q=start, mass=4.0, clock="simulated", noise="ur5e")
     output = tmp_path / "run.parquet"
-    box = ["--payload-size", "0.1", "0.15", "0.2", "--payload-mass", "2"]
+    box = ["--payload-size", "0.1", "0.15", "0.2", "--payload-mass", "4"]
     process = start_command(
         *("ur", "run", str(CALM), "--host", twin.host, "--yes", *box),
         *("--until-precision", "mass=1%", "--output", str(output)),
