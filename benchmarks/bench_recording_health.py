@@ -2,7 +2,7 @@
 
     python benchmarks/bench_recording_health.py [--seeds 5]
 
-Arms, loads and planned motions with the noise of a UR5e's sensor, looked at four times a second as `iparam ur run` does:
+Arms, loads and planned motions with the noise of a UR5e's sensor, looked at four times a second as by `ur run`:
 
 - *reached*: where the live fit calls all targets reached, the recording is cut there and identified; its standard
   deviations over the wanted ones say whether that was right (1: just so).
@@ -79,9 +79,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     seeds = parser.parse_args().seeds
     plans = {name: iparam.load_trajectory(DATA / f"{name}_ur5e.json").trajectory for name in ("optimized", "calm")}
-    print(
-        f"{'wanted':30} {'reached':>9} {'estimator / wanted: median, 90 %, worst':>42} {'time left, error: median, 90 %':>34}"
-    )
+    heads = "estimator / wanted: median, 90 %, worst", "time left, error: median, 90 %"
+    print(f"{'wanted':30} {'reached':>9} {heads[0]:>42} {heads[1]:>34}")
     for wanted in WANTED:
         found, left = [], []
         count = 0

@@ -1,4 +1,8 @@
-from .abb import to_abb as to_abb
+from .controllers.abb import to_abb as to_abb
+from .controllers.franka import to_franka as to_franka
+from .controllers.kuka import to_kuka as to_kuka
+from .controllers.urscript import to_urscript as to_urscript
+from .controllers.xarm import to_xarm as to_xarm
 from .draws import LoadDraws as LoadDraws
 from .draws import draw_loads as draw_loads
 from .draws import draws_to_csv as draws_to_csv
@@ -6,9 +10,7 @@ from .draws import to_csv as to_csv
 from .formats import FORMATS as FORMATS
 from .formats import ExportFormat as ExportFormat
 from .formats import export_load as export_load
-from .franka import to_franka as to_franka
 from .json_load import to_json as to_json
-from .kuka import to_kuka as to_kuka
 from .load import IdentifiedLoad as IdentifiedLoad
 from .load import InconsistentLoadError as InconsistentLoadError
 from .load import StaticLoad as StaticLoad
@@ -19,8 +21,6 @@ from .ros2 import to_ros2_yaml as to_ros2_yaml
 from .sdf import to_sdf_inertial as to_sdf_inertial
 from .urdf.inertial import to_urdf_inertial as to_urdf_inertial
 from .urdf.merge import merge_into_urdf as merge_into_urdf
-from .urscript import to_urscript as to_urscript
 from .usd.layers import StageText as StageText
 from .usd.layers import to_usd as to_usd
 from .usd.layers import write_into_stage as write_into_stage
-from .xarm import to_xarm as to_xarm

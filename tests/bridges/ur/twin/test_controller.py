@@ -15,8 +15,8 @@ from iparam.bridges.ur.twin.load import KnownLoad
 from iparam.bridges.ur.twin.motion import PERIOD, Program
 from iparam.bridges.ur.twin.urscript import ScriptReader
 from iparam.errors import InputError
+from iparam.export.controllers.urscript import to_urscript
 from iparam.export.load import IdentifiedLoad
-from iparam.export.urscript import to_urscript
 from iparam.sensing.noise import noise_preset
 from iparam.simulation import Payload
 from iparam.simulation.motors import motors
