@@ -13,6 +13,17 @@ from iparam.spatial.phi import pseudo_inertia_from_phi
 _ROW, _COLUMN = np.triu_indices(3)
 
 
+def mass_com_inertia(phi: ArrayLike) -> FloatArray:
+    """(..., 10) [m, cx, cy, cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz] of phi (..., 10), the inertia about the centre of mass."""
+    parameters = as_float_array(phi, "phi", (10,))
+    mass, moment = parameters[..., :1], parameters[..., 1:4]
+    if (mass == 0.0).any():
+        raise InputError("phi has mass 0: it has no centre of mass, and no inertia about it")
+    center = moment / mass
+    parallel = (moment * center).sum(axis=-1)[..., None, None] * np.eye(3) - moment[..., :, None] * center[..., None, :]
+    return np.concatenate([mass, center, parameters[..., 4:] - parallel[..., _ROW, _COLUMN]], axis=-1)
+
+
 def mass_com_inertia_jacobian(phi: ArrayLike) -> FloatArray:
     """How mass, centre of mass and inertia about the centre of mass change with phi.
 

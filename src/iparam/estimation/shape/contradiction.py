@@ -10,13 +10,11 @@ from iparam.arrays import FloatArray
 from iparam.errors import IparamError
 from iparam.estimation.shape.posterior import DataRows, ShapePosterior, log_evidence
 from iparam.estimation.shape.shape import Shape
-from iparam.spatial.derived import derived_covariance
-from iparam.spatial.parameters import InertialParameters
-from iparam.spatial.phi import inertia_entries
+from iparam.spatial.derived import derived_covariance, mass_com_inertia
 
-LIKELIER = 7.0
-"""Logarithm of the ratio of probabilities, a thousand to one, from which another shape is believed to be the right one:
-some fourteen are compared, and a right shape must not be suspected."""
+LIKELIER = 10.0
+"""Logarithm of the ratio of probabilities, twenty thousand to one, from which another shape, or uneven parts, are held to
+be the truth: some fourteen shapes and thirty spreads are compared, and a right shape must not be suspected."""
 
 SCALES = (2.0 / 3.0, 5.0 / 6.0, 1.2, 1.5)
 """Wrong scales that are tried."""
@@ -61,7 +59,7 @@ def contradiction(found: ShapePosterior, likelier: str) -> str:
         found: what both say together.
         likelier: which other shape explains them, see `likelier_shape`.
     """
-    shown, possible = _derived(found.phi), _derived(found.stated)
+    shown, possible = mass_com_inertia(found.phi), mass_com_inertia(found.stated)
     deviation = np.sqrt(np.maximum(np.diag(derived_covariance(found.phi, found.covariance)), 1e-300))
     index = int(np.argmax(np.abs(shown - possible) / deviation))
     factor, unit = _UNITS[index]
@@ -93,8 +91,3 @@ def _map(matrix: FloatArray, about: FloatArray) -> FloatArray:
     found = np.eye(4)
     found[:3, :3], found[:3, 3] = matrix, about - matrix @ about
     return found
-
-
-def _derived(phi: FloatArray) -> FloatArray:
-    body = InertialParameters.from_phi(phi)
-    return np.array([body.mass, *body.center_of_mass, *inertia_entries(body.inertia_about_com)])

@@ -66,12 +66,12 @@ class Spread:
     Attributes:
         parts: standard deviation of the logarithm of a part's density about the common one.
         within: of each mode of its course within a part.
-        surface: of where the surfaces are [m].
+        surface: of where the surfaces are [m], by each of the twelve ways of a map (12,) or by all of them alike.
     """
 
     parts: float
     within: float
-    surface: float
+    surface: float | FloatArray
 
 
 class DensityModel:
@@ -108,16 +108,16 @@ class DensityModel:
         parts = self.cells.num_parts
         level = [0.0 if self.level_known else LEVEL]
         between = np.where(self._free, spread.parts if parts > 1 else 0.0, self._given)
-        return np.concatenate([level, between, np.full(parts * MODES, spread.within), self._map_scales(spread.surface)])
+        return np.concatenate([level, between, np.full(parts * MODES, spread.within), self.map_scales(spread.surface)])
 
-    def _map_scales(self, surface: float) -> FloatArray:
-        """(12,) so that surfaces are off by ``surface`` [m] through each of the ways of a map."""
-        deviation, half = surface / self.cells.size, self.cells.half_extents
+    def map_scales(self, surface: float | FloatArray) -> FloatArray:
+        """(..., 12) so that surfaces are off by ``surface`` [m], (..., 12) or one, through each way of a map."""
+        half = self.cells.half_extents
         across = np.array([max(half[(i + 1) % 3], half[(i + 2) % 3]) for i in range(3)])
-        found = np.concatenate([np.full(3, deviation), deviation / across, deviation / half, deviation / across])
+        found = surface / self.cells.size / np.concatenate([np.ones(3), across, half, across])
         found = np.minimum(found, LARGEST_STRETCH)
-        found[:3] = np.hypot(found[:3], self.cells.shift)
-        found[3:6] = np.minimum(np.hypot(found[3:6], self.cells.turn), LARGEST_STRETCH)
+        found[..., :3] = np.hypot(found[..., :3], self.cells.shift)
+        found[..., 3:6] = np.minimum(np.hypot(found[..., 3:6], self.cells.turn), LARGEST_STRETCH)
         return np.asarray(found)
 
     def maps(self, unknowns: FloatArray) -> FloatArray:

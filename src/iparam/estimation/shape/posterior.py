@@ -16,14 +16,18 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from iparam.arrays import FloatArray
 from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.estimation.shape.cells import shape_cells
-from iparam.estimation.shape.density_model import DensityModel, Spread, nearest_unknowns
+from iparam.estimation.shape.density_model import NUM_MAP, DensityModel, Spread, nearest_unknowns
 from iparam.estimation.shape.shape import Shape
+from iparam.rounding import NORMAL_95
 from iparam.spatial.consistency import is_physically_consistent
+from iparam.spatial.derived import mass_com_inertia, mass_com_inertia_jacobian
 
 PARTS = (0.1, 0.35, 1.2)
 """Standard deviations that are tried for the logarithm of parts' densities: alloys of a metal, kinds of plastic, and
@@ -40,11 +44,18 @@ SURFACES = ((1.0, 0.8), (4.0, 0.16), (16.0, 0.04))
 """Factors of the tolerance of the surfaces, and how much they are believed in beforehand: as stated, careless, and
 another shape or place altogether."""
 
+OWN = ((1.0, 0.8), (4.0, 0.2))
+"""The same for each way of a map (shifts, turns, stretches, shears) by itself, where the whole is as stated: that a
+shape is where it should be and as long, which the data show, says nothing of how thick it is, which they do not."""
+
 VAGUE = (0.3, 0.6, 1.2)
 """Within a volume of which only the outside is known."""
 
 SAMPLES = 400
 """Of the posterior: a standard deviation is then known to 4 %."""
+
+ROUNDS = 30
+"""In which the middle of the samples is found."""
 
 MOST_PRECISE = 1e4
 """Rows are believed up to that many standard deviations in the load's own size: no sensor is better."""
@@ -59,9 +70,9 @@ SOLID = 0.1
 """The most of `WITHIN` that a solid part has."""
 
 LARGEST_MOVE = 2.0 / 3.0
-"""Standard deviations of the data by which a shape may move what they determine: a wrong shape that nobody noticed then
-makes its error no more than sqrt(1 + 4/9) = 1.2 times that of the data alone, and a right one still takes away
-half of it (the limited translation of Efron and Morris 1971)."""
+"""Standard deviations of the data by which a shape may move what they determine, whatever linear combination of phi one
+looks at: a wrong shape that nobody noticed then makes its error no more than sqrt(1 + 4/9) = 1.2 times that of the
+data alone (the limited translation of Efron and Morris 1971; docs/shape.md has the argument)."""
 
 DETERMINED = 30.0
 """How many times more precise than the shape at its widest, which may be wrong by more than all of an inertia, the data
@@ -135,40 +146,51 @@ def shape_posterior(shape: Shape, data: DataRows, mass: float, *, trusted: bool 
     best, phi, slope, least = nearest_unknowns(model, scales, zeros, rows, np.tile(target, (len(scales), 1)))
     A = rows @ slope
     inner = np.eye(len(rows)) + A @ np.swapaxes(A, 1, 2)
-    evidence = prior - least - 0.5 * np.linalg.slogdet(inner)[1]
-    weight = np.exp(evidence - evidence.max())
-    weight /= weight.sum()
-    surfaces = np.array([spread.surface for spread in spreads])
+    likelihood = _log_likelihood(least, inner)
+    evidence = prior + likelihood
+    surfaces, within = np.array([(spread.surface, spread.within) for spread in spreads]).T
     # Data that say something else are believed if need be: the shape is then off by as much as can be.
-    doubted = np.where(surfaces == surfaces.max(), np.exp(evidence - evidence[surfaces == surfaces.max()].max()), 0.0)
+    farthest = surfaces == surfaces.max()
+    doubted = np.where(farthest, np.exp(evidence - evidence[farthest].max()), 0.0)
     doubted /= doubted.sum()
     gain = np.einsum("k,kij->ij", doubted, slope @ np.swapaxes(A, 1, 2) @ np.linalg.inv(inner)) @ rows
-    within = np.array([spread.within for spread in spreads])
-    solid = np.flatnonzero((surfaces == surfaces.min()) & (within <= max(SOLID, within.min())))
-    stated = solid[np.argmax((evidence - prior)[solid])]
-    wrong = 0.0 if trusted or shape.vague else float(weight[surfaces == surfaces.max()].sum())
+    stays = surfaces == surfaces.min()
+    solid = np.flatnonzero(stays & (within <= max(SOLID, within.min())))
+    stated = solid[np.argmax(likelihood[solid])]
     rng = np.random.default_rng(0)
-    chosen = np.repeat(np.arange(len(spreads)), _shares(weight, SAMPLES))
-    start = rng.standard_normal((len(chosen), scales.shape[1]))
+    wrong, own = 0.0, np.ones((NUM_MAP, 1))
+    unlikely = float(np.max(likelihood) - likelihood[stated])
+    if not (trusted or shape.vague):
+        wrong = float(_normalised(evidence)[farthest].sum())
+        top = np.flatnonzero(stays)[np.argmax(evidence[stays])]
+        own, likelier = _own_factors(model, spreads[top], float(likelihood[top]), rows, target)
+        evidence = evidence + np.where(stays, likelier, 0.0)
+    chosen = np.repeat(np.arange(len(spreads)), _shares(_normalised(evidence), SAMPLES))
+    scales = scales[chosen]
+    scales[stays[chosen], -NUM_MAP:] = _drawn(model, own, shape.tolerance, int(stays[chosen].sum()), rng)
+    start = rng.standard_normal(scales.shape)
     start[:, 0] = best[chosen, 0]  # nothing is known of the level
     noisy = target + rng.standard_normal((len(chosen), len(target)))
-    z, sampled, _, _ = nearest_unknowns(model, scales[chosen], start, rows, noisy)
+    z, sampled, _, _ = nearest_unknowns(model, scales, start, rows, noisy)
     kept = _explaining(np.sum((sampled @ rows.T - noisy) ** 2, axis=1))
-    z, sampled, scaled = z[kept], sampled[kept], scales[chosen][kept]
+    z, sampled, scaled = z[kept], sampled[kept], scales[kept]
     samples = sampled @ unit.T
     densities = model.densities(z * scaled)
-    mean, covariance = _limited(sampled.mean(axis=0), np.cov(sampled.T), rows, target, A[-1] @ A[-1].T)
+    back = np.linalg.inv(unit)
+    middle = _center(samples)
+    scatter = back @ _stated(samples, middle) @ back.T
+    mean, covariance = _limited(back @ middle, scatter, data.rows @ unit, data.values, slope[-1])
     return ShapePosterior(
         unit @ mean,
         unit @ covariance @ unit.T,
         samples,
         np.column_stack([densities.mean(axis=0), densities.std(axis=0)]),
         wrong,
-        float(np.max(evidence - prior) - (evidence - prior)[stated]),
+        unlikely,
         unit @ phi[stated],
-        float(evidence.max() + np.log(np.sum(np.exp(evidence - evidence.max())))),
+        float(np.logaddexp.reduce(evidence)),
         model.maps(z * scaled),
-        unit @ gain @ np.linalg.inv(unit),
+        unit @ gain @ back,
     )
 
 
@@ -177,32 +199,78 @@ def _explaining(squares: FloatArray) -> NDArray[np.bool_]:
     return np.asarray(squares <= max(MOST_LEFT, 4.0 * float(np.quantile(squares, 0.5))))
 
 
+def _center(samples: FloatArray) -> FloatArray:
+    """(10,) the spatial median of samples of phi (S, 10), in which far ones count no more than near ones.
+
+    Surfaces and densities that are off by factors make skewed tails, which would pull the mean away from what is most
+    likely. It is a weighted mean of the samples, so a possible body as they are (the algorithm of Weiszfeld).
+    """
+    derived = mass_com_inertia(samples)
+    middle = np.median(derived, axis=0)
+    scaled = derived / np.maximum(np.median(np.abs(derived - middle), axis=0), 1e-300)
+    weight = np.full(len(samples), 1.0 / len(samples))
+    for _ in range(ROUNDS):
+        weight = 1.0 / np.maximum(np.linalg.norm(scaled - weight @ scaled, axis=1), 1e-3)
+        weight /= weight.sum()
+    return np.asarray(weight @ samples)
+
+
+def _stated(samples: FloatArray, center: FloatArray) -> FloatArray:
+    """(10, 10) the covariance of phi to state: one whose 95 % intervals about the centre hold 95 % of samples (S, 10).
+
+    Spreads of all sizes make long tails: 1.96 standard deviations of the samples hold more of them. So what is stated
+    of mass, centre of mass and inertia about it is scaled, each by its own, and their correlation kept.
+    """
+    gap = np.abs(mass_com_inertia(samples) - mass_com_inertia(center))
+    covariance = np.cov(samples.T)
+    jacobian = mass_com_inertia_jacobian(center)
+    plain = np.sqrt(np.maximum(np.diag(jacobian @ covariance @ jacobian.T), 1e-300))
+    change = np.linalg.solve(jacobian, np.diag(np.quantile(gap, 0.95, axis=0) / NORMAL_95 / plain) @ jacobian)
+    return np.asarray(change @ covariance @ change.T)
+
+
 def _limited(
-    phi: FloatArray, covariance: FloatArray, rows: FloatArray, target: FloatArray, wide: FloatArray
+    phi: FloatArray, covariance: FloatArray, rows: FloatArray, target: FloatArray, widest: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """What data and shape give, moved by the shape no farther from what the data determine than `LARGEST_MOVE`.
+
+    The whitened move is projected to an ellipsoid: a ball of that radius in the directions that the data determine, so
+    that no linear combination of them moves by more, and wider in the others, in which the shape may do as it likes.
 
     Args:
         phi, covariance: (10,) and (10, 10) of data and shape, in units of the load.
         rows: (r, 10) of the data, in the same units; target: (r,) what they give.
-        wide: (r, r) covariance of the rows by the shape at its widest.
+        widest: (10, m) how phi changes with standard normal unknowns of the shape at its widest.
     """
-    spread, turn = np.linalg.eigh(wide)
+    across = rows @ widest
+    spread, turn = np.linalg.eigh(across @ across.T)
     along, wanted = turn.T @ rows, turn.T @ target
     moved = along @ phi - wanted
     most = LARGEST_MOVE * np.maximum(1.0, DETERMINED**2 / np.maximum(spread, 1e-12))
-    back = np.clip(moved, -most, most) - moved
-    if not back.any():
+    kept = _shrink(moved, most)
+    if np.all(kept == 1.0):
         return phi, covariance
-    across = np.linalg.pinv(along).T  # (r, 10) what changes one of the rows alone
-    # Where the data win, their deviation is the one to state.
+    change = np.linalg.pinv(along).T  # (r, 10) what changes one of the rows alone
+    free = phi + ((kept - 1.0) * moved) @ change
+    # As far as the data win, their deviation is the one to state.
     own = np.einsum("ri,ij,rj->r", along, covariance, along)
-    added = np.where(back != 0.0, np.maximum(1.0 - own, 0.0), 0.0)
-    free, doubt = phi + back @ across, covariance + (across.T * added) @ across
+    doubt = covariance + (change.T * ((1.0 - kept) * np.maximum(1.0 - own, 0.0))) @ change
     if not is_physically_consistent(free):
         inverse = np.linalg.inv(doubt + 1e-12 * np.diag(np.diag(doubt)))
         free = nearest_consistent(free, np.asarray(inverse, dtype=np.float64))
     return free, doubt
+
+
+def _shrink(moved: FloatArray, most: FloatArray) -> FloatArray:
+    """(r,) factors that take a move (r,) to the nearest point of the ellipsoid of half axes ``most`` (r,)."""
+
+    def excess(logarithm: float) -> float:
+        return float(np.sum((moved / most / (1.0 + np.exp(logarithm) / most**2)) ** 2)) - 1.0
+
+    if np.sum((moved / most) ** 2) <= 1.0:
+        return np.ones_like(moved)
+    high = float(np.log(np.linalg.norm(moved) * most.max())) + 1.0  # surely inside
+    return np.asarray(1.0 / (1.0 + np.exp(brentq(excess, -60.0, high)) / most**2))
 
 
 def log_evidence(shape: Shape, data: DataRows, mass: float) -> float:
@@ -214,9 +282,8 @@ def log_evidence(shape: Shape, data: DataRows, mass: float) -> float:
     scales = np.array([model.scales(spread) for spread in spreads])
     _, _, slope, least = nearest_unknowns(model, scales, np.zeros_like(scales), rows, np.tile(target, (len(scales), 1)))
     A = rows @ slope
-    evidence = -least - 0.5 * np.linalg.slogdet(np.eye(len(rows)) + A @ np.swapaxes(A, 1, 2))[1]
-    most = float(evidence.max())
-    return most + float(np.log(np.mean(np.exp(evidence - most))))
+    evidence = _log_likelihood(least, np.eye(len(rows)) + A @ np.swapaxes(A, 1, 2))
+    return float(np.logaddexp.reduce(evidence) - np.log(len(evidence)))
 
 
 def _spreads(shape: Shape, trusted: bool) -> tuple[list[Spread], FloatArray]:
@@ -228,6 +295,51 @@ def _spreads(shape: Shape, trusted: bool) -> tuple[list[Spread], FloatArray]:
         found.append(Spread(between, within, factor * shape.tolerance))
         prior.append(np.log(belief * COMMON.get(within, 1.0)))
     return found, np.array(prior)
+
+
+def _own_factors(
+    model: DensityModel, spread: Spread, likelihood: float, rows: FloatArray, target: FloatArray
+) -> tuple[FloatArray, float]:
+    """How probable each of the factors `OWN` is for each way of a map by itself, the others being as stated.
+
+    Args:
+        model: of the load.
+        spread: that explains the data best with all as stated, and the logarithm of their likelihood with it.
+        rows, target: the data.
+
+    Returns:
+        Probabilities (12, factors), and by how much all of these explain the data better, a logarithm.
+    """
+    factors, beliefs = np.array(OWN).T
+    others = np.ones((NUM_MAP, len(factors) - 1, NUM_MAP))
+    others[np.arange(NUM_MAP), :, np.arange(NUM_MAP)] = factors[1:]
+    tried = [
+        model.scales(Spread(spread.parts, spread.within, spread.surface * one)) for one in others.reshape(-1, NUM_MAP)
+    ]
+    scales = np.array(tried)
+    _, _, slope, least = nearest_unknowns(model, scales, np.zeros_like(scales), rows, np.tile(target, (len(scales), 1)))
+    A = rows @ slope
+    found = _log_likelihood(least, np.eye(len(rows)) + A @ np.swapaxes(A, 1, 2)) - likelihood
+    logarithm = np.log(beliefs) + np.column_stack([np.zeros(NUM_MAP), found.reshape(NUM_MAP, -1)])
+    return np.array([_normalised(one) for one in logarithm]), float(np.logaddexp.reduce(logarithm, axis=1).sum())
+
+
+def _drawn(model: DensityModel, probabilities: FloatArray, tolerance: float, count: int, rng: Generator) -> FloatArray:
+    """(count, 12) scales of the map, with a factor for each of its ways that is drawn by its probabilities (12, k)."""
+    factors = np.array([factor for factor, _ in OWN])
+    below = rng.random((count, NUM_MAP, 1)) > np.cumsum(probabilities, axis=1)[:, :-1]
+    return model.map_scales(tolerance * factors[below.sum(axis=2)])
+
+
+def _log_likelihood(least: FloatArray, inner: FloatArray) -> FloatArray:
+    """(S,) by Laplace's method, up to a constant, from the minima (S,) and the covariances (S, r, r) of the rows."""
+    return np.asarray(-least - 0.5 * np.linalg.slogdet(inner)[1])
+
+
+def _normalised(logarithm: FloatArray) -> FloatArray:
+    """(S,) probabilities from their logarithms (S,), up to a constant."""
+    weight = np.exp(logarithm - logarithm.max())
+    return np.asarray(weight / weight.sum())
 
 
 def _bounded(rows: FloatArray, target: FloatArray) -> tuple[FloatArray, FloatArray]:
