@@ -10,12 +10,12 @@ Kelly, ICRA 2023). Noise, errors and peers are that paper's; the peers are compu
 The tools' points have no unit of volume, so none of them knows a density. Noise of the accelerations is told to iparam,
 as a data sheet would; that of the wrench is found from the residuals.
 
-Payloads need no folder: invented loads of two parts on a UR5e that moves slowly, with the noise of its sensor; computed
-from regressors (payloads), or simulated in MuJoCo with a tool below 0.25 m/s, with an OBJ file as the shape, and
-identified as `iparam identify payload` does (mujoco).
+The other parts need no folder: invented loads on a UR5e that moves slowly, with the noise of its sensor, see
+`shape_loads.py`: computed from regressors (payloads, poses), or simulated in MuJoCo with a tool below 0.25 m/s, with an
+OBJ file as the shape, and identified as `iparam identify payload` does (mujoco, forecasts).
 
     python benchmarks/bench_shape.py [FOLDER] [--part tools|wrong] [--seeds 10] [--levels low moderate high] [--each]
-    python benchmarks/bench_shape.py --part payloads|mujoco [--seeds 200]
+    python benchmarks/bench_shape.py --part payloads|mujoco|poses|forecasts [--seeds 200]
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ import argparse
 import functools
 import itertools
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.cluster.vq import kmeans2
+from scipy.optimize import linprog, nnls
+from shape_loads import bench_forecasts, bench_mujoco, bench_payloads, bench_poses, covered
 from side_by_side import in_workers, print_table
 
 import iparam
@@ -37,7 +38,6 @@ from iparam.arrays import FloatArray
 from iparam.errors import IparamError
 from iparam.estimation import (
     ConsistentLeastSquares,
-    Estimate,
     LogCholesky,
     PayloadProblem,
     RegressorUncertainty,
@@ -47,7 +47,6 @@ from iparam.estimation import (
 from iparam.estimation.shape.shape import part_phi
 from iparam.regressor.wrench import body_regressor
 from iparam.rounding import NORMAL_95
-from iparam.sensing.correction import Correction
 from iparam.spatial import inertia_entries
 
 NOISE = {  # of acceleration [m/s^2], angular acceleration [rad/s^2], force [N] and torque [N m]
@@ -161,16 +160,6 @@ def least_squares(problem: PayloadProblem) -> iparam.InertialParameters:
     return iparam.InertialParameters.from_phi(np.linalg.lstsq(rows, problem.y.ravel(), rcond=None)[0])
 
 
-def covered(estimate: Estimate, truth: iparam.InertialParameters) -> FloatArray:
-    """(10,) whether the 95 % intervals of mass, centre of mass and inertia hold the truth."""
-    deviation = estimate.standard_deviation
-    six = np.triu_indices(3)
-    found = [estimate.mass, *estimate.center_of_mass, *estimate.inertia_about_com[six]]
-    true = [truth.mass, *truth.center_of_mass, *truth.inertia_about_com[six]]
-    half = NORMAL_95 * np.array([deviation.mass, *deviation.center_of_mass, *deviation.inertia_about_com[six]])
-    return np.asarray(np.abs(np.subtract(found, true)) <= half, dtype=float)
-
-
 @dataclass(frozen=True, eq=False)
 class Scored:
     """One tool with one draw of the noise: errors of mass and inertia [%] by each method, and iparam's intervals."""
@@ -267,17 +256,122 @@ def _swapped(shape: Shape, one: str, other: str) -> Shape:
     return Shape(tuple(parts))
 
 
-def misled(level: str, job: tuple[Path, Path, int, int]) -> dict[str, tuple[float, float, float]]:
-    """By what is taken for the shape: inertia error with it and without [%], and 1 where it was contradicted."""
+@dataclass(frozen=True, eq=False)
+class Misled:
+    """One tool with one draw of the noise, and what is taken for its shape.
+
+    Attributes:
+        error, without: of the inertia, with the shape and by the data alone [%].
+        named: the contradiction is.
+        unevenness: how uneven parts must be for the shape to be possible, see `least_unevenness`.
+        determined: the data alone tell the inertia to less than its least moment.
+    """
+
+    error: float
+    without: float
+    named: bool
+    unevenness: float
+    determined: bool
+
+
+def misled(level: str, job: tuple[Path, Path, int, int]) -> dict[str, Misled]:
+    """By what is taken for the shape."""
     path, another, index, seed = job
-    tool, found = load_tool(path), {}
+    tool = load_tool(path)
     problem = good_motion(tool, level, seed, index)
-    base = _distance(ConsistentLeastSquares().fit(problem), tool)
+    alone = ConsistentLeastSquares().fit(problem)
+    half = NORMAL_95 * alone.standard_deviation.inertia_about_com.max()
+    determined = bool(half <= np.linalg.eigvalsh(tool.truth.inertia_about_com)[0])
+    found = {}
     for name, shape in wrong_shapes(tool.shape, load_tool(another).shape).items():
         estimate = ShapeEstimator(shape).fit(problem)
-        named = any("contradict the shape" in text for text in estimate.warnings)
-        found[name] = (_distance(estimate, tool), base, float(named))
+        found[name] = Misled(
+            tool.inertia_error(estimate.parameters),
+            tool.inertia_error(alone.parameters),
+            any("contradict the shape" in text for text in estimate.warnings),
+            _unevenness(path, name, shape, alone.covariance_phi),
+            determined,
+        )
     return found
+
+
+UNEVEN = 1.5
+"""Factor to both sides of its level within which the density of a part may be for a shape to be possible: more than any
+of the right shapes needs."""
+
+TOLERANCE, CELLS = 1e-3, 40
+
+
+def least_unevenness(shape: Shape, phi: FloatArray, covariance: FloatArray) -> float:
+    """The least factor k so that densities of parts between level / k and level * k, whatever the levels, give phi.
+
+    Within two standard deviations of the data, and with surfaces that are off by up to two tolerances in any of the
+    twelve ways of an affine map. Infinite if not even 1000 does: then no density at all explains it.
+    By linear programs that share no code with what iparam does.
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    rows = (vectors / np.sqrt(values)).T
+    cells = [_cells(part.points, part.volumes) for part in shape.parts]
+    count, parts = sum(len(one) for one in cells), len(cells)
+    member = np.repeat(np.eye(parts), [len(one) for one in cells], axis=0)
+    # Surfaces: along axis i of the shape, all of it or in proportion to where it is along j, by a tolerance at the end
+    # of a box of the same moments.
+    points = np.concatenate([part.points for part in shape.parts])
+    weight = np.concatenate([part.volumes for part in shape.parts])
+    middle = np.average(points, axis=0, weights=weight)
+    spread, axes = np.linalg.eigh(np.cov(points.T, aweights=weight))
+    body, maps = iparam.spatial.pseudo_inertia_from_phi(phi), []
+    for i, j in itertools.product(range(3), range(4)):
+        change = np.zeros((4, 4))
+        across = np.zeros(3) if j == 3 else axes[:, j] / np.sqrt(3.0 * spread[j])
+        change[:3, :3] = np.outer(axes[:, i], across)
+        change[:3, 3] = axes[:, i] * (1.0 if j == 3 else -across @ middle)
+        moved = TOLERANCE * change @ body
+        maps.append(iparam.spatial.phi_from_pseudo_inertia(moved + moved.T))
+    by_cell, by_map = rows @ np.concatenate(cells).T, rows @ np.array(maps).T
+    matrix = np.concatenate([by_cell / np.abs(by_cell).max(), np.zeros((10, parts)), by_map], axis=1)
+    wanted = rows @ phi
+    limits = [(0.0, None)] * (count + parts) + [(-2.0, 2.0)] * 12
+
+    def possible(factor: float) -> bool:
+        above = np.concatenate([np.eye(count), -factor * member, np.zeros((count, 12))], axis=1)
+        below = np.concatenate([-np.eye(count), member / factor, np.zeros((count, 12))], axis=1)
+        size = np.maximum(np.abs(matrix).max(axis=1), np.abs(wanted))
+        upper = np.concatenate([above, below, matrix / size[:, None], -matrix / size[:, None]])
+        bound = np.concatenate([np.zeros(2 * count), (wanted + 2.0) / size, (2.0 - wanted) / size])
+        return bool(linprog(np.zeros(upper.shape[1]), A_ub=upper, b_ub=bound, bounds=limits).status == 0)
+
+    if not possible(1e3):
+        return np.inf
+    low, high = 0.0, np.log(1e3)
+    while high - low > 0.02:
+        middle_log = 0.5 * (low + high)
+        low, high = (low, middle_log) if possible(np.exp(middle_log)) else (middle_log, high)
+    return float(np.exp(high))
+
+
+_KNOWN: dict[tuple[Path, str], float] = {}
+
+
+def _unevenness(path: Path, name: str, shape: Shape, covariance: FloatArray) -> float:
+    """The same for all draws of the noise: their covariance is."""
+    if (path, name) not in _KNOWN:
+        _KNOWN[path, name] = least_unevenness(shape, load_tool(path).truth.phi, covariance)
+    return _KNOWN[path, name]
+
+
+def _cells(points: FloatArray, volumes: FloatArray) -> FloatArray:
+    """(n, 10) phi at unit density of pieces of a part: points near each other."""
+    label = kmeans2(points / np.ptp(points, axis=0).max(), CELLS, minit="++", seed=0)[1]
+    homogeneous = np.column_stack([points, np.ones(len(points))])
+    pieces = [homogeneous[label == one] for one in np.unique(label)]
+    weights = [volumes[label == one] for one in np.unique(label)]
+    return np.array(
+        [
+            iparam.spatial.phi_from_pseudo_inertia((piece * weight[:, None]).T @ piece)
+            for piece, weight in zip(pieces, weights, strict=True)
+        ]
+    )
 
 
 def bench_wrong(paths: list[Path], level: str, seeds: int) -> None:
@@ -288,189 +382,44 @@ def bench_wrong(paths: list[Path], level: str, seeds: int) -> None:
     ]
     done, rows = list(in_workers(functools.partial(misled, level), jobs)), []
     for name in done[0]:
-        values = np.array([one[name] for one in done])
-        own, base, named = values.mean(axis=0)
-        each = values.reshape(len(paths), seeds, 3).mean(axis=1)
-        ratios = each[:, 0] / np.maximum(each[:, 1], 1e-9)
-        cells = [f"{own:.2f}", f"{base:.2f}", f"{ratios.mean():.2f}", f"{ratios.max():.2f}", f"{100 * named:.0f}"]
-        rows.append([name, *cells])
-    header = ["shape", "with it", "without", "ratio, mean of tools", "largest of a tool", "named %"]
-    print_table(f"Wrong shapes, 10 s of good motion, noise {level}, {seeds} seeds: inertia error in %", header, rows)
-
-
-def _distance(estimate: Estimate, tool: Tool) -> float:
-    return tool.inertia_error(estimate.parameters)
-
-
-@functools.cache
-def slow_regressors(rate: float) -> tuple[FloatArray, FloatArray, float]:
-    """Times, regressors of a UR5e whose wrist turns slowly for 10 s, and the speed of its tool at most [m/s]."""
-    robot, time = iparam.load_robot("ur5e"), np.arange(0.0, 10.0, 1.0 / rate)
-    home, size = np.array([0.0, -1.4, 1.5, -1.6, -1.5, 0.0]), np.array([0.0, 0.0, 0.05, 0.7, 0.8, 1.0])
-    pace, phase = 2.0 * np.pi * np.array([0.1, 0.1, 0.1, 0.1, 0.13, 0.17]), np.arange(6.0)
-    angle = pace * time[:, None] + phase
-    q, dq, ddq = home + size * np.sin(angle), size * pace * np.cos(angle), -size * pace**2 * np.sin(angle)
-    twist = np.linalg.norm((iparam.jacobian(robot, q) @ dq[..., None])[..., 0][:, 3:], axis=1)
-    return time, iparam.wrench_regressor(robot, q, dq, ddq), float(twist.max())
-
-
-def invented_load(rng: np.random.Generator) -> tuple[Shape, iparam.InertialParameters]:
-    """A shape of two boxes off the axis, and a load of other densities than it says, not quite in its place."""
-    points, volumes, parts = [], [], []
-    for name, place in (("base", 0.05), ("arm", 0.14)):
-        size = rng.uniform([0.03, 0.03, 0.03], [0.15, 0.15, 0.12])
-        center = np.array([*rng.uniform(-0.05, 0.05, 2), place])
-        grid = (np.stack(np.meshgrid(*[np.arange(8)] * 3, indexing="ij"), axis=-1).reshape(-1, 3) + 0.5) / 8.0 - 0.5
-        points.append(center + grid * size)
-        volumes.append(np.full(512, np.prod(size) / 512))
-        parts += [name] * 512
-    place, volume = np.vstack(points), np.concatenate(volumes)
-    shape = Shape.from_points(place, volume, parts)
-    # Densities of materials, with a course within each part that no polynomial has: waves of any direction.
-    density = np.repeat(np.exp(rng.normal(7.6, 0.7, 2)), 512)
-    for _ in range(4):
-        wave, phase = rng.normal(0.0, 25.0, 3), rng.uniform(0.0, 2.0 * np.pi)
-        density = density * np.exp(rng.uniform(0.0, 0.3) * np.sin(place @ wave + phase))
-    off = iparam.spatial.exp_se3(np.concatenate([rng.normal(0.0, 0.01, 3), rng.normal(0.0, 0.001, 3)]))
-    true = place @ off[:3, :3].T + off[:3, 3]
-    homogeneous = np.column_stack([true, np.ones(len(true))])
-    phi = iparam.spatial.phi_from_pseudo_inertia((homogeneous * (density * volume)[:, None]).T @ homogeneous)
-    return shape, iparam.InertialParameters.from_phi(phi * rng.uniform(0.5, 3.0) / phi[0])
-
-
-def with_and_without(index: int) -> tuple[float, float, FloatArray]:
-    """One load: its largest error with the shape, the interval without [% of the largest moment], what is covered."""
-    time, A, _ = slow_regressors(125.0)
-    rng, noise = np.random.default_rng([2025, index]), np.repeat([0.5, 0.05], 3)
-    shape, truth = invented_load(rng)
-    offset = rng.normal(0.0, 1.0, 6) * np.repeat([1.0, 0.05], 3)
-    problem = PayloadProblem(A, A @ truth.phi + offset + noise * rng.standard_normal((len(A), 6)), time)
-    found, largest = ShapeEstimator(shape).fit(problem), np.linalg.eigvalsh(truth.inertia_about_com)[-1]
-    deviation = ConsistentLeastSquares().fit(problem).standard_deviation.inertia_about_com
-    return (
-        100.0 * float(np.abs(found.inertia_about_com - truth.inertia_about_com).max() / largest),
-        100.0 * NORMAL_95 * float(deviation.max() / largest),
-        covered(found, truth),
-    )
-
-
-def bench_payloads(count: int) -> None:
-    """Errors and coverage over loads, with the shape and without, at a tool speed that people may be near."""
-    speed = slow_regressors(125.0)[2]
-    with_it, without, inside = zip(*in_workers(with_and_without, range(count)), strict=True)
-    title = (
-        f"{count} loads, UR5e, 10 s, tool at {speed:.2f} m/s at most, noise ur5e; inertia in % of its largest moment"
-    )
-    header = ["largest error with it: median", "90 %", "95 % interval without: median", "cover %", "least of ten"]
-    cells = [f"{np.median(with_it):.1f}", f"{np.quantile(with_it, 0.9):.1f}", f"{np.median(without):.0f}"]
-    cells += [f"{100 * np.mean(inside):.1f}", f"{100 * np.mean(inside, axis=0).min():.0f}"]
-    print_table(title, header, [cells])
-
-
-SPEED = 0.25  # of the tool, and of all corners of the box around the loads where it is planned [m/s]
-AROUND = {"payload_size": (0.26, 0.26, 0.2), "payload_center": (0.0, 0.0, 0.1)}  # all invented loads fit in
-
-MOUNTING = Correction(gravity=(0.0, 0.0, -9.81), sensor_offset=(0.0, 0.0, 0.0), sensor_rotation=(0.0, 0.0, 0.0))
-"""What is known of the simulated arm: without it, the intervals hold a tilted base and a misplaced sensor, too."""
-
-
-@functools.cache
-def slow_motion(planned: bool) -> iparam.Trajectory:
-    """10 s of a UR5e that nobody near has to fear: a wrist that turns to and fro, or the best that the speed allows."""
-    robot = iparam.load_robot("ur5e")
-    if planned:
-        limits = iparam.trajectory.PlanningLimits(speed=SPEED)
-        conditions = iparam.trajectory.PlanConditions(limits=limits).changed(**AROUND)
-        problem = iparam.planning_problem(robot, conditions=conditions, criterion="d")
-        return iparam.optimize_excitation(problem, starts=1, workers=1).trajectory
-    home = np.array([0.0, -1.4, 1.5, -1.6, -1.5, 0.0])
-    size = np.zeros((6, 2))
-    size[3:, 0], size[3:, 1] = (0.7, 0.0, 0.5), (0.0, 0.4, 0.3)
-    found = iparam.WindowedFourierTrajectory(home, size, -0.7 * size[:, ::-1], base_freq=0.1, duration=10.0)
-    motion = found.sample(100.0)
-    twist = (iparam.jacobian(robot, motion.q) @ motion.dq[..., None])[..., 0]
-    assert np.linalg.norm(twist[:, 3:], axis=1).max() < SPEED
-    return found
-
-
-def write_obj(path: Path, shape: Shape) -> None:
-    """The boxes around the parts, one object each."""
-    lines, count = [], 0
-    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
-    faces = [(1, 2, 4, 3), (5, 7, 8, 6), (1, 5, 6, 2), (3, 4, 8, 7), (1, 3, 7, 5), (2, 6, 8, 4)]
-    for part in shape.parts:
-        # Points are the middles of 8 x 8 x 8 cells.
-        low, high = part.points.min(axis=0), part.points.max(axis=0)
-        low, high = low - (high - low) / 14.0, high + (high - low) / 14.0
-        lines += [f"o {part.name}", *(f"v {x:.9f} {y:.9f} {z:.9f}" for x, y, z in low + corners * (high - low))]
-        lines += ["f " + " ".join(str(count + corner) for corner in face) for face in faces]
-        count += 8
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def simulated_load(planned: bool, varied: bool, index: int) -> tuple[float, float, FloatArray]:
-    """One load in MuJoCo: errors, interval and cover as in `with_and_without`; solid and in its place, or varied."""
-    rng = np.random.default_rng([2026, index])
-    shape, truth = invented_load(rng)
-    if not varied:
-        truth = shape.body(truth.mass, np.exp(rng.normal(0.0, 0.7, len(shape.parts))))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "part.obj"
-        write_obj(path, shape)
-        known = iparam.estimation.load_shape(path)
-    robot = iparam.load_robot("ur5e")
-    run = (
-        iparam.simulation.MujocoSimulator().load(robot, iparam.Payload.from_parameters(truth)).run(slow_motion(planned))
-    )
-    recording = iparam.noise_preset("ur5e").apply(run.recording, index)
-    found = iparam.identify_payload(recording, robot, ShapeEstimator(known), correction=MOUNTING)
-    alone = iparam.identify_payload(recording, robot, correction=MOUNTING)
-    largest = np.linalg.eigvalsh(truth.inertia_about_com)[-1]
-    half = np.nan_to_num(alone.standard_deviation.inertia_about_com, nan=np.inf).max()
-    return (
-        100.0 * float(np.abs(found.inertia_about_com - truth.inertia_about_com).max() / largest),
-        100.0 * NORMAL_95 * float(half / largest),
-        covered(found, truth),
-    )
-
-
-def bench_mujoco(count: int) -> None:
-    """Errors and coverage of loads that MuJoCo moves slowly."""
-    rows = []
-    for motion, load in itertools.product(("wrist to and fro", "planned"), ("varied, off by 1 mm", "solid, in place")):
-        work = functools.partial(simulated_load, motion == "planned", load.startswith("varied"))
-        with_it, without, inside = (np.array(values) for values in zip(*in_workers(work, range(count)), strict=True))
+        own = [one[name] for one in done]
+        squares = np.array([(one.error**2, one.without**2) for one in own]).reshape(len(paths), seeds, 2)
+        ratios = np.sqrt(squares[..., 0].mean(axis=1) / squares[..., 1].mean(axis=1))
+        known = np.array([one.determined for one in own]).reshape(len(paths), seeds).all(axis=1)
+        told = [one.named for one in own if one.unevenness > UNEVEN]
+        print(name, dict(zip([path.stem for path in paths], np.round(ratios, 2).tolist(), strict=True)), flush=True)
         rows.append(
             [
-                motion,
-                load,
-                f"{np.median(with_it):.1f}",
-                f"{np.quantile(with_it, 0.9):.1f}",
-                f"{100 * np.mean(with_it <= 5.0):.0f}",
-                f"{np.median(without):.0f}",
-                f"{100 * np.mean(inside):.1f}",
-                f"{100 * np.mean(inside, axis=0).min():.0f}",
+                name,
+                *(f"{value:.2f}" for value in np.sqrt(squares.mean(axis=(0, 1)))),
+                f"{ratios.mean():.2f}",
+                f"{ratios[known].mean():.2f} ({ratios[known].max():.2f})",
+                f"{100 * np.mean([one.named for one in own]):.0f}",
+                f"{100 * np.mean([one.unevenness > UNEVEN for one in own]):.0f}",
+                f"{100 * np.mean(told):.0f}" if told else "-",
             ]
         )
-        print(rows[-1], flush=True)
-    title = f"{count} loads each, MuJoCo, UR5e, 10 s, tool below {SPEED} m/s, noise ur5e; inertia in % of its largest"
-    header = ["motion", "loads", "largest error: median", "90 %", "within 5 %", "95 % interval without", "cover %"]
-    print_table(title, [*header, "least of ten"], rows)
+    wrong = [one[name] for one in done for name in one if name != "right" and one[name].unevenness > UNEVEN]
+    header = ["shape", "with it", "without", "ratio, mean of tools", f"{known.sum()} determined tools (largest)"]
+    header += ["named %", "to be told %", "named of these %"]
+    title = f"Wrong shapes, 10 s of good motion, noise {level}, {seeds} seeds: root mean square inertia error in %"
+    print_table(title, header, rows)
+    print(f"named of {len(wrong)} wrong shapes that can be told: {100 * np.mean([one.named for one in wrong]):.1f} %")
+
+
+LOADS = {"payloads": bench_payloads, "mujoco": bench_mujoco, "poses": bench_poses, "forecasts": bench_forecasts}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", default=os.environ.get("IPARAM_DATA", ""))
-    parser.add_argument("--part", choices=("tools", "wrong", "payloads", "mujoco"), default="tools")
+    parser.add_argument("--part", choices=("tools", "wrong", *LOADS), default="tools")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--levels", nargs="+", choices=tuple(NOISE), default=list(NOISE))
     parser.add_argument("--each", action="store_true", help="print each tool, too")
     options = parser.parse_args()
-    if options.part == "payloads":
-        bench_payloads(options.seeds)
-        return
-    if options.part == "mujoco":
-        bench_mujoco(options.seeds)
+    if options.part in LOADS:
+        LOADS[options.part](options.seeds)
         return
     files = sorted((Path(options.folder) / "workshop_tools").glob("*.npz"))
     if not options.folder or not files:

@@ -14,7 +14,7 @@ _ROW, _COLUMN = np.triu_indices(3)
 
 
 def mass_com_inertia(phi: ArrayLike) -> FloatArray:
-    """(..., 10) [m, cx, cy, cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz] of phi (..., 10), the inertia about the centre of mass."""
+    """(..., 10) [m, c (3), inertia about the centre of mass (6): xx xy xz yy yz zz] of phi (..., 10)."""
     parameters = as_float_array(phi, "phi", (10,))
     mass, moment = parameters[..., :1], parameters[..., 1:4]
     if (mass == 0.0).any():

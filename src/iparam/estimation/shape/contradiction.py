@@ -13,8 +13,8 @@ from iparam.estimation.shape.shape import Shape
 from iparam.spatial.derived import derived_covariance, mass_com_inertia
 
 LIKELIER = 10.0
-"""Logarithm of the ratio of probabilities, twenty thousand to one, from which another shape, or uneven parts, are held to
-be the truth: some fourteen shapes and thirty spreads are compared, and a right shape must not be suspected."""
+"""Logarithm of the ratio of probabilities, twenty thousand to one, from which another shape, or uneven parts, are held
+to be the truth: some fourteen shapes and thirty spreads are compared, and a right shape must not be suspected."""
 
 SCALES = (2.0 / 3.0, 5.0 / 6.0, 1.2, 1.5)
 """Wrong scales that are tried."""

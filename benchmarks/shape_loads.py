@@ -1,0 +1,361 @@
+"""Invented loads on a UR5e, for `bench_shape.py`: payloads, in MuJoCo, in unknown poses, and forecasts.
+
+Loads are two boxes off the axis. Their densities differ by part, and are of four kinds, in the proportions that iparam
+holds for usual: 40 % solid, 30 % castings, 20 % housings with something in them, 10 % shells or cores. None of these is
+a polynomial, as which iparam models them, and all are off the place of their shape by 1 mm and 0.6 degrees.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from side_by_side import in_workers, print_table
+
+import iparam
+from iparam.arrays import FloatArray
+from iparam.estimation import ConsistentLeastSquares, Estimate, PayloadProblem, Shape, ShapeEstimator
+from iparam.rounding import NORMAL_95
+from iparam.sensing.correction import Correction
+from iparam.spatial.derived import derived_covariance
+
+KINDS = ("solid",) * 4 + ("casting",) * 3 + ("housing",) * 2 + ("shell or core",)
+
+
+def kind_of(index: int) -> str:
+    """Of the load of that number."""
+    return KINDS[index % len(KINDS)]
+
+
+def covered(estimate: Estimate, truth: iparam.InertialParameters) -> FloatArray:
+    """(10,) whether the 95 % intervals of mass, centre of mass and inertia hold the truth."""
+    deviation = estimate.standard_deviation
+    six = np.triu_indices(3)
+    found = [estimate.mass, *estimate.center_of_mass, *estimate.inertia_about_com[six]]
+    true = [truth.mass, *truth.center_of_mass, *truth.inertia_about_com[six]]
+    half = NORMAL_95 * np.array([deviation.mass, *deviation.center_of_mass, *deviation.inertia_about_com[six]])
+    return np.asarray(np.abs(np.subtract(found, true)) <= half, dtype=float)
+
+
+@functools.cache
+def wrist_regressors(pace: float, rate: float = 125.0) -> tuple[FloatArray, FloatArray, float]:
+    """Times, regressors of a UR5e whose wrist turns for 10 s, and the speed of its tool at most [m/s].
+
+    Args:
+        pace: 1 for slow; accelerations grow with its square.
+        rate: samples a second.
+    """
+    robot, time = iparam.load_robot("ur5e"), np.arange(0.0, 10.0, 1.0 / rate)
+    home, size = np.array([0.0, -1.4, 1.5, -1.6, -1.5, 0.0]), np.array([0.0, 0.0, 0.05, 0.7, 0.8, 1.0])
+    turns, phase = pace * 2.0 * np.pi * np.array([0.1, 0.1, 0.1, 0.1, 0.13, 0.17]), np.arange(6.0)
+    angle = turns * time[:, None] + phase
+    q, dq, ddq = home + size * np.sin(angle), size * turns * np.cos(angle), -size * turns**2 * np.sin(angle)
+    twist = np.linalg.norm((iparam.jacobian(robot, q) @ dq[..., None])[..., 0][:, 3:], axis=1)
+    return time, iparam.wrench_regressor(robot, q, dq, ddq), float(twist.max())
+
+
+GRID = 8  # cells along each edge of a box
+
+
+def invented_load(
+    rng: np.random.Generator, kind: str, in_place: bool = False
+) -> tuple[Shape, iparam.InertialParameters]:
+    """A shape of two boxes off the axis, and a load of that kind, not quite in its place."""
+    points, volumes, parts, density = [], [], [], []
+    steps = (np.arange(GRID) + 0.5) / GRID - 0.5
+    grid = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
+    for name, place in (("base", 0.05), ("arm", 0.14)):
+        size = rng.uniform([0.03, 0.03, 0.03], [0.15, 0.15, 0.12])
+        points.append(np.array([*rng.uniform(-0.05, 0.05, 2), place]) + grid * size)
+        volumes.append(np.full(len(grid), np.prod(size) / len(grid)))
+        parts += [name] * len(grid)
+        density.append(np.exp(rng.normal(7.6, 0.7)) * course(rng, kind, grid, points[-1]))
+    place, volume = np.vstack(points), np.concatenate(volumes)
+    shape = Shape.from_points(place, volume, parts)
+    off = iparam.spatial.exp_se3(np.concatenate([rng.normal(0.0, 0.01, 3), rng.normal(0.0, 0.001, 3)]))
+    true = place if in_place else place @ off[:3, :3].T + off[:3, 3]
+    homogeneous = np.column_stack([true, np.ones(len(true))])
+    mass = np.concatenate(density) * volume
+    phi = iparam.spatial.phi_from_pseudo_inertia((homogeneous * mass[:, None]).T @ homogeneous)
+    return shape, iparam.InertialParameters.from_phi(phi * rng.uniform(0.5, 3.0) / phi[0])
+
+
+def course(rng: np.random.Generator, kind: str, grid: FloatArray, points: FloatArray) -> FloatArray:
+    """(n,) how dense a part is at its points (n, 3), which are at (n, 3) in its unit cube, up to a factor."""
+    inside = np.abs(grid).max(axis=1) < rng.uniform(0.25, 0.44)
+    lump = np.linalg.norm(grid - rng.uniform(-0.25, 0.25, 3), axis=1) < rng.uniform(0.15, 0.3)
+    found = np.ones(len(grid))
+    if kind == "casting":  # waves of any direction
+        for _ in range(4):
+            wave, phase = rng.normal(0.0, 25.0, 3), rng.uniform(0.0, 2.0 * np.pi)
+            found = found * np.exp(rng.uniform(0.0, 0.3) * np.sin(points @ wave + phase))
+    elif kind == "housing":
+        found[inside] = rng.uniform(0.05, 0.3)
+        found[lump] = rng.uniform(1.0, 3.0)
+    elif kind == "shell or core":
+        found[inside] = rng.choice([0.02, rng.uniform(2.0, 6.0)])
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """One load: errors of its inertia are in % of its largest moment.
+
+    Attributes:
+        error: the largest with the shape; without: the 95 % interval without it.
+        covers: (k,) whether the intervals hold the truth.
+        relative: the error of the inertia over the inertia, Frobenius norms; forecast: what was to be expected.
+    """
+
+    error: float
+    without: float
+    covers: FloatArray
+    relative: float = 0.0
+    forecast: float = 0.0
+
+
+def scored(found: Estimate, alone: Estimate | None, truth: iparam.InertialParameters) -> Found:
+    largest = np.linalg.eigvalsh(truth.inertia_about_com)[-1]
+    off = found.inertia_about_com - truth.inertia_about_com
+    half = np.inf if alone is None else np.nan_to_num(alone.standard_deviation.inertia_about_com, nan=np.inf).max()
+    return Found(
+        100.0 * float(np.abs(off).max() / largest),
+        100.0 * NORMAL_95 * float(half / largest),
+        covered(found, truth),
+        float(np.linalg.norm(off) / np.linalg.norm(truth.inertia_about_com)),
+    )
+
+
+LOAD_HEADER = ["loads", "largest error: median", "90 %", "within 5 %", "95 % interval without", "cover %"]
+
+
+def load_rows(done: list[Found]) -> list[list[str]]:
+    """A row for each kind, and one for all."""
+    kinds = np.array([kind_of(index) for index in range(len(done))])
+    rows = []
+    for name in (*dict.fromkeys(KINDS), "all"):
+        own = [one for one, kind in zip(done, kinds, strict=True) if name in (kind, "all")]
+        if own:
+            rows.append([f"{len(own)} {name}", *load_cells(own)])
+    return rows
+
+
+def load_cells(own: list[Found]) -> list[str]:
+    errors, covers = np.array([one.error for one in own]), np.array([one.covers for one in own])
+    return [
+        f"{np.median(errors):.1f}",
+        f"{np.quantile(errors, 0.9):.1f}",
+        f"{100 * np.mean(errors <= 5.0):.0f}",
+        f"{np.median([one.without for one in own]):.0f}",
+        f"{100 * covers.mean():.1f} ({100 * covers.mean(axis=0).min():.0f})",
+    ]
+
+
+def noisy_wrist(index: int, pace: float, truth: iparam.InertialParameters, rng: np.random.Generator) -> PayloadProblem:
+    """What a wrist sensor with the noise of a UR5e's, and a bias, tells of a load; the motion is known exactly."""
+    time, A, _ = wrist_regressors(pace)
+    noise, offset = np.repeat([0.5, 0.05], 3), rng.normal(0.0, 1.0, 6) * np.repeat([1.0, 0.05], 3)
+    return PayloadProblem(A, A @ truth.phi + offset + noise * rng.standard_normal((len(A), 6)), time)
+
+
+def with_and_without(index: int) -> Found:
+    rng = np.random.default_rng([2025, index])
+    shape, truth = invented_load(rng, kind_of(index))
+    problem = noisy_wrist(index, 1.0, truth, rng)
+    return scored(ShapeEstimator(shape).fit(problem), ConsistentLeastSquares().fit(problem), truth)
+
+
+def bench_payloads(count: int) -> None:
+    """Errors and coverage over loads, with the shape and without, at a tool speed that people may be near."""
+    title = (
+        f"{count} loads, UR5e, 10 s, tool at {wrist_regressors(1.0)[2]:.2f} m/s at most, noise ur5e; "
+        "inertia in % of its largest moment"
+    )
+    print_table(title, LOAD_HEADER, load_rows(list(in_workers(with_and_without, range(count)))))
+
+
+SPEED = 0.25  # of the tool [m/s]
+
+MOUNTING = Correction(gravity=(0.0, 0.0, -9.81), sensor_offset=(0.0, 0.0, 0.0), sensor_rotation=(0.0, 0.0, 0.0))
+"""What is known of the simulated arm: without it, the intervals hold a tilted base and a misplaced sensor, too."""
+
+
+@functools.cache
+def slow_motion() -> iparam.Trajectory:
+    """10 s of a UR5e that nobody near has to fear: a wrist that turns to and fro."""
+    robot = iparam.load_robot("ur5e")
+    home = np.array([0.0, -1.4, 1.5, -1.6, -1.5, 0.0])
+    size = np.zeros((6, 2))
+    size[3:, 0], size[3:, 1] = (0.7, 0.0, 0.5), (0.0, 0.4, 0.3)
+    found = iparam.WindowedFourierTrajectory(home, size, -0.7 * size[:, ::-1], base_freq=0.1, duration=10.0)
+    motion = found.sample(100.0)
+    twist = (iparam.jacobian(robot, motion.q) @ motion.dq[..., None])[..., 0]
+    assert np.linalg.norm(twist[:, 3:], axis=1).max() < SPEED
+    return found
+
+
+def write_obj(path: Path, shape: Shape) -> None:
+    """The boxes around the parts, one object each."""
+    lines, count = [], 0
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+    faces = [(1, 2, 4, 3), (5, 7, 8, 6), (1, 5, 6, 2), (3, 4, 8, 7), (1, 3, 7, 5), (2, 6, 8, 4)]
+    for part in shape.parts:
+        # Points are the middles of cells.
+        low, high = part.points.min(axis=0), part.points.max(axis=0)
+        edge = 0.5 * (high - low) / (GRID - 1)
+        low, high = low - edge, high + edge
+        lines += [f"o {part.name}", *(f"v {x:.9f} {y:.9f} {z:.9f}" for x, y, z in low + corners * (high - low))]
+        lines += ["f " + " ".join(str(count + corner) for corner in face) for face in faces]
+        count += 8
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def as_obj(shape: Shape) -> Shape:
+    """The shape as its OBJ file has it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "part.obj"
+        write_obj(path, shape)
+        return iparam.estimation.load_shape(path)
+
+
+def simulated_load(in_place: bool, index: int) -> Found:
+    """One load in MuJoCo; solid and in its place, or of its kind and not quite there. And what was forecast of it."""
+    rng = np.random.default_rng([2026, index])
+    shape, truth = invented_load(rng, "solid" if in_place else kind_of(index), in_place)
+    known, robot = as_obj(shape), iparam.load_robot("ur5e")
+    if in_place:  # of the file's own volume, not of points in it
+        masses = [rng.uniform(0.5, 2.0) for _ in known.parts]
+        truth = known.body(truth.mass, masses)
+    load = iparam.Payload.from_parameters(truth)
+    run = iparam.simulation.MujocoSimulator().load(robot, load).run(slow_motion())
+    recording = iparam.noise_preset("ur5e").apply(run.recording, index)
+    found = iparam.identify_payload(recording, robot, ShapeEstimator(known), correction=MOUNTING)
+    alone = iparam.identify_payload(recording, robot, correction=MOUNTING)
+    return scored(found, alone, truth)
+
+
+def bench_mujoco(count: int) -> None:
+    """Errors and coverage of loads that MuJoCo moves slowly."""
+    exact = list(in_workers(functools.partial(simulated_load, True), range(max(count // 10, 1))))
+    rows = [[f"{len(exact)} solid, in their places", *load_cells(exact)]]
+    rows += load_rows(list(in_workers(functools.partial(simulated_load, False), range(count))))
+    title = f"Loads in MuJoCo, UR5e, 10 s, tool below {SPEED} m/s, noise ur5e; inertia in % of its largest moment"
+    print_table(title, LOAD_HEADER, rows)
+
+
+def displaced(pace: float, place: float, turn: float, index: int) -> Found:
+    """A load that is held otherwise than its shape was said to be: the ten parameters, and three of place and turn."""
+    rng = np.random.default_rng([2027, index])
+    shape, truth = invented_load(rng, kind_of(index))
+    far = np.pi if np.isinf(turn) else turn
+    axis = rng.normal(0.0, 1.0, 3)
+    angle = axis / np.linalg.norm(axis) * rng.uniform(0.0, far) if np.isinf(turn) else turn * axis
+    middle = shape.bounds[1]
+    off = iparam.spatial.transform_from(iparam.spatial.exp_so3(angle), np.zeros(3))
+    off[:3, 3] = middle - off[:3, :3] @ middle + rng.normal(0.0, place, 3)
+    held = truth.transformed(off)
+    found = ShapeEstimator(shape.roughly(place, turn)).fit(noisy_wrist(index, pace, held, rng))
+    assert found.shape is not None
+    pose, deviation = found.shape.pose, found.shape.pose_deviation
+    assert pose is not None
+    assert deviation is not None
+    rotation = iparam.spatial.log_so3(pose[:3, :3] @ off[:3, :3].T)
+    gap = np.concatenate([pose[:3, 3] - off[:3, 3], rotation])
+    one = scored(found, None, held)
+    covers = np.concatenate([one.covers, np.abs(gap) <= NORMAL_95 * deviation])
+    return Found(one.error, float(np.degrees(np.linalg.norm(rotation))), covers, float(np.linalg.norm(gap[:3])))
+
+
+def bench_poses(count: int) -> None:
+    """Poses of shapes that are estimated along: coverage of the load and of the pose."""
+    rows = []
+    cases = itertools.product((1.0, 6.0), ((0.02, np.radians(20.0)), (0.1, np.inf)))
+    for pace, (place, turn) in cases:
+        done = list(in_workers(functools.partial(displaced, pace, place, turn), range(count)))
+        covers = 100.0 * np.mean([one.covers for one in done], axis=0)
+        rows.append(
+            [
+                f"{wrist_regressors(pace)[2]:.2f}",
+                "anywhere" if np.isinf(turn) else "20 mm, 20 deg",
+                f"{np.median([one.error for one in done]):.1f}",
+                f"{covers[:10].mean():.1f} ({covers[:10].min():.0f})",
+                f"{1e3 * np.median([one.relative for one in done]):.0f}",
+                f"{np.median([one.without for one in done]):.0f}",
+                f"{covers[10:13].mean():.0f}",
+                f"{covers[13:].mean():.0f}",
+            ]
+        )
+    header = ["tool at most [m/s]", "known", "largest error of the inertia [%]", "cover % (least of ten)"]
+    header += ["place off [mm]", "turn off [deg]", "place in 95 %", "turn in 95 %"]
+    print_table(f"{count} loads whose shape's pose is estimated along: medians, and coverage", header, rows)
+
+
+def forecast_motion(index: int) -> Found:
+    """A load in MuJoCo, and what `excite predict --shape` says of it."""
+    rng = np.random.default_rng([2026, index])
+    shape, truth = invented_load(rng, kind_of(index))
+    known, robot = as_obj(shape), iparam.load_robot("ur5e")
+    noise = iparam.sensing.MeasurementNoise.from_model(iparam.noise_preset("ur5e"))
+    body = known.body(truth.mass)
+    data = iparam.excitation.predict_precision(slow_motion(), robot, body, noise)
+    covariance = iparam.estimation.expected_with_shape(known, data.covariance_phi, truth.mass)
+    run = iparam.simulation.MujocoSimulator().load(robot, iparam.Payload.from_parameters(truth)).run(slow_motion())
+    recording = iparam.noise_preset("ur5e").apply(run.recording, index)
+    found = iparam.identify_payload(recording, robot, ShapeEstimator(known), correction=MOUNTING)
+    return _compared(scored(found, None, truth), body, covariance)
+
+
+def _compared(one: Found, body: iparam.InertialParameters, covariance: FloatArray) -> Found:
+    variances = np.diag(derived_covariance(body.phi, covariance))[4:]
+    counted = np.array([1.0, 2.0, 2.0, 1.0, 2.0, 1.0]) @ np.maximum(variances, 0.0)
+    expected = float(np.sqrt(counted) / np.linalg.norm(body.inertia_about_com))
+    return Found(one.error, one.without, one.covers, one.relative, expected)
+
+
+@functools.cache
+def rest_poses(index: int) -> FloatArray:
+    return np.asarray(iparam.excitation.choose_poses(iparam.planning_problem(iparam.load_robot("ur5e")), 6).poses)
+
+
+def forecast_rests(index: int) -> Found:
+    """A load in six rests of 1 s, and what `excite poses --shape` says of it."""
+    rng = np.random.default_rng([2028, index])
+    shape, truth = invented_load(rng, kind_of(index))
+    known, robot = as_obj(shape), iparam.load_robot("ur5e")
+    phi, covariance = iparam.estimation.shape_moments(known, truth.mass)
+    sensor = iparam.sensing.MeasurementNoise.from_model(iparam.noise_preset("ur5e")).wrench
+    criterion = iparam.excitation.RestCriterion(
+        iparam.InertialParameters.from_phi(phi), covariance, sensor / np.sqrt(500.0)
+    )
+    poses = rest_poses(0)
+    gravity = np.array([0.0, 0.0, -9.81])
+    expected = criterion.relative_inertia(iparam.excitation.regressors_at_rest(robot, poses, gravity))
+    q = np.repeat(poses, 500, axis=0)
+    still, time = np.zeros_like(q), np.arange(len(q)) / 500.0
+    y = iparam.wrench_regressor(robot, q, still, still) @ truth.phi + sensor * rng.standard_normal((len(q), 6))
+    recording = iparam.Recording(robot="ur5e").with_signal("q", time=time, values=q)
+    recording = recording.with_signal("wrench", time=time, values=y + rng.normal(0.0, 1.0, 6) * np.repeat([1, 0.05], 3))
+    static = iparam.estimation.identify_static(recording, robot)
+    one = scored(iparam.estimation.with_shape(static, known), None, truth)
+    return Found(one.error, one.without, one.covers, one.relative, expected)
+
+
+def bench_forecasts(count: int) -> None:
+    """What was said beforehand of the inertia's error, against what runs then gave."""
+    rows = []
+    for name, work in (("slow motion, MuJoCo", forecast_motion), ("six rests", forecast_rests)):
+        done = list(in_workers(work, range(count)))
+        kinds = np.array([kind_of(index) for index in range(count)])
+        for kind in ("solid", "casting", "all"):
+            own = [one for one, its in zip(done, kinds, strict=True) if kind in (its, "all")]
+            said, was = (np.array([getattr(one, key) for one in own]) for key in ("forecast", "relative"))
+            cells = [100 * np.sqrt(np.mean(said**2)), 100 * np.sqrt(np.mean(was**2))]
+            share = 100 * np.mean(was <= NORMAL_95 * said)
+            rows.append([name, f"{len(own)} {kind}", *(f"{c:.1f}" for c in cells), f"{cells[1] / cells[0]:.2f}"])
+            rows[-1].append(f"{share:.0f}")
+    header = ["data", "loads", "forecast [%]", "came out [%]", "ratio", "within twice the forecast [%]"]
+    print_table(f"{count} loads: relative error of the inertia, root mean squares", header, rows)
