@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from iparam.errors import InputError
-from iparam.spatial.derived import derived_covariance, mass_com_inertia_jacobian
+from iparam.spatial.derived import derived_covariance, mass_com_inertia, mass_com_inertia_jacobian
 from iparam.spatial.parameters import InertialParameters, inertia_entries
 from iparam.spatial.transforms import rotation_from_rpy, transform_from
 
@@ -25,8 +25,15 @@ def test_jacobian_against_central_differences() -> None:
     np.testing.assert_allclose(mass_com_inertia_jacobian(PHI), numeric, rtol=1e-7, atol=1e-9)
 
 
+def test_values_are_those_of_the_body() -> None:
+    np.testing.assert_allclose(mass_com_inertia(PHI), derived(PHI), rtol=1e-12, atol=1e-15)
+    with pytest.raises(InputError, match="mass 0"):
+        mass_com_inertia(np.zeros(10))
+
+
 def test_batches() -> None:
     batch = np.stack([[PHI, 2.0 * PHI, PHI + 0.1]] * 2)
+    np.testing.assert_array_equal(mass_com_inertia(batch)[1, 2], mass_com_inertia(PHI + 0.1))
     jacobians = mass_com_inertia_jacobian(batch)
     assert jacobians.shape == (2, 3, 10, 10)
     np.testing.assert_array_equal(jacobians[1, 2], mass_com_inertia_jacobian(PHI + 0.1))

@@ -18,7 +18,6 @@ from itertools import product
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from iparam.arrays import FloatArray
 from iparam.estimation.estimators.consistent import nearest_consistent
@@ -56,6 +55,9 @@ SAMPLES = 400
 
 ROUNDS = 30
 """In which the middle of the samples is found."""
+
+HALVINGS = 120
+"""Of an interval that holds a root: to the last digit, whatever its size."""
 
 MOST_PRECISE = 1e4
 """Rows are believed up to that many standard deviations in the load's own size: no sensor is better."""
@@ -247,7 +249,7 @@ def _limited(
     along, wanted = turn.T @ rows, turn.T @ target
     moved = along @ phi - wanted
     most = LARGEST_MOVE * np.maximum(1.0, DETERMINED**2 / np.maximum(spread, 1e-12))
-    kept = _shrink(moved, most)
+    kept = shrink_to_ellipsoid(moved, most)
     if np.all(kept == 1.0):
         return phi, covariance
     change = np.linalg.pinv(along).T  # (r, 10) what changes one of the rows alone
@@ -261,16 +263,16 @@ def _limited(
     return free, doubt
 
 
-def _shrink(moved: FloatArray, most: FloatArray) -> FloatArray:
+def shrink_to_ellipsoid(moved: FloatArray, most: FloatArray) -> FloatArray:
     """(r,) factors that take a move (r,) to the nearest point of the ellipsoid of half axes ``most`` (r,)."""
-
-    def excess(logarithm: float) -> float:
-        return float(np.sum((moved / most / (1.0 + np.exp(logarithm) / most**2)) ** 2)) - 1.0
-
     if np.sum((moved / most) ** 2) <= 1.0:
         return np.ones_like(moved)
-    high = float(np.log(np.linalg.norm(moved) * most.max())) + 1.0  # surely inside
-    return np.asarray(1.0 / (1.0 + np.exp(brentq(excess, -60.0, high)) / most**2))
+    low, high = 0.0, float(np.linalg.norm(moved) * most.max())  # of Lagrange's multiplier: outside, and surely inside
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        inside = np.sum((moved / most / (1.0 + middle / most**2)) ** 2) <= 1.0
+        low, high = (low, middle) if inside else (middle, high)
+    return np.asarray(1.0 / (1.0 + high / most**2))
 
 
 def log_evidence(shape: Shape, data: DataRows, mass: float) -> float:
