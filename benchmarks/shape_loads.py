@@ -361,7 +361,5 @@ def bench_forecasts(count: int) -> None:
             rows.append([name, f"{len(own)} {kind}", *(f"{100 * one:.1f}" for one in np.median(values, axis=0))])
             rows[-1] += [f"{100 * np.sqrt(np.mean(values[:, 2] ** 2)):.1f}", f"{share:.0f}"]
     header = ["data", "loads", "forecast", "stated then", "error then", "root mean square", "within 1.96 forecasts [%]"]
-    title = (
-        f"{count} loads: the inertia's relative standard deviation, forecast and stated, and its error in %: medians"
-    )
+    title = f"{count} loads: the inertia's relative standard deviation, forecast and stated, and error in %: medians"
     print_table(title, header, rows)

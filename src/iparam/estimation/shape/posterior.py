@@ -74,7 +74,7 @@ SOLID = 0.1
 LARGEST_MOVE = 2.0 / 3.0
 """Standard deviations of the data by which a shape may move what they determine, whatever linear combination of phi one
 looks at: a wrong shape that nobody noticed then makes its error no more than sqrt(1 + 4/9) = 1.2 times that of the
-data alone (the limited translation of Efron and Morris 1971; docs/shape.md has the argument)."""
+data alone (the limited translation of Efron and Morris 1971; docs/guide/shape.md has the argument)."""
 
 DETERMINED = 30.0
 """How many times more precise than the shape at its widest, which may be wrong by more than all of an inertia, the data
