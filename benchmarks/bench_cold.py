@@ -1,7 +1,9 @@
 """What the first use costs: commands without and with kept kernels. Run: python benchmarks/bench_cold.py [--kernels]
 
-The machine may be shared: processor time counts. ``--source FOLDER`` runs the package of another checkout, to compare;
-``--kernels`` lists what is compiled, with the processor time of each without those that it calls.
+The machine may be shared: processor time counts. ``--source FOLDER`` runs the package of another checkout;
+``--before FOLDER`` runs it too, beside the present one; ``--kernels`` lists what is compiled, with the processor time
+of each without those that it calls. ``--all``, with PYTHONPATH=tests, takes every command that ends by itself and needs
+neither an arm nor a cluster, as the attacks call it: its files are small.
 """
 
 from __future__ import annotations
@@ -74,8 +76,8 @@ class Run(NamedTuple):
     compiled: list[tuple[str, float]]
 
 
-def run(words: list[str], source: str, folder: Path, cache: Path) -> Run:
-    """A command in ``folder``, with kernels kept in ``cache``."""
+def run(words: list[str], source: str, folder: Path, cache: Path) -> Run | None:
+    """A command in ``folder``, with kernels kept in ``cache``; None if it failed."""
     log = folder / "compiled.tsv"
     log.write_text("")
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -91,46 +93,90 @@ def run(words: list[str], source: str, folder: Path, cache: Path) -> Run:
         check=False,
     )
     wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode not in (0, 1):  # 1: a verdict
-        sys.exit(f"iparam {' '.join(words)} failed:\n{done.stderr}")
+    if done.returncode not in (0, 1) or "is a bug" in done.stderr:  # 1: a verdict
+        print(f"iparam {' '.join(words)} failed:\n{done.stderr}", file=sys.stderr)
+        return None
     processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     rows = [line.split("\t") for line in log.read_text().splitlines()]
     return Run(wall, processor, [(name, float(seconds)) for name, seconds in rows])
 
 
+def every_command(folder: Path) -> dict[str, list[str]]:
+    """A call of each command that works and ends by itself, with its files in ``folder``; those of `COMMANDS` first."""
+    from attack.corpus.command_lines import LINES
+    from attack.corpus.sample_files import make_samples
+
+    make_samples(folder)
+    found = dict(COMMANDS)
+    for line in LINES:
+        if 0 in line.codes and not line.endless and not line.command.startswith("ur "):
+            words = [_numbered(word) if word in line.outputs else word for word in line.arguments()]
+            found.setdefault(line.command, words)
+    return found
+
+
+def _numbered(word: str) -> str:
+    """The name of an output with a place for the number of the run: in the second run it is not there yet, either."""
+    path = Path(word)
+    return f"{path.stem}-{{run}}{path.suffix}"
+
+
+def measured(command: list[str], source: str, folder: Path, name: str) -> tuple[Run | None, Run | None]:
+    """A command without and with kept kernels."""
+    runs = []
+    for number in ("1", "2"):
+        words = [word.replace("{run}", f"{name}{number}") for word in command]
+        runs.append(run(words, source, folder, folder / f"cache-{name}"))
+    return runs[0], runs[1]
+
+
+def cells(cold: Run | None, warm: Run | None) -> list[str]:
+    """Of a row: what was compiled, how long, and the times of both runs."""
+    if cold is None or warm is None:
+        return ["-"] * 6
+    seconds = sum(took for _, took in cold.compiled)
+    times = (seconds, cold.processor, warm.processor, cold.wall, warm.wall)
+    return [str(len(cold.compiled)), *(f"{value:.1f}" for value in times)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--source", default=str(REPOSITORY / "src"), help="src folder of the checkout to run")
+    parser.add_argument("--before", help="src folder of an older checkout, to run beside it")
     parser.add_argument("--kernels", action="store_true", help="also list what each command compiles")
-    parser.add_argument("--commands", nargs="*", choices=list(COMMANDS), default=list(COMMANDS))
+    parser.add_argument("--all", action="store_true", help="every command; needs PYTHONPATH=tests")
+    parser.add_argument("--commands", nargs="*", help="these alone")
     options = parser.parse_args()
+    header = ["command", "compiled", "compiling s", "cold s", "warm s", "cold wall s", "warm wall s"]
+    header += ["again", *(f"before: {name}" for name in header[3:])] if options.before else ["again"]
     rows, lists = [], {}
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "site").mkdir()
+        folder = Path(name) / "files"
+        commands = every_command(folder) if options.all else COMMANDS
+        (folder / "site").mkdir(parents=True)
         (folder / "site" / "sitecustomize.py").write_text(LISTENER)
-        (folder / "warm").mkdir()
         for needed in ("simulate", "identify payload"):  # what later commands read
             run(COMMANDS[needed], options.source, folder, folder / "warm")
-        for command in options.commands:
-            cache = folder / "".join(command.split())
-            cold = run(COMMANDS[command], options.source, folder, cache)
-            warm = run(COMMANDS[command], options.source, folder, cache)
-            lists[command] = cold.compiled
-            seconds = sum(took for _, took in cold.compiled)
-            times = [f"{value:.1f}" for value in (seconds, cold.processor, warm.processor, cold.wall, warm.wall)]
-            rows.append([f"iparam {command}", str(len(cold.compiled)), *times, str(len(warm.compiled))])
-    header = ["command", "compiled", "compiling s", "cold s", "warm s", "cold wall s", "warm wall s", "compiled again"]
+        for number, command in enumerate(commands):
+            if options.commands and command not in options.commands:
+                continue
+            cold, warm = measured(commands[command], options.source, folder, f"{number}now")
+            row = [f"`{command}`", *cells(cold, warm), str(len(warm.compiled)) if warm else "-"]
+            lists[command] = cold.compiled if cold else []
+            if options.before:
+                row += cells(*measured(commands[command], options.before, folder, f"{number}before"))[2:]
+            rows.append(row)
+            print(" ".join(row), file=sys.stderr)
     print_table("First and second use; seconds of processor time unless said otherwise", header, rows)
     for command, compiled in lists.items() if options.kernels else ():
         by_name: dict[str, list[float]] = collections.defaultdict(list)
-        for name, took in compiled:
-            by_name[name].append(took)
+        for function, took in compiled:
+            by_name[function].append(took)
         ordered = sorted(by_name.items(), key=lambda item: -sum(item[1]))
         print_table(
             f"iparam {command}: what is compiled",
             ["function", "times", "s"],
-            [[name, str(len(took)), f"{sum(took):.2f}"] for name, took in ordered],
+            [[function, str(len(took)), f"{sum(took):.2f}"] for function, took in ordered],
         )
 
 
