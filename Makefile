@@ -19,12 +19,12 @@ INPUTS := $(VENV)/pyvenv.cfg pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all docs test-newton test-isaac release fuzz lint format bench lock clean clean-cache
+.PHONY: help demo test test-all docs test-newton test-isaac release fuzz lint format bench tables lock clean clean-cache
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 	@echo "  PYTHON=python3.12 picks the interpreter of a new .venv; JOBS=4 the number of test processes."
-	@echo "  MINUTES=20 is how long make fuzz attacks."
+	@echo "  MINUTES=20 is how long make fuzz attacks; TABLES='startup bags' chooses by page or command."
 
 demo: $(READY_RUN)  ## install what a user needs, run iparam demo
 	$(BIN)/iparam demo
@@ -58,6 +58,9 @@ lint: $(READY_DEV)  ## ruff, mypy, import-linter
 format: $(READY_DEV)  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+tables: $(READY_DEV)  ## measured tables of the docs, made anew and stamped; on a quiet machine (some 10 minutes)
+	$(BIN)/python benchmarks/tables.py $(TABLES)
 
 bench: $(READY_DEV)  ## run every benchmark; each prints ratios
 	@set -e; for script in $(sort $(wildcard benchmarks/bench_*.py)); do \

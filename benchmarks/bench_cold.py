@@ -1,7 +1,7 @@
 """What the first use costs: commands without and with kept kernels. Run: python benchmarks/bench_cold.py [--kernels]
 
 The machine may be shared: processor time counts. ``--source FOLDER`` runs the package of another checkout;
-``--before FOLDER`` runs it too, beside the present one; ``--kernels`` lists what is compiled, with the processor time
+``--before REVISION`` runs an older one too, beside it; ``--kernels`` lists what is compiled, with the processor time
 of each without those that it calls. ``--all``, with PYTHONPATH=tests, takes every command that ends by itself and needs
 neither an arm nor a cluster, as the attacks call it: its files are small.
 """
@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import argparse
 import collections
+import io
 import os
 import resource
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from pathlib import Path
@@ -130,6 +132,14 @@ def measured(command: list[str], source: str, folder: Path, name: str) -> tuple[
     return runs[0], runs[1]
 
 
+def check_out(revision: str, folder: Path) -> None:
+    """Write the files of a revision to a new folder."""
+    folder.mkdir()
+    packed = subprocess.run(["git", "archive", revision], cwd=REPOSITORY, stdout=subprocess.PIPE, check=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extractall(folder, filter="data")
+
+
 def cells(cold: Run | None, warm: Run | None) -> list[str]:
     """Of a row: what was compiled, how long, and the times of both runs."""
     if cold is None or warm is None:
@@ -142,7 +152,7 @@ def cells(cold: Run | None, warm: Run | None) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--source", default=str(REPOSITORY / "src"), help="src folder of the checkout to run")
-    parser.add_argument("--before", help="src folder of an older checkout, to run beside it")
+    parser.add_argument("--before", metavar="REVISION", help="an older revision of this repository, to run beside it")
     parser.add_argument("--kernels", action="store_true", help="also list what each command compiles")
     parser.add_argument("--all", action="store_true", help="every command; needs PYTHONPATH=tests")
     parser.add_argument("--commands", nargs="*", help="these alone")
@@ -151,7 +161,9 @@ def main() -> None:
     header += ["again", *(f"before: {name}" for name in header[3:])] if options.before else ["again"]
     rows, lists = [], {}
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name) / "files"
+        folder, older = Path(name) / "files", str(Path(name) / "older" / "src")
+        if options.before:
+            check_out(options.before, Path(name) / "older")
         commands = every_command(folder) if options.all else COMMANDS
         (folder / "site").mkdir(parents=True)
         (folder / "site" / "sitecustomize.py").write_text(LISTENER)
@@ -164,7 +176,7 @@ def main() -> None:
             row = [f"`{command}`", *cells(cold, warm), str(len(warm.compiled)) if warm else "-"]
             lists[command] = cold.compiled if cold else []
             if options.before:
-                row += cells(*measured(commands[command], options.before, folder, f"{number}before"))[2:]
+                row += cells(*measured(commands[command], older, folder, f"{number}before"))[2:]
             rows.append(row)
             print(" ".join(row), file=sys.stderr)
     print_table("First and second use; seconds of processor time unless said otherwise", header, rows)
