@@ -185,6 +185,9 @@ def test_set_payload_wants_the_flange_and_a_known_arm(tmp_path: Path, capsys: py
     shutil.copy(RESULT, result)
     assert main(["ur", "set-payload", str(result), "--host", "192.0.2.1", "--robot", "panda"]) == 2
     assert "no UR arm of that name" in capsys.readouterr().err
+    arm = str(DATA / "sample_robot.urdf")  # as a setup may name it
+    assert main(["ur", "set-payload", str(result), "--host", "192.0.2.1", "--robot", arm]) == 2
+    assert "no terminal to ask for permission" in capsys.readouterr().err
 
 
 def test_the_inertia_goes_out_in_the_order_of_the_exported_script() -> None:

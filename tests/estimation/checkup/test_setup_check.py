@@ -57,5 +57,16 @@ def test_a_wrong_rotation_is_named(turned: Recording, ur5e: Robot) -> None:
     assert "--sensor-rotation" not in check.finding
 
 
+def test_what_only_looks_like_the_cause_accuses_no_other_entry(turned: Recording, ur5e: Robot) -> None:
+    """A wrench of the other sign is also, but worse, explained by gravity from above."""
+    setup = Setup(robot="ur5e", sensor_rotation=TURN, mounting="floor")
+    wrench = turned.signal("wrench")
+    reversed_run = turned.with_signal("wrench", time=wrench.time, values=-wrench.values)
+    check = check_setup(setup, examined(setup, reversed_run, ur5e), reversed_run)
+    assert check.level == "red"
+    assert "sensor.measures does not fit" in check.finding
+    assert "mounting" not in check.finding
+
+
 def test_without_a_load_nothing_is_said(turned: Recording) -> None:
     assert check_setup(Setup(robot="ur5e"), Checkup(()), turned).level == "amber"

@@ -54,9 +54,7 @@ class SetPayload(HostOption):
                 f"{self.result} is in frame {load.frame!r}, and a controller wants the flange's, {FLANGE}: identify "
                 "with the robot's own tool frame"
             )
-        if self.robot is not None and self.robot.lower() not in iparam.robot_names():
-            raise InputError(f"--robot {self.robot}: no UR arm of that name; known: {', '.join(iparam.robot_names())}")
-        name = self.robot.lower() if self.robot is not None else None
+        name = self._named_arm()
         # Before any connection, as far as it goes.
         load.require_consistency()
         if name is not None:
@@ -93,6 +91,15 @@ class SetPayload(HostOption):
             raise IparamError(f"{self.host} shows another payload than it was sent: is another program setting it?")
         if report.arrived is None:
             note("the controller does not show its payload, so that it could not be read back")
+
+    def _named_arm(self) -> str | None:
+        """The catalogue name that --robot gives, if any; a file, as in a setup, leaves it to the controller."""
+        if self.robot is None or self.robot.lower() in iparam.robot_names():
+            return None if self.robot is None else self.robot.lower()
+        if Path(self.robot).is_file():
+            note(f"{self.robot} is a robot file: what the arm carries at most, its controller says")
+            return None
+        raise InputError(f"--robot {self.robot}: no UR arm of that name; known: {', '.join(iparam.robot_names())}")
 
     def _report(self, report: PayloadReport) -> None:
         if self.json:

@@ -24,6 +24,9 @@ ENTRIES = {
 }
 """Cause of an unexplained recording -> the entry that would be wrong then."""
 
+AS_GOOD = 1.2
+"""Residual that a cause leaves, over that of the best, up to which it may be the true one; others only look like it."""
+
 AT_ZERO = 2.0
 """Force up to which a sensor reads zero [N]: noise and drift since it was zeroed."""
 
@@ -61,9 +64,11 @@ def _contradictions(
     if estimate is None:
         return
     entries: set[str] = set()
-    for cause in estimate.assessment["causes"]:
+    causes = estimate.assessment["causes"]
+    least = min((cause["residual_after"] for cause in causes), default=0.0)
+    for cause in causes:
         entry = ENTRIES.get(cause["cause"])
-        if entry is not None and entry not in entries:
+        if entry is not None and entry not in entries and cause["residual_after"] <= AS_GOOD * least:
             entries.add(entry)
             # Without the option that the sentence advises, which counts besides the setup's own.
             yield f"{entry} does not fit: besides it, {cause['sentence'].partition(': add ')[0]}"
