@@ -412,6 +412,66 @@ def weigh_innovation(whiten, A, y, parameters, covariance, rows, weighted):
     return square / 6.0
 
 
+@allocating
+def change_information(products, weights, parameters, root, shape, information, score):
+    """What samples tell of a change of the first k of p unknowns, by ``shape`` times u, of a state that is known.
+
+    Args:
+        products: (6, p + 1, p + 1) sums of products of [design, y] for each of their six parts.
+        weights: (6,) inverse variances of these.
+        parameters: (p,) the state as it was known.
+        root: (p, p) a lower triangular root of its covariance.
+        shape: (k,).
+        information: (k, k) output, on u.
+        score: (k,) output.
+    """
+    p, k = parameters.shape[0], shape.shape[0]
+    gram, seen = np.empty((p, p + 1)), np.empty((p, p))
+    for i in range(p):
+        for j in range(p + 1):
+            total = 0.0
+            for c in range(6):
+                total += weights[c] * products[c, i, j]
+            gram[i, j] = total
+        for j in range(p):
+            gram[i, p] -= gram[i, j] * parameters[j]
+    for i in range(p):
+        for j in range(p):
+            total = 0.0
+            for m in range(j, p):
+                total += gram[i, m] * root[m, j]
+            seen[i, j] = total
+    known, taken = np.zeros((p, p)), np.empty((p, k + 1))
+    for i in range(p):  # Cholesky's factor of 1 + root' gram root, and the forward substitution beside it
+        for j in range(i + 1):
+            total = 1.0 if i == j else 0.0
+            for m in range(i, p):
+                total += root[m, i] * seen[m, j]
+            for m in range(j):
+                total -= known[i, m] * known[j, m]
+            known[i, j] = np.sqrt(total) if i == j else total / known[j, j]
+        for column in range(k + 1):
+            total = 0.0
+            if column < k:
+                total = seen[column, i]
+            else:
+                for m in range(i, p):
+                    total += root[m, i] * gram[m, p]
+            for m in range(i):
+                total -= known[i, m] * taken[m, column]
+            taken[i, column] = total / known[i, i]
+    for i in range(k):
+        for j in range(k):
+            total = gram[i, j]
+            for m in range(p):
+                total -= taken[m, i] * taken[m, j]
+            information[i, j] = shape[i] * total * shape[j]
+        total = gram[i, p]
+        for m in range(p):
+            total -= taken[m, i] * taken[m, k]
+        score[i] = shape[i] * total
+
+
 @compiled
 def add_scores(rows, weighted, score, gram):
     """Add rows' (6, p) times weighted (6, p + 1) to the score (p,), the first column, and to the gram (p, p)."""

@@ -162,3 +162,34 @@ def test_a_load_that_is_lifted_in_a_third_of_a_second_is_not_mixed_with_its_lift
     arm.stay(HEAVY, 0.5)
     assert arm.estimate.mass == pytest.approx(2.5, rel=0.02)
     assert inside(arm.estimate, HEAVY)
+
+
+@pytest.mark.parametrize("lift", [0.0, 1.0])
+def test_a_load_that_goes_on_changing_is_one_change_and_never_wrong_for_long(lift: float) -> None:
+    """50 g more, and 2 kg less within a second: what is published holds the load that there is at that instant."""
+    arm = Arm(OnlineSettings(bias="none"), seed=4)
+    heavier = InertialParameters.from_phi(HEAVY.phi + (0.05 / 2.5) * HEAVY.phi)
+    arm.stay(HEAVY, 1.5)
+    outside = 0
+    for k in range(1000):
+        share = min(k * PERIOD / lift, 1.0) if lift else 0.0
+        load = heavier if not lift else InertialParameters.from_phi(HEAVY.phi + share * (LIGHT.phi - HEAVY.phi))
+        arm.stay(load, PERIOD)
+        if arm.latest is not None and k > 25:
+            at = min((k - 25) * PERIOD / lift, 1.0) if lift else 0.0
+            mass = heavier.mass if not lift else HEAVY.mass + at * (LIGHT.mass - HEAVY.mass)
+            outside += abs(arm.latest.mass - mass) > NORMAL_95 * arm.latest.derived_deviation[0]
+    assert arm.identifier.restarts == 1
+    assert outside < 100  # a fifth of a second of two
+
+
+def test_a_load_that_is_said_not_to_change_has_no_share_of_what_cannot_be_noticed() -> None:
+    found = []
+    for restart in (True, False):
+        arm = Arm(OnlineSettings(bias="none", restart=restart))
+        arm.stay(HEAVY, 1.0)
+        found.append(arm.estimate)
+    assert found[1].undetected is None
+    assert found[0].undetected is not None
+    np.testing.assert_allclose(found[0].phi[:1], found[1].phi[:1])
+    assert found[0].derived_deviation[0] > 1.2 * found[1].derived_deviation[0]

@@ -61,6 +61,10 @@ class RecursiveState(ABC):
     def seed_bias(self, mean: FloatArray, covariance: FloatArray) -> None:
         """Know the bias, (6,) and (6, 6), before the first sample; only for a state that estimates it."""
 
+    @abstractmethod
+    def seed_samples(self, products: FloatArray, samples: int) -> None:
+        """Take in so many samples by their `cross_products` (p + 1, p + 1), before any other; after the bias."""
+
     @property
     def parameters(self) -> FloatArray:
         """`solution`, or IdentificationError before there is one."""
@@ -109,6 +113,11 @@ class RecursiveLeastSquaresState(RecursiveState):
         """See `RecursiveState`."""
         self.factor[NUM_PARAMETERS:-1, NUM_PARAMETERS:] = prior_rows(mean, covariance)
 
+    def seed_samples(self, products: FloatArray, samples: int) -> None:
+        """See `RecursiveState`."""
+        self.factor = np.asarray(np.linalg.qr(np.vstack([self.factor, product_rows(products)]), mode="r"))
+        self.samples += samples
+
     @property
     def cross_products(self) -> FloatArray:
         """See `RecursiveState`."""
@@ -140,6 +149,14 @@ def prior_rows(mean: FloatArray, covariance: FloatArray) -> FloatArray:
     precision = np.linalg.inv(covariance * np.outer(unit, unit)) * np.outer(unit, unit)
     root = np.linalg.cholesky(0.5 * (precision + precision.T)).T
     return np.column_stack([root, root @ mean])
+
+
+def product_rows(products: FloatArray) -> FloatArray:
+    """(k, k) rows X with X' X = products (k, k), which may be singular."""
+    unit = np.sqrt(np.maximum(np.diag(products), 1e-300))
+    values, vectors = np.linalg.eigh(products / np.outer(unit, unit))
+    kept = np.where(values > 1e-13 * values[-1], values, 0.0)  # the rest is rounding
+    return np.ascontiguousarray((vectors * np.sqrt(kept)).T * unit)
 
 
 def _check_forgetting(forgetting: float) -> None:

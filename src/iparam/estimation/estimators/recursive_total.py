@@ -12,7 +12,7 @@ from iparam.errors import InputError
 from iparam.estimation import kernels
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.estimator import Estimator
-from iparam.estimation.estimators.recursive import RecursiveState, prior_rows
+from iparam.estimation.estimators.recursive import RecursiveState, prior_rows, product_rows
 from iparam.estimation.estimators.total_least_squares import (
     Errors,
     error_gram,
@@ -103,6 +103,15 @@ class RecursiveTotalLeastSquaresState(RecursiveState):
         self._noise[-1, -1] += 6.0
         self._prior_rows = 6
 
+    def seed_samples(self, products: FloatArray, samples: int) -> None:
+        """See `RecursiveState`."""
+        rows = np.empty_like(products)
+        order = np.append(self._order, len(self._order))
+        rows[:, order] = product_rows(products)
+        self.svd.append_unchecked(rows)
+        self.samples += samples
+        self._solve()
+
     @property
     def cross_products(self) -> FloatArray:
         """See `RecursiveState`."""
@@ -113,10 +122,7 @@ class RecursiveTotalLeastSquaresState(RecursiveState):
     def update(self, A_k: FloatArray, y_k: FloatArray) -> None:
         """See `RecursiveState`."""
         self.take(A_k, y_k)
-        svd = self.svd
-        self._ratio = kernels.solve_total(
-            svd.values, svd.vectors, svd.work, self._exact, self._noise, self._triangle, self._solution
-        )
+        self._solve()
 
     def take(self, A_k: FloatArray, y_k: FloatArray) -> None:
         """`update` without a new solution, where nobody looks at it before the next sample."""
@@ -132,6 +138,12 @@ class RecursiveTotalLeastSquaresState(RecursiveState):
             rows = block.reshape(-1, self.svd.num_columns)
             self.samples += len(A_k)
         self.svd.append_unchecked(rows)
+
+    def _solve(self) -> None:
+        svd = self.svd
+        self._ratio = kernels.solve_total(
+            svd.values, svd.vectors, svd.work, self._exact, self._noise, self._triangle, self._solution
+        )
 
     @property
     def ratio(self) -> float:

@@ -30,10 +30,12 @@ class OnlineEstimate:
     Attributes:
         time: of the last sample that counts, ``lag`` samples before the newest [s].
         phi: (10,).
-        covariance_phi: (10, 10).
+        covariance_phi: (10, 10), a change of load that cannot be noticed yet included.
         samples: since the start or the last change of load.
         restarts: changes of load so far.
         sensor_bias: (6,) [force, torque] where it is estimated and known, else None [N, N m].
+        undetected: (10, 10) what of the covariance is a change that cannot be noticed yet; None where the load is said
+            to be constant.
     """
 
     time: float
@@ -42,6 +44,7 @@ class OnlineEstimate:
     samples: int
     restarts: int
     sensor_bias: FloatArray | None = None
+    undetected: FloatArray | None = None
 
     @property
     def complete(self) -> bool:

@@ -13,15 +13,16 @@ from iparam.errors import InputError, UnknownNameError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.recursive import RecursiveLeastSquaresState, RecursiveState
 from iparam.estimation.estimators.recursive_total import RecursiveTotalLeastSquaresState
-from iparam.estimation.online.bias_memory import BiasMemory, KnownBias
-from iparam.estimation.online.change_detection import ChangeDetector
+from iparam.estimation.online.change_detection import SHAPE, Change, ChangeDetector
 from iparam.estimation.online.estimate import OnlineEstimate
+from iparam.estimation.online.innovation_scatter import InnovationScatter
 from iparam.estimation.online.partial_solution import (
     MOSTLY_NOISE,
     OnlineSolution,
     partial_solution,
 )
 from iparam.estimation.online.result import OnlineQuality, WrenchMoments, online_quality, online_result
+from iparam.estimation.online.sample_history import UNKNOWNS, Belief, SampleHistory, SampleSums
 from iparam.estimation.payload.problem import NUM_PARAMETERS
 from iparam.estimation.payload.problem_from_recording import Bias
 from iparam.estimation.payload.regressor_uncertainty import (
@@ -50,6 +51,18 @@ AT_REST = 4.0
 
 RESTING = 10
 """Samples in a row within them after which the arm stands still."""
+
+TRUSTED_AFTER = 2.0
+"""Time in motion after which it is known whether a load explains what the sensor shows [s]."""
+
+TRUSTED = 1.2
+"""Mean square of the whitened residuals up to which it does."""
+
+UNSETTLED = 20
+"""Samples of a new load before something is said of it: until then it may still be on its way."""
+
+SAME_CHANGE = 1.0
+"""Time within which a load that goes on changing the same way is one that is lifted, or put down, slowly [s]."""
 
 LOOK_EVERY = 10
 """Samples between two looks at how errors of the motion enter the regressor."""
@@ -105,6 +118,10 @@ class OnlineIdentifier:
     Args:
         robot: the arm.
         settings: how.
+
+    Attributes:
+        restarts: changes of load so far.
+        starts: how often the estimation began anew for them; more often, where a load is lifted slowly.
     """
 
     def __init__(self, robot: Robot, settings: OnlineSettings | None = None) -> None:
@@ -112,14 +129,19 @@ class OnlineIdentifier:
         self._robot, self._n = robot, robot.num_joints
         self._filter = LaggedKalmanFilter(self.settings.process, self.settings.period, self.settings.lag, self._n)
         self._root = covariance_root(self._filter.covariance)
+        self._error_rate = np.zeros((NUM_PARAMETERS, NUM_PARAMETERS))  # of errors of the motion, a sample
         self._least = AT_REST * np.sqrt(np.diagonal(self._filter.covariance[0]))  # of q, dq, ddq
         self._whiten = np.diag(1.0 / np.asarray(self.settings.wrench_deviation))
         self._waiting: list[tuple[FloatArray, FloatArray | None]] = []
         self._zero: FloatArray | None = None  # regressor at rest where the sensor was zeroed with the load on it
         self._calm = 0
         self._settling = 0
-        self.restarts = 0
-        self._start(BiasMemory(), bias=self.settings.bias == "estimate")
+        self.restarts = self.starts = 0
+        self._changed: tuple[float, float] | None = None  # when the load changed last, and by how much [s, kg]
+        self._lifting = 0, 0.0  # samples for which it may go on doing so, and by how much [kg]
+        self._history = SampleHistory()
+        self._detector = ChangeDetector(np.asarray(self.settings.wrench_deviation) ** -2.0, self.settings.period)
+        self._start(bias=self.settings.bias == "estimate")
 
     def interrupt(self) -> None:
         """Say that samples are missing before the next one, or that the arm may already move at the first one.
@@ -173,40 +195,100 @@ class OnlineIdentifier:
             return None
         A = self._regressor(motion, acceleration)
         # In motion, what is not known yet and what is wrong with the sensor look like another load before all is known.
-        if self._present is not None and (self._excited or self._calm >= RESTING):
-            changed = self._detector.changed(self._whiten, A, y, self._present.parameters, self._present.covariance)
-            if changed and self.settings.restart:
-                usual = self._detector.usual
-                self._start(BiasMemory(self._memory.known), bias=self.settings.bias != "none", usual=usual)
-                self.restarts += 1
-                return None
+        telling = self._present is not None and (self._excited or self._calm >= RESTING)
+        if telling and self._present is not None:
+            self._scatter.add(self._whiten, A, y, self._present.parameters, self._present.covariance)
         self._state.update(A, y)
         self._moments.add(A, y)
         if self._zeroed:
             self._pull += (self._whiten @ A).T
-        return self._estimate(motion.time)
+        if self.settings.restart:
+            whole = A + self._zero if self._zeroed and self._zero is not None else A
+            self._history.add(whole, y, self._error_rate if self._calm < RESTING else None, telling)
+        found = self._estimate(motion.time)
+        if self.settings.restart:
+            if self._history.full:
+                self._detector.completed(self._history, self._history.close(self._belief()))
+            change = self._detector.examine(self._history)
+            if change is not None:
+                self._restart(motion.time, change)
+                return None
+        return found
 
     @property
     def _zeroed(self) -> bool:
         """Whether the sensor was zeroed with this very load on it, which is then known by its differences alone."""
         return self.settings.bias == "zeroed" and not self._bias
 
-    def _start(self, memory: BiasMemory, *, bias: bool, usual: float | None = None) -> None:
-        self._bias, self._memory = bias, memory
+    def _start(self, *, bias: bool, known: Belief | None = None, since: SampleSums | None = None) -> None:
+        """Begin with a load.
+
+        Args:
+            bias: whether the sensor's bias is estimated.
+            known: what was known before, of which the bias stays.
+            since: sums over samples that are of this load already.
+        """
+        self._bias = bias
         self._errors = np.zeros((NUM_PARAMETERS + 1, NUM_PARAMETERS + 1))
         self._state: RecursiveState
         if self.settings.method == "rtls":
             self._state = RecursiveTotalLeastSquaresState(self._errors, self._whiten, bias)
         else:
             self._state = RecursiveLeastSquaresState(self._whiten, bias)
-        if bias and memory.known is not None:
-            self._state.seed_bias(memory.known.mean, memory.known.covariance)
-        self._detector = ChangeDetector(NUM_PARAMETERS + 6 * bias, usual)
+        self._scatter = InnovationScatter(NUM_PARAMETERS + 6 * bias)
         self._moments = WrenchMoments(bias)
-        self._pull = np.zeros((NUM_PARAMETERS, 6))
         self._excited, self._moving = False, 0
+        if bias and known is not None:
+            part = slice(NUM_PARAMETERS, None)
+            self._state.seed_bias(known.parameters[part], known.covariance[part, part])
+        if since is not None:
+            kept = [*range(NUM_PARAMETERS + 6 * bias), UNKNOWNS]
+            products = since.products[:, kept][:, :, kept]
+            self._errors[:-1, :-1] += since.errors
+            self._errors[-1, -1] += 6.0 * since.samples
+            self._state.seed_samples(np.tensordot(np.diag(self._whiten) ** 2, products, 1), since.samples)
+            self._moments.seed(products, since.samples)
+            self._moving = since.moving
+        self._pull = np.zeros((NUM_PARAMETERS, 6))
         self._mass = 0.0
         self._present: OnlineSolution | None = None
+        self._history.clear()
+        self._detector.forget()
+
+    def _restart(self, time: float, change: Change) -> None:
+        """Begin with the load that there is since a change."""
+        before = self._changed
+        same = before is not None and time - before[0] < SAME_CHANGE and before[1] * change.mass > 0.0
+        self.restarts += not same
+        self.starts += 1
+        self._changed = time, change.mass
+        # It changed by so much within so many samples, and may go on as it did.
+        lasted = max(change.samples, self._state.samples if same else 0)
+        self._lifting = lasted + (0 if change.since is None else change.since.samples), change.mass
+        self._start(bias=self.settings.bias != "none", known=change.before, since=change.since)
+
+    def _on_its_way(self, time: float) -> bool:
+        """Whether the load may still be changing, as one that is lifted slowly."""
+        if self._changed is None or time - self._changed[0] > SAME_CHANGE:
+            return False
+        samples = self._state.samples
+        return samples < UNSETTLED or (samples < self._lifting[0] and self._detector.suspicious)
+
+    def _belief(self) -> Belief | None:
+        """[phi, bias] as known now; a bias that is not estimated is known, or follows from how it was zeroed."""
+        if self._present is None or self._present.covariance is None:
+            return None
+        parameters, covariance = self._present.parameters, self._present.covariance
+        if self._bias:
+            return Belief(parameters, covariance)
+        lift = np.zeros((UNKNOWNS, NUM_PARAMETERS))
+        lift[:NUM_PARAMETERS] = np.eye(NUM_PARAMETERS)
+        whole = np.zeros((UNKNOWNS, UNKNOWNS))
+        if self._zeroed and self._zero is not None:  # what the load weighed there is what was taken from all samples
+            lift[NUM_PARAMETERS:] = -self._zero
+            noise = np.asarray(self.settings.wrench_deviation) ** 2 / self.settings.zero_samples
+            whole[NUM_PARAMETERS:, NUM_PARAMETERS:] = np.diag(noise)
+        return Belief(lift @ parameters, lift @ covariance @ lift.T + whole)
 
     def _regressor(self, motion: MotionSample, acceleration: FloatArray | None) -> FloatArray:
         self._errors[-1, -1] += 6.0
@@ -238,6 +320,7 @@ class OnlineIdentifier:
             noise = None if acceleration is None else settings.accelerometer_deviation
             found = sample_error_gram(self._robot, state, self._root, self._whiten, noise, settings.gravity)
             self._errors[:-1, :-1] += (LOOK_EVERY if counted else LOOK_AT) * found
+            self._error_rate = found
         return matrix
 
     def _estimate(self, time: float) -> OnlineEstimate | None:
@@ -247,17 +330,22 @@ class OnlineIdentifier:
         if samples % REFRESH == 0 or (self._excited and samples < SETTLING):
             solution = self._whole_solution() or self._part_solution()
             self._present = solution
-            if self._memory.look(samples):
-                self._remember(solution)
         elif self._excited and self._present is not None:
             found = self._state.solution
             if found is not None:
                 self._present = replace(self._present, parameters=found)
         if self._present is None or not self._present.known[:NUM_PARAMETERS].any():
             return None
+        if self._on_its_way(time):
+            return None
         phi, covariance = self._present.published
+        undetected = self._detector.undetected if self.settings.restart else None
+        if undetected is not None:
+            if samples < self._lifting[0]:
+                undetected = undetected + np.diag((self._lifting[1] * SHAPE) ** 2)
+            covariance = covariance + undetected
         bias = self._present.parameters[NUM_PARAMETERS:] if self._present.known[NUM_PARAMETERS:].all() else None
-        return OnlineEstimate(time, phi, covariance, samples, self.restarts, bias if self._bias else None)
+        return OnlineEstimate(time, phi, covariance, samples, self.restarts, bias if self._bias else None, undetected)
 
     def _whole_solution(self) -> OnlineSolution | None:
         """By the recursion itself; None while the samples do not determine all ten parameters."""
@@ -269,7 +357,7 @@ class OnlineIdentifier:
         except np.linalg.LinAlgError:
             return None
         # Residuals smaller than the sensor's noise are luck.
-        covariance = inverse * (self._detector.inflation * variance / min(variance, 1.0))
+        covariance = inverse * (self._scatter.inflation * variance / min(variance, 1.0))
         if self._zeroed:
             covariance = covariance + self._zeroing_covariance(inverse)
         if not (covariance.diagonal() > 0.0).all():  # NaN fails too
@@ -277,26 +365,18 @@ class OnlineIdentifier:
         if not self._excited and self._noise_share(inverse) > MOSTLY_NOISE:
             return None
         self._excited = True
+        if self._moving * self.settings.period > TRUSTED_AFTER and variance < TRUSTED:
+            self._detector.trusted = True
         return OnlineSolution(found, covariance, np.ones(len(found), dtype=bool))
 
     def _part_solution(self) -> OnlineSolution:
         products, errors = self._state.cross_products, self._errors[:-1, :-1]
-        found = partial_solution(products, errors, self._state.samples, self._mass, self._detector.inflation)
+        found = partial_solution(products, errors, self._state.samples, self._mass, self._scatter.inflation)
         self._mass = float(found.parameters[0]) if found.known[0] else 0.0
         if self._zeroed:
             inverse = found.covariance
             found = replace(found, covariance=inverse + self._zeroing_covariance(inverse))
         return found
-
-    def _remember(self, solution: OnlineSolution) -> None:
-        """Keep what is known of the bias, for the time after a change of load."""
-        if self._bias:
-            part = slice(NUM_PARAMETERS, None)
-            self._memory.keep(KnownBias(solution.parameters[part], solution.covariance[part, part]))
-        elif self._zero is not None:  # what the load weighed there is what was taken from all samples
-            zeroing = np.diag(np.asarray(self.settings.wrench_deviation) ** 2 / self.settings.zero_samples)
-            mean = -self._zero @ solution.parameters
-            self._memory.keep(KnownBias(mean, self._zero @ solution.covariance @ self._zero.T + zeroing))
 
     def _zeroing_covariance(self, inverse: FloatArray) -> FloatArray:
         """(10, 10) what the noise of the zeroing, the same in all samples, makes of the estimate."""

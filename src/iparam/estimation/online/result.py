@@ -43,6 +43,10 @@ class WrenchMoments:
         self._rows[:, :, NUM_PARAMETERS:-1] = np.eye(6)[:, None, : 6 * bias]
         self._waiting = 0
 
+    def seed(self, sums: FloatArray, samples: int) -> None:
+        """Begin with the sums (6, p + 1, p + 1) of so many samples."""
+        self._folded, self.samples = self._folded + sums, self.samples + samples
+
     def add(self, A: FloatArray, y: FloatArray) -> None:
         """Take in one sample, A (6, 10) and y (6,)."""
         self._rows[:, self._waiting, :NUM_PARAMETERS] = A

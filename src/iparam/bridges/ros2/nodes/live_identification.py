@@ -252,13 +252,14 @@ class LiveIdentification:
         if self._period.period is None:
             return None
         identifier = self._prepared(sample.stamp, latest, self._period.period)
-        before, restarts = self.estimate, identifier.restarts
+        before, restarts, starts = self.estimate, identifier.restarts, identifier.starts
         time = (sample.stamp - self._origin) * 1e-9
         found = identifier.step(time, sample.q, sample.wrench, sample.accelerometer)
         self.used += 1
         change = None
-        if identifier.restarts > restarts:
+        if identifier.starts > starts:
             self.estimate, self.verdict, self._judged = None, None, None
+        if identifier.restarts > restarts:
             change = self._changed(sample.stamp, identifier.restarts, before)
         elif found is not None:
             self.estimate = found
@@ -284,7 +285,7 @@ class LiveIdentification:
             mass = old.mass_before
         else:
             mass = float("nan") if before is None else before.mass
-            deviation = 0.0 if before is None else float(before.derived_deviation[0])
+            deviation = 0.0 if before is None else _mass_deviation(before)
         change = LoadChange("changed", stamp, count, mass)
         self._changing = change, deviation
         return change
@@ -294,9 +295,15 @@ class LiveIdentification:
             return None
         change, deviation = self._changing
         difference = found.mass - change.mass_before
-        if not abs(difference) > SURE * float(np.hypot(deviation, found.derived_deviation[0])):
+        if not abs(difference) > SURE * float(np.hypot(deviation, _mass_deviation(found))):
             return None
         self._changing = None
         return LoadChange(
             "grasp" if difference > 0.0 else "release", stamp, change.count, change.mass_before, found.mass
         )
+
+
+def _mass_deviation(found: OnlineEstimate) -> float:
+    """Standard deviation of the mass of a load that has not changed unnoticed [kg]."""
+    unnoticed = 0.0 if found.undetected is None else found.undetected[0, 0]
+    return float(np.sqrt(max(found.covariance_phi[0, 0] - unnoticed, 0.0)))
