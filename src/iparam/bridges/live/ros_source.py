@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 
 from iparam.bridges.live.source import LiveSamples
 from iparam.bridges.ros2.backend import Node, SignalHandlerOptions, rclpy
-from iparam.bridges.ros2.input_node import InputNode, SampleInput
+from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
+from iparam.bridges.ros2.sample_input import SampleInput
 from iparam.bridges.ros2.sample_matcher import MatchedSample, SampleMatcher
 from iparam.bridges.ros2.stamped_buffer import PeriodEstimate
 from iparam.errors import InputError

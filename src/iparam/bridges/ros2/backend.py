@@ -44,6 +44,10 @@ OUTPUT_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 DESCRIPTION_QOS = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
+STATIC_TRANSFORM_QOS = QoSProfile(
+    depth=100, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+TRANSFORM_QOS = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 WaitSet = rclpy_implementation.WaitSet
@@ -55,6 +59,8 @@ __all__ = [
     "LATCHED_QOS",
     "OUTPUT_QOS",
     "QUIET",
+    "STATIC_TRANSFORM_QOS",
+    "TRANSFORM_QOS",
     "AccelStamped",
     "ActionClient",
     "DiagnosticArray",

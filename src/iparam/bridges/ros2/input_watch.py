@@ -6,7 +6,8 @@ import time
 from typing import Any
 
 from iparam.bridges.ros2.backend import Node
-from iparam.bridges.ros2.input_node import InputNode, SampleInput
+from iparam.bridges.ros2.input_node import InputNode
+from iparam.bridges.ros2.sample_input import SampleInput
 from iparam.bridges.ros2.sample_matcher import SampleMatcher
 from iparam.printable import printable
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
+from iparam.bridges.ros2.description.frame_tree import FrameTree
 from iparam.errors import InputError, UnknownNameError
 from iparam.robot.model import Robot
 from iparam.sensing.sensor_frame import SensorFrame, rigid_frames
@@ -70,6 +71,19 @@ class JointReader:
         return np.array([names.index(name) for name in wanted])
 
 
+class UnknownFrameError(InputError):
+    """A wrench is in a frame that the description of the robot does not have.
+
+    Args:
+        message: why it cannot be used.
+        frame: its name in the message.
+    """
+
+    def __init__(self, message: str, frame: str) -> None:
+        super().__init__(message)
+        self.frame = frame
+
+
 class WrenchReader:
     """Turns what a sensor reports into what the robot exerts on the payload, in tool axes about the tool's origin.
 
@@ -84,6 +98,7 @@ class WrenchReader:
 
     def __init__(self, robot: Robot, frame: str = "", measures: Measures = "action", prefix: str = "") -> None:
         self._frames, self._prefix = rigid_frames(robot), prefix
+        self._moving = [prefix + name for name in robot.frames if name not in self._frames]
         if frame and frame not in self._frames:
             raise UnknownNameError("wrench_frame", frame, self._frames, hint="These move with the load.")
         if measures not in ("action", "reaction"):
@@ -102,11 +117,21 @@ class WrenchReader:
             wrench: (6,) that it has [N, N m].
 
         Raises:
+            UnknownFrameError: if the description does not have the frame.
             InputError: if the frame is not one that moves with the load, or not that of the first message.
         """
         if frame != self._named:
             self._settle(frame)
         return wrench if self._same else np.asarray(self._sign * self._there.wrench_in_tool(wrench[None])[0])
+
+    def find(self, frame: str, tree: FrameTree) -> bool:
+        """Look for a frame that the description does not have among transforms; whether it is known now."""
+        known = {self._prefix + name: pose for name, pose in self._frames.items()}
+        pose = tree.locate(frame, known, self._moving)
+        if pose is None:
+            return False
+        self._frames[frame.lstrip("/")] = pose
+        return True
 
     def from_tool(self, wrench: FloatArray) -> FloatArray:
         """The opposite of `to_tool`, in the frame of the messages."""
@@ -121,10 +146,10 @@ class WrenchReader:
         name = self._told or next((n for n in (stated, stated.removeprefix(self._prefix)) if n in self._frames), "")
         if not name and stated:
             known = ", ".join(self._frames)
-            raise InputError(
-                f"the wrench is in the frame {frame!r}, which is none of {known}; if it is one of them in truth, set "
-                "the parameter wrench_frame to it"
-            )
+            way_out = "if it is one of them in truth, set the parameter wrench_frame to it"
+            if {stated, self._prefix + stated} & set(self._moving):
+                raise InputError(f"the wrench is in the frame {frame!r}, which moves against {known}; {way_out}")
+            raise UnknownFrameError(f"the wrench is in the frame {frame!r}, which is none of {known}; {way_out}", frame)
         pose = self._frames[name or self._tool]
         self._there, self._back = SensorFrame(name, pose), SensorFrame(name, inverse_transform(pose))
         self._named = frame

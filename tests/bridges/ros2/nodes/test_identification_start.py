@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import iparam
+from iparam.bridges.ros2.interfaces.message_package import message_package
 
 NODE = "iparam_identification"
 START = 1_700_000_000_000_000_000
@@ -92,6 +94,7 @@ def test_the_robot_comes_from_its_description_and_what_is_missing_is_said(
     robot = iparam.load_robot(URDF)
     stream = Stream(peer, robot, joint_state, wrench_stamped)
     peer.connected(stream.joints, stream.wrenches)
+    hang_sensor_on_tf(peer, stream, robot, lambda: said(states)[1])
     for wanted, options in (
         ("joint_states come of a, b, wanted are " + ", ".join(robot.joint_names), {"names": ("a", "b")}),
         ("the stamps of joint_states and wrench are 5 s apart", {"apart": 5_000_000_000}),
@@ -112,6 +115,35 @@ def test_the_robot_comes_from_its_description_and_what_is_missing_is_said(
     assert inertias[-1].header.frame_id == robot.tool_frame
     assert node.stop() == 0
     assert "Traceback" not in node.text
+
+
+def hang_sensor_on_tf(peer: Any, stream: Stream, robot: iparam.Robot, words: Callable[[], str]) -> None:
+    """Measure in a frame that only TF has, turned and shifted, behind another one; first without it."""
+    from geometry_msgs.msg import TransformStamped
+    from rclpy.qos import DurabilityPolicy, QoSProfile
+
+    message_package("tf2_msgs", "msg")
+    kind = importlib.import_module("tf2_msgs.msg").TFMessage
+    publisher = peer.node.create_publisher(
+        kind, "/tf_static", QoSProfile(depth=5, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    )
+    stream.frame, stream.pose = "ft_measure", np.zeros(2)
+    end = time.monotonic() + 2 * SOON
+    while "'ft_measure', which is none of" not in words() or "nothing has come on /tf_static and /tf" not in words():
+        assert time.monotonic() < end, words()
+        stream.send(20, names=("a", "b"))
+        peer.spin(0.05)
+    mount = TransformStamped(child_frame_id="ft_mount")
+    mount.header.frame_id = robot.tool_frame
+    mount.transform.translation.z, mount.transform.rotation.w = -0.05, 1.0
+    sensor = TransformStamped(child_frame_id="ft_measure")
+    sensor.header.frame_id = "ft_mount"
+    sensor.transform.rotation.x, sensor.transform.rotation.w = 1.0, 0.0  # upside down
+    publisher.publish(kind(transforms=[mount, sensor]))
+    down = np.diag([1.0, -1.0, -1.0])
+    force = down @ stream.wrench[:3]
+    torque = down @ (stream.wrench[3:] + np.cross([0.0, 0.0, 0.05], stream.wrench[:3]))
+    stream.wrench = np.concatenate([force, torque])
 
 
 def test_a_quality_of_service_that_cannot_match_is_said(peer: Any, start_node: Callable[..., Any]) -> None:

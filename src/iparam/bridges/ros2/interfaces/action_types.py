@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib
-import sys
 from dataclasses import dataclass
 from typing import Any
 
-from iparam.bridges.ros2.interfaces.generation import generated_package, libraries_of
+from iparam.bridges.ros2.interfaces.message_package import message_package
 
 PACKAGE = "control_msgs"
 
@@ -34,17 +32,7 @@ def trajectory_action() -> TrajectoryAction:
     Raises:
         IparamError: they are not installed, and cannot be made.
     """
-    source = "of the ROS 2 installation"
-    try:
-        actions = importlib.import_module(f"{PACKAGE}.action")
-    except ImportError:
-        folder = generated_package(PACKAGE)
-        for name in libraries_of(PACKAGE):
-            ctypes.CDLL(str(folder / "lib" / name), mode=ctypes.RTLD_GLOBAL)
-        sys.modules.pop(PACKAGE, None)
-        if str(folder) not in sys.path:
-            sys.path.append(str(folder))
-        importlib.invalidate_caches()
-        actions, source = importlib.import_module(f"{PACKAGE}.action"), "made from its definition"
+    source = message_package(PACKAGE, "action")
+    actions = importlib.import_module(f"{PACKAGE}.action")
     messages = importlib.import_module(f"{PACKAGE}.msg")
     return TrajectoryAction(actions.FollowJointTrajectory, messages.JointTolerance, source)

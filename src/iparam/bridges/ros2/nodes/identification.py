@@ -17,8 +17,9 @@ from iparam.bridges.ros2.backend import (
     TransitionCallbackReturn,
     Trigger,
 )
+from iparam.bridges.ros2.description.robot_source import RobotSource
 from iparam.bridges.ros2.diagnostics import StreamDiagnostics
-from iparam.bridges.ros2.input_node import InputNode, SampleInput
+from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.input_watch import InputWatch
 from iparam.bridges.ros2.messages import (
     status_message,
@@ -33,7 +34,7 @@ from iparam.bridges.ros2.nodes.live_identification import (
 from iparam.bridges.ros2.nodes.load_publisher import LoadPublisher
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter, changeable, declare, on_change
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
-from iparam.bridges.ros2.robot_source import RobotSource
+from iparam.bridges.ros2.sample_input import SampleInput
 from iparam.errors import InputError, IparamError
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate, Refutation, grouped_names
