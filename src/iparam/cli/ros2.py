@@ -19,6 +19,8 @@ from iparam.rounding import numbers
 class NodeOptions:
     """The options, with the names that ROS 2 gives them."""
 
+    setup: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """Parameters from a file of 'iparam setup', those that -p gives excepted: .toml."""
     ros_args: Annotated[bool, arg(help_behavior_hint="")] = False
     """Marks the start of ROS arguments, as in 'ros2 run'. May be left out."""
     param: Annotated[
@@ -40,7 +42,8 @@ class NodeOptions:
             for entry in entries:
                 if ":=" not in entry:
                     raise InputError(f"{option} takes NAME:=VALUE in one word, got {entry!r}")
-        given = [("-p", entry) for entry in self.param] + [("-r", entry) for entry in self.remap]
+        given = [("-p", f"setup:={self.setup}")] if self.setup is not None else []
+        given += [("-p", entry) for entry in self.param] + [("-r", entry) for entry in self.remap]
         given += [("--params-file", entry) for entry in self.params_file]
         given += [("--log-level", self.log_level)] if self.log_level else []
         return ["--ros-args", *(word for pair in given for word in pair)] if given else []

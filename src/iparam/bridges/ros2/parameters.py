@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,8 @@ from iparam.bridges.ros2.backend import (
 )
 from iparam.errors import InputError, IparamError
 from iparam.printable import printable
+from iparam.robot.gravity import mounted_gravity
+from iparam.sensing.setup import Setup
 
 Plain = bool | int | float | str
 
@@ -82,7 +85,12 @@ class NodeParameter:
             raise InputError(f"parameter {self.name} must be from {self.minimum:g} to {self.maximum:g}, got {value:g}")
 
 
+SETUP = NodeParameter(
+    "setup", "", "A file of 'iparam setup': .toml. It gives the parameters that it knows and that are not given."
+)
+
 ROBOT = (
+    SETUP,
     NodeParameter(
         "robot", "", "The arm: a name from 'iparam robots', or a robot file; empty: what robot_description describes."
     ),
@@ -109,21 +117,31 @@ MATCHING = (
         "What the sensor reports: what the robot exerts on the load (action), or the opposite (reaction).",
         choices=("action", "reaction"),
     ),
+    NodeParameter(
+        "sensor_rotation",
+        (0.0, 0.0, 0.0),
+        "Roll, pitch and yaw of the sensor in the frame that its wrench is taken to be in [deg].",
+        -360.0,
+        360.0,
+        length=3,
+    ),
+    NodeParameter("sensor_offset", (0.0, 0.0, 0.0), "Its origin in that frame [m].", -1.0, 1.0, length=3),
     NodeParameter("rate", 0.0, "Rate of the wrench [Hz]; 0 finds it from the first stamps.", 0.0, 1e5),
     NodeParameter("bandwidth", 15.0, "Of the joint motion that the filter lets pass [Hz].", 0.1, 1e3),
     NodeParameter("angle_deviation", 5e-5, "Standard deviation of the noise of an angle [rad].", 1e-9, 1.0),
 )
 
 
-def declare(node: Node, parameters: Iterable[NodeParameter]) -> dict[str, Any]:
+def declare(node: Node, parameters: Sequence[NodeParameter]) -> dict[str, Any]:
     """Declare parameters and return their values, checked.
 
     Raises:
         InputError: if one was given a value that it cannot have.
     """
     values: dict[str, Any] = {}
+    by_setup: dict[str, Plain | tuple[float, ...]] = {}
     for parameter in parameters:
-        default = parameter.default
+        default = by_setup.get(parameter.name, parameter.default)
         if isinstance(default, tuple):
             default = list(default) if default else RosParameter.Type.DOUBLE_ARRAY  # type: ignore[assignment]
         try:
@@ -134,8 +152,56 @@ def declare(node: Node, parameters: Iterable[NodeParameter]) -> dict[str, Any]:
         except Exception as error:  # rclpy has a class of its own for each reason
             raise InputError(_reason(parameter, error)) from None
         values[parameter.name] = parameter.check(() if value is None else value)
+        if parameter.name == SETUP.name and value:
+            by_setup = _of_setup(node, str(value), {entry.name for entry in parameters})
     _mention_unknown(node, values)
     return values
+
+
+def _of_setup(node: Node, path: str, known: Collection[str]) -> dict[str, Plain | tuple[float, ...]]:
+    """What a setup says of the parameters of a node; of an arm that is given it says nothing of the frames."""
+    setup = Setup.load(os.path.expanduser(path))
+    if "sensor_rotation" in known:
+        _check_sensor(setup, path)
+    found = setup_parameters(setup)
+    if "robot" in getattr(node, "_parameter_overrides", {}):
+        found = {name: value for name, value in found.items() if name not in ("robot", "tip")}
+    taken = {name: value for name, value in found.items() if name in known}
+    words = ", ".join(f"{name}: {value}" for name, value in taken.items())
+    node.get_logger().info(printable(f"from {path}: {words or 'nothing that concerns this node'}"))
+    return taken
+
+
+def _check_sensor(setup: Setup, path: str) -> None:
+    """Refuse what no node can make good."""
+    for entry, value, reason in (
+        ("sensor.frame = 'base'", setup.wrench_frame == "base", "a node needs the wrench of the sensor itself"),
+        ("sensor.calibration", setup.sensor is not None, "nodes take wrenches as they come"),
+        ("robot.base", setup.base is not None, "a node takes the base of the robot's description"),
+    ):
+        if value:
+            raise InputError(f"{path} has {entry}: {reason}. Leave it out of the setup for ROS 2")
+
+
+def setup_parameters(setup: Setup) -> dict[str, Plain | tuple[float, ...]]:
+    """The parameters that a setup gives."""
+    found: dict[str, Plain | tuple[float, ...]] = {"robot": setup.robot}
+    if setup.mounting is not None or setup.gravity is not None:
+        size = setup.gravity[0] if setup.gravity is not None and len(setup.gravity) == 1 else None
+        vector = setup.gravity if setup.gravity is not None and len(setup.gravity) == 3 else None
+        mounting = "floor" if setup.mounting is None else setup.mounting
+        found["gravity"] = tuple(map(float, mounted_gravity(mounting, size) if vector is None else vector))
+    for name, value in (
+        ("tip", setup.tip),
+        ("measures", setup.measures),
+        ("sensor_rotation", setup.sensor_rotation),
+        ("sensor_offset", setup.sensor_offset),
+        ("known_load", None if setup.gripper is None else str(setup.gripper)),
+        ("bias", {None: None, "with load": "zeroed", "without load": "none", "never": "estimate"}[setup.zeroed]),
+    ):
+        if value is not None:
+            found[name] = value
+    return found
 
 
 def changeable(parameters: Iterable[NodeParameter], names: Sequence[str]) -> tuple[NodeParameter, ...]:

@@ -15,7 +15,7 @@ from iparam.errors import InputError, UnknownNameError
 from iparam.robot.model import Robot
 from iparam.sensing.sensor_frame import SensorFrame, rigid_frames
 from iparam.sensing.wrench_source import Measures
-from iparam.spatial.transforms import inverse_transform
+from iparam.spatial.transforms import inverse_transform, rotation_from_rpy, transform_from
 
 
 class JointReader:
@@ -94,9 +94,21 @@ class WrenchReader:
         frame: in which the sensor is whatever its messages say; "" to believe them, and an empty name means the tool.
         measures: see `iparam.sensing.SensorWrench`.
         prefix: before the names of the robot's frames in the messages.
+        rotation: (3,) roll, pitch and yaw of the sensor in the frame that it is in [deg].
+        offset: (3,) its origin in that frame [m].
     """
 
-    def __init__(self, robot: Robot, frame: str = "", measures: Measures = "action", prefix: str = "") -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        frame: str = "",
+        measures: Measures = "action",
+        prefix: str = "",
+        *,
+        rotation: Sequence[float] = (0.0, 0.0, 0.0),
+        offset: Sequence[float] = (0.0, 0.0, 0.0),
+    ) -> None:
+        self._mounted = transform_from(rotation_from_rpy(np.radians(rotation)), np.asarray(offset))
         self._frames, self._prefix = rigid_frames(robot), prefix
         self._moving = [prefix + name for name in robot.frames if name not in self._frames]
         if frame and frame not in self._frames:
@@ -150,7 +162,7 @@ class WrenchReader:
             if {stated, self._prefix + stated} & set(self._moving):
                 raise InputError(f"the wrench is in the frame {frame!r}, which moves against {known}; {way_out}")
             raise UnknownFrameError(f"the wrench is in the frame {frame!r}, which is none of {known}; {way_out}", frame)
-        pose = self._frames[name or self._tool]
+        pose = self._frames[name or self._tool] @ self._mounted
         self._there, self._back = SensorFrame(name, pose), SensorFrame(name, inverse_transform(pose))
         self._named = frame
         self._same = self._sign == 1.0 and np.array_equal(pose, np.eye(4))

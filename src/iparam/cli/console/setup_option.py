@@ -56,7 +56,8 @@ def with_setup(arguments: list[str], command_type: type[Command]) -> list[str]:
         if name == "bias" and _AT_REST in rest:  # rests always have their bias estimated
             continue
         taken += [f"--{name.replace('_', '-')}", *words]
-    note(f"from {path}: {shlex.join(taken)}" if taken else f"nothing of {path} concerns this command")
+    if taken or "setup" not in own:
+        note(f"from {path}: {shlex.join(taken)}" if taken else f"nothing of {path} concerns this command")
     return [*rest, *taken, *([OPTION, str(path)] if "setup" in own else [])]
 
 

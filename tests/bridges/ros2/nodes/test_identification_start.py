@@ -13,6 +13,7 @@ import pytest
 
 import iparam
 from iparam.bridges.ros2.interfaces.message_package import message_package
+from iparam.sensing.correction import wrench_transform
 
 NODE = "iparam_identification"
 START = 1_700_000_000_000_000_000
@@ -201,12 +202,17 @@ def test_a_lifecycle_manager_and_parameters_that_change(
     configure, cleanup, activate, deactivate = 1, 2, 3, 4
     robot = iparam.load_robot("ur5e")
     states, inertias = peer.listen(DiagnosticArray, "/diagnostics"), peer.listen(InertiaStamped, "inertia")
-    node = start_node("identify", "--lifecycle", robot="ur5e", bias="none", rate=500.0, output=tmp_path / "out.json")
+    rotation, offset = (0.0, 30.0, 90.0), (0.0, 0.01, 0.03)
+    setup = iparam.sensing.Setup("ur5e", sensor_rotation=rotation, sensor_offset=offset, zeroed="without load")
+    setup.save(tmp_path / "setup.toml")
+    words = ("--lifecycle", "--setup", str(tmp_path / "setup.toml"))
+    node = start_node("identify", *words, rate=500.0, output=tmp_path / "out.json")
     assert state() == "unconfigured"
     assert not transition(activate)
     assert transition(configure)
     assert state() == "inactive"
     stream = Stream(peer, robot, joint_state, wrench_stamped)
+    stream.wrench = np.linalg.solve(wrench_transform(np.array(rotation), np.array(offset)), stream.wrench)
     peer.connected(stream.joints, stream.wrenches)
     stream.send(100)
     peer.until(lambda: int((status_of(states, NODE) or {}).get("idle", 0)) >= 90, "samples that are not used")

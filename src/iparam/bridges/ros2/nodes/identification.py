@@ -47,6 +47,7 @@ from iparam.robot.model import Robot
 ANEW = (
     *("tolerance", "hold", "wrench_frame", "measures", "rate", "bandwidth", "angle_deviation", "gravity", "method"),
     *("bias", "wrench_deviation", "lag", "restart", "accelerometer_deviation", "known_load"),
+    *("sensor_rotation", "sensor_offset"),
 )
 """Parameters that can be set while it runs; the load is then estimated anew."""
 
@@ -173,7 +174,14 @@ class Identification:
         known = Estimate.load(os.path.expanduser(gripper)) if gripper else None
         settings = LiveSettings(online, values["rate"], values["tolerance"], values["hold"], values["use_imu"], known)
         live = LiveIdentification(robot, settings)
-        wrenches = WrenchReader(robot, values["wrench_frame"], values["measures"], prefix)
+        wrenches = WrenchReader(
+            robot,
+            values["wrench_frame"],
+            values["measures"],
+            prefix,
+            rotation=values["sensor_rotation"],
+            offset=values["sensor_offset"],
+        )
         warm_up_identifier(robot, online)
         if not self._running:
             live.stop()

@@ -25,7 +25,7 @@ from iparam.bridges.ros2.interfaces.action_types import trajectory_action
 from iparam.bridges.ros2.messages import duration_of
 from iparam.bridges.ros2.nodes.playback_plan import PlaybackPlan, PlaybackSettings, stopping_pose
 from iparam.bridges.ros2.nodes.trajectory_client import TrajectoryClient, action_served
-from iparam.bridges.ros2.parameters import NodeParameter, declare, on_change
+from iparam.bridges.ros2.parameters import SETUP, NodeParameter, declare, on_change
 from iparam.bridges.ros2.readers import JointReader
 from iparam.errors import IparamError
 from iparam.printable import printable
@@ -38,6 +38,7 @@ DELIVERY = 2.0
 """Seconds in which the controller has to confirm the stop at the node's end."""
 
 PARAMETERS = (
+    SETUP,
     NodeParameter("trajectory", "", "The motion: .json from 'iparam excite optimize'."),
     NodeParameter("robot", "", "The arm: a name from 'iparam robots', or a URDF file; empty for the motion's own."),
     NodeParameter("tip", "", "The frame taken as the tool; empty for the motion's, or the robot's own."),
