@@ -27,6 +27,7 @@ READ = {
     "excite poses": {"cell", "shape"},
     "identify payload": {"recording", "prior", "orientation", "sensor", "shape", "gripper"},
     "identify torque-payload": {"bare", "loaded", "known_load", "known_load_run"},
+    **{f"ros2 {node}": {"setup"} for node in ("kinematics", "identify", "play", "compensate")},
     "identify fuse": {"results"},
     "identify robot": {"logs", "validate", "known_load", "known_load_run"},
     "fleet identify": {"sensor", *TLS},

@@ -158,7 +158,8 @@ def test_a_run_with_every_fault(
     np.testing.assert_allclose(newest.inertia.ixx, truth.inertia_about_com[0, 0], atol=4e-3)
     assert [dim.size for dim in covariances[-1].layout.dim] == [10, 10]
     assert covariances[-1].layout.dim[0].label == "m,mx,my,mz,Ixx,Ixy,Ixz,Iyy,Iyz,Izz"
-    assert np.sqrt(covariances[-1].data[0]) == pytest.approx(result.standard_deviation.mass, rel=0.2)
+    # Of the load now, which may have changed by some grams unnoticed; the file is about the samples.
+    assert result.standard_deviation.mass < np.sqrt(covariances[-1].data[0]) < 0.01
     quality = dict(zip(qualities[-1].layout.dim[0].label.split(","), qualities[-1].data, strict=True))
     assert quality["restarts"] == 2
     assert quality["relative_mass_deviation"] == pytest.approx(result.standard_deviation.mass / result.mass, rel=0.2)
