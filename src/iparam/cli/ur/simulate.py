@@ -39,7 +39,8 @@ class UrSimulate(ArmOptions, MountingOptions, PayloadOptions):
       stopContactDetection readContactDetection setGravity directTorque
       getActualJointPositionsHistory ftRtdeInputEnable enableExternalFtSensor
       getMassMatrix getCoriolisAndCentrifugalTorques getJacobian
-      getTargetJointAccelerations getJacobianTimeDerivative
+      getTargetJointAccelerations getJacobianTimeDerivative, and at
+      getForwardKinematics(q, tcp): ur_rtde 1.6.5 sends more than was agreed on.
       Paths stop in each place; analog outputs and the slider do nothing.
 
     Only programs on this machine reach it unless --host says otherwise.

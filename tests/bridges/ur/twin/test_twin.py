@@ -290,3 +290,14 @@ def test_what_is_lacking_is_in_the_help_and_ends_the_program(capsys: pytest.Capt
     assert main(["ur", "simulate", "--help"]) == 0
     said = capsys.readouterr().out
     assert [name for name in NOT_MODELLED.values() if name not in said] == []
+
+
+def test_a_call_that_sends_more_than_was_agreed_on_fails_instead_of_hanging(
+    second: TwinProcess, clients: tuple[Any, Any]
+) -> None:
+    """getForwardKinematics(q, tcp) of ur_rtde 1.6.5; without arguments it works."""
+    control, receive = clients
+    np.testing.assert_allclose(control.getForwardKinematics(), receive.getActualTCPPose(), atol=1e-3)
+    with pytest.raises(RuntimeError, match="did not succeed"):
+        control.getForwardKinematics(HOME.tolist(), [0.0] * 6)
+    assert control.reuploadScript()

@@ -25,6 +25,8 @@ from iparam.bridges.ur.twin.controller import VERSION, TwinController
 from iparam.bridges.ur.twin.motion import PERIOD
 
 LARGEST_RECIPE = 255
+COMMANDS = frozenset({"input_int_register_0", "input_int_register_24"})
+"""Registers by which ur_rtde gives commands to its program, of either half."""
 RATE = 1.0 / PERIOD
 
 
@@ -164,9 +166,10 @@ class RtdeSession:
             return
         recipe = self._inputs[number - 1]
         if len(payload) - 1 != recipe.size:
-            self._controller.notice(
-                f"inputs left out: {len(payload) - 1} bytes for recipe {number}, which has {recipe.size}"
-            )
+            said = f"{len(payload) - 1} bytes for recipe {number}, which has {recipe.size}"
+            self._controller.notice(f"inputs left out: {said}")
+            if not COMMANDS.isdisjoint(recipe.names):  # of a client that waits for an answer, which cannot come
+                self._controller.stop_program(f"was stopped: a client sends {said}")
             return
         values = recipe.unpack(payload[1:])
         until = values.pop(RUN_UNTIL, None)
