@@ -190,6 +190,16 @@ def test_a_description_of_no_arm_is_told(text: str, maker: BagMaker, fill: Calla
     assert read_bag(maker.write("again"), "ur5e").has("wrench")  # it is not asked
 
 
+def test_a_wrench_of_nothing_says_so(maker: BagMaker) -> None:
+    for i in range(30):
+        maker.joints(START + 2_000_000 * i, UR_JOINTS, [0.01 * i] * 6)
+        maker.wrench(START + 2_000_000 * i, [float("nan")] * 6)
+    bag = maker.write()
+    with pytest.raises(FileFormatError, match=r"30 messages, none with finite numbers. --wrench-topic none leaves"):
+        read_bag(bag, "ur5e")
+    assert not read_bag(bag, "ur5e", NOTHING).has("wrench")
+
+
 def test_without_a_description_the_robot_is_asked_for(maker: BagMaker, fill: Callable[..., None]) -> None:
     describe(maker, " ")
     fill(maker, 20)

@@ -202,7 +202,8 @@ class _Import:
             self.taken.notes.append(frame.remark)
         self.taken.add("wrench", topic, placed.stamps, samples.values[placed.rows])
         if "wrench" not in self.taken.values:
-            raise FileFormatError(f"{topic} has no usable samples: {'; '.join(self.taken.notes)}")
+            why = "; ".join([*self.taken.notes, f"{len(placed.rows)} messages, none with finite numbers"])
+            raise FileFormatError(f"{topic} has no usable samples: {why}. --wrench-topic none leaves it out")
         factors = np.repeat([scale("force", units), scale("torque", units)], 3)
         values = self.taken.values["wrench"] * factors
         check_wrench(values, units, topic)
