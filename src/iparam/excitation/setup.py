@@ -178,7 +178,7 @@ def _reference_problem_for(robot: Robot, gravity: FloatArray) -> ExcitationProbl
 
 
 def reference_problem() -> ExcitationProblem:
-    """The problem of document 000, for the UR5e with its own figures.
+    """The reference problem, on which methods are compared, for the UR5e with its own figures.
 
     Five harmonics of 0.1 Hz over 10 s from the pose (90, -90, 90, -90, -90, 90) degrees; condition number of the raw
     regressor on every tenth of the samples at 100 Hz; a box of 10 x 15 x 20 cm on the flange.

@@ -26,7 +26,7 @@ EARLIER = {"clearance": 0.01, "fraction": 1.0}
 """What a motion is held to whose file does not say: what was planned with before files said it."""
 
 REFERENCE = "reference"
-"""The problem of document 000, whose geometry and limits are its own."""
+"""The reference problem, whose geometry and limits are its own."""
 
 _PER_JOINT = ("velocity", "acceleration", "jerk", "torque")
 

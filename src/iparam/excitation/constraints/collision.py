@@ -106,7 +106,7 @@ class ToolDisplacementConstraint(Constraint):
 def sphere_collision(
     robot: Robot, radii: ArrayLike, payload: PayloadBox | None, ground: float = 0.01, clearance: float = CLEARANCE
 ) -> tuple[DistanceConstraint, ...]:
-    """The arm as spheres at its joint origins, after document 000; see `sphere_scene`.
+    """The arm as spheres at its joint origins, as in the reference problem; see `sphere_scene`.
 
     Args:
         robot: the arm.
