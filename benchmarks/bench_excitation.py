@@ -1,6 +1,6 @@
 """The planner against the reference's method, from the same starts: time until a feasible kappa of at most 2.0.
 
-The reference's method (document 000): scipy's SLSQP with finite differences over the 60 coefficients, five aggregated
+The reference's method: scipy's SLSQP with finite differences over the 60 coefficients, five aggregated
 constraints (the least margin of each kind), Pinocchio for the regressor, constraints on subsampled grids; restarted
 where it stopped when its 300 iterations were not enough. A motion counts as feasible when every margin is >= 0 at
 1 kHz; the reference itself accepted violations up to 1e-2, so its time to a motion that it would have accepted is shown
@@ -208,7 +208,7 @@ def budgets(seeds: int = 3) -> None:
         kappas = " ".join(f"{result.condition_number:.4f}" for result in found)
         rows.append([f"{seconds:g}", starts, kappas, f"{worst:.1e}"])
     header = ["time budget s", "starts", "kappa, each seed", "least margin at 1 kHz"]
-    print_table("The reference problem, all cores (document 000: 1.87 with violations, 4459 s)", header, rows)
+    print_table("The reference problem, all cores (where it comes from: 1.87 with violations, 4459 s)", header, rows)
 
 
 if __name__ == "__main__":

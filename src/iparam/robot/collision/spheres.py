@@ -1,4 +1,4 @@
-"""`sphere_scene`: an arm as spheres at its joints, the geometry of the reference problem: rough, but quick and smooth."""
+"""`sphere_scene`: an arm as spheres at its joints, as in the reference problem: rough, quick and smooth."""
 
 from __future__ import annotations
 
