@@ -14,7 +14,7 @@ The other parts need no folder: invented loads on a UR5e that moves slowly, with
 `shape_loads.py`: computed from regressors (payloads, poses), or simulated in MuJoCo with a tool below 0.25 m/s, with an
 OBJ file as the shape, and identified as `iparam identify payload` does (mujoco, forecasts).
 
-    python benchmarks/bench_shape.py [FOLDER] [--part tools|wrong] [--seeds 10] [--levels low moderate high] [--each]
+    python benchmarks/bench_shape.py [FOLDER] [--part tools|wrong|division] [--seeds 10] [--levels low high] [--each]
     python benchmarks/bench_shape.py --part payloads|mujoco|poses|forecasts [--seeds 200]
 """
 
@@ -22,8 +22,10 @@ from __future__ import annotations
 
 import argparse
 import functools
+import importlib.util
 import itertools
 import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +45,7 @@ from iparam.estimation import (
     RegressorUncertainty,
     Shape,
     ShapeEstimator,
+    load_shape,
 )
 from iparam.estimation.shape.shape import part_phi
 from iparam.regressor.wrench import body_regressor
@@ -296,8 +299,8 @@ def misled(level: str, job: tuple[Path, Path, int, int]) -> dict[str, Misled]:
 
 
 UNEVEN = 1.5
-"""Factor to both sides of its level within which the density of a part may be for a shape to be possible: more than any
-of the right shapes needs."""
+"""Factor to both sides of its level within which the density of a part may be for a shape to be possible: what the
+right shapes need, but one of them."""
 
 TOLERANCE, CELLS = 1e-3, 40
 
@@ -407,13 +410,59 @@ def bench_wrong(paths: list[Path], level: str, seeds: int) -> None:
     print(f"named of {len(wrong)} wrong shapes that can be told: {100 * np.mean([one.named for one in wrong]):.1f} %")
 
 
+def divided(job: tuple[Path, int, int]) -> dict[str, tuple[float, FloatArray]]:
+    """Inertia error [%] and coverage of a tool's shape by how it is divided into parts, at low noise, stop-and-go."""
+    path, index, seed = job
+    tool = load_tool(path)
+    points = np.concatenate([part.points for part in tool.shape.parts])
+    volumes = np.concatenate([part.volumes for part in tool.shape.parts])
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / "body.npz"
+        np.savez(whole, points=points, volume=volumes)
+        shapes = {"one body": load_shape(whole), "4 by nearness": load_shape(whole, segments=4), "given": tool.shape}
+    if importlib.util.find_spec("coacd"):
+        shapes["4 convex"] = Shape.from_points(points, volumes, _convex_parts(path, points))
+    problem = noisy_problem(tool, "low", seed, index, slow_only=True)
+    fits = {name: ShapeEstimator(shape).fit(problem) for name, shape in shapes.items()}
+    return {name: (tool.inertia_error(one.parameters), covered(one, tool.truth)) for name, one in fits.items()}
+
+
+def _convex_parts(path: Path, points: FloatArray) -> list[int]:
+    """The hull of a convex decomposition (CoACD) of the tool's mesh that each point is in, or next to."""
+    coacd, trimesh = importlib.import_module("coacd"), importlib.import_module("trimesh")
+    coacd.set_log_level("error")
+    mesh, pose = trimesh.load(str(path.with_suffix(".ply"))), np.load(path)["object_in_sensor"]
+    local = (points - pose[:3, 3]) @ pose[:3, :3]
+    scale = np.ptp(mesh.vertices, axis=0).max() / np.ptp(local, axis=0).max()
+    there = mesh.bounds.mean(axis=0) + scale * (local - 0.5 * (local.min(axis=0) + local.max(axis=0)))
+    quick = {"preprocess_mode": "off", "resolution": 1000, "mcts_iterations": 60, "mcts_nodes": 10}
+    hulls = coacd.run_coacd(coacd.Mesh(mesh.vertices, mesh.faces), threshold=0.1, max_convex_hull=4, **quick)
+    outside = []
+    for vertices, faces in hulls:
+        hull = trimesh.Trimesh(vertices, faces).convex_hull
+        level = np.einsum("fi,fi->f", hull.face_normals, hull.triangles[:, 0])
+        outside.append((there @ hull.face_normals.T - level).max(axis=1))
+    return np.argmin(outside, axis=0).tolist()
+
+
+def bench_division(paths: list[Path], seeds: int) -> None:
+    jobs = [(path, index, seed) for index, path in enumerate(paths) for seed in range(seeds)]
+    done, rows = list(in_workers(divided, jobs)), []
+    for name in done[0]:
+        errors, covers = np.array([one[name][0] for one in done]), np.array([one[name][1] for one in done])
+        cells = [f"{errors.mean():.1f}", f"{np.median(errors):.1f}"]
+        rows.append([name, *cells, f"{100 * covers.mean():.0f} ({100 * covers.mean(axis=0).min():.0f})"])
+    header = ["parts", "inertia error: mean [%]", "median", "cover % (least)"]
+    print_table(f"Division into parts, {len(paths)} tools, {seeds} seeds, low noise, stop-and-go", header, rows)
+
+
 LOADS = {"payloads": bench_payloads, "mujoco": bench_mujoco, "poses": bench_poses, "forecasts": bench_forecasts}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", default=os.environ.get("IPARAM_DATA", ""))
-    parser.add_argument("--part", choices=("tools", "wrong", *LOADS), default="tools")
+    parser.add_argument("--part", choices=("tools", "wrong", "division", *LOADS), default="tools")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--levels", nargs="+", choices=tuple(NOISE), default=list(NOISE))
     parser.add_argument("--each", action="store_true", help="print each tool, too")
@@ -424,7 +473,9 @@ def main() -> None:
     files = sorted((Path(options.folder) / "workshop_tools").glob("*.npz"))
     if not options.folder or not files:
         raise SystemExit("give the folder that has workshop_tools in it, or set IPARAM_DATA")
-    if options.part == "tools":
+    if options.part == "division":
+        bench_division(files, options.seeds)
+    elif options.part == "tools":
         bench_tools(files, options.levels, options.seeds, options.each)
     else:
         bench_wrong(files, options.levels[0], options.seeds)

@@ -140,3 +140,25 @@ def test_open_surfaces_and_other_units_are_refused(tmp_path: Path) -> None:
     assert load_shape(tmp_path / "mm.stl", scale=1e-3).volume == pytest.approx(1e-3, rel=1e-5)
     with pytest.raises(FileFormatError, match="no such file"):
         load_shape(tmp_path / "missing.stl")
+
+
+def test_a_surface_that_crosses_itself_is_refused(tmp_path: Path) -> None:
+    """A bar bent to a ring is taken; bent on, its ends lie in each other and would count twice."""
+    bar = trimesh.creation.box((1.0, 0.02, 0.03))
+    for _ in range(4):
+        bar = bar.subdivide()
+    along, across, up = bar.vertices.T
+    for turn, path in ((5.0, tmp_path / "ring.stl"), (8.0, tmp_path / "knot.stl")):
+        angle, radius = turn * along, 0.06 + across
+        trimesh.Trimesh(np.column_stack([radius * np.cos(angle), radius * np.sin(angle), up]), bar.faces).export(path)
+    assert load_shape(tmp_path / "ring.stl").volume == pytest.approx(5.0 * 0.06 * 0.02 * 0.03, rel=0.02)
+    with pytest.raises(InputError, match="crosses itself"):
+        load_shape(tmp_path / "knot.stl")
+
+
+def test_a_shape_that_is_too_small_is_not_called_one_in_millimetres(tmp_path: Path) -> None:
+    trimesh.creation.box((1.0, 0.5, 0.5)).export(tmp_path / "box.stl")
+    with pytest.raises(InputError, match="enlarge scale="):
+        load_shape(tmp_path / "box.stl", scale=1e-4)
+    with pytest.raises(InputError, match=r"scale=0\.001"):
+        load_shape(tmp_path / "box.stl", scale=100.0)

@@ -21,6 +21,9 @@ ALONG = 25
 
 MOST_FACES = 2_000_000
 
+MOST_CROSSING = 0.05
+"""Share of a body that may lie in its surface twice, or inside out: meshes of scans have some."""
+
 _OFFSETS = (0.5 + 0.1 * (np.sqrt(2.0) - 1.0), 0.5 - 0.1 * (np.sqrt(3.0) - 1.0))  # no line along an edge of a CAD body
 _CANONICAL = (np.ones((3, 3)) + np.eye(3)) / 120.0  # integral of x x' over the unit tetrahedron, times its frame
 
@@ -106,6 +109,7 @@ def _lines(triangles: FloatArray, low: FloatArray, extent: FloatArray) -> tuple[
     base[starts] = np.concatenate([[0.0], inside[starts[1:] - 1]]) if len(starts) else []
     inside = inside - base[starts][np.searchsorted(starts, np.arange(len(columns)), side="right") - 1]
     same = np.append(columns[1:] == columns[:-1], False)
+    _refuse_crossing(np.where(same, np.diff(height, append=0.0), 0.0), inside)
     bottom = np.flatnonzero(same & (inside > 0.5))
     length = height[bottom + 1] - height[bottom]
     kept = length > 1e-9 * extent[along]
@@ -119,6 +123,19 @@ def _lines(triangles: FloatArray, low: FloatArray, extent: FloatArray) -> tuple[
     points[:, two] = low[two] + (column % counts[1] + _OFFSETS[1]) * pitch[1]
     points[:, along] = height[bottom][which] + (step + 0.5) * (length / pieces)[which]
     return points, (length / pieces)[which] * pitch[0] * pitch[1]
+
+
+def _refuse_crossing(length: FloatArray, inside: FloatArray) -> None:
+    """Refuse a surface that crosses itself, by pieces of lines and how often each is inside.
+
+    What lies twice inside, or inside out, would count so in the moments.
+    """
+    share = float(length[(inside > 1.5) | (inside < -0.5)].sum() / max(float(length[inside != 0.0].sum()), 1e-300))
+    if share > MOST_CROSSING:
+        raise InputError(
+            f"a surface of the mesh crosses itself: {100 * share:.0f} % of its inside lies in it twice, or inside out "
+            f"(at most {100 * MOST_CROSSING:.0f} % is taken): unite or part its bodies in a CAD or mesh program"
+        )
 
 
 def _crossings(

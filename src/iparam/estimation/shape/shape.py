@@ -107,7 +107,7 @@ class Shape:
         if not LEAST_EXTENT <= extent <= MOST_EXTENT:
             raise InputError(
                 f"the shape is {extent:.4g} m long, and an arm carries what is {LEAST_EXTENT:g} to {MOST_EXTENT:g} m "
-                "long: for a file in millimetres give scale=0.001"
+                f"long: {'for a file in millimetres give scale=0.001' if extent > MOST_EXTENT else 'enlarge scale='}"
             )
         flat = np.linalg.svd((points - points.mean(axis=0)) / extent, compute_uv=False)[-1] / np.sqrt(len(points))
         if not flat > 1e-6:
