@@ -339,7 +339,8 @@ def forecast_rests(index: int) -> Found:
     )
     poses = rest_poses(0)
     gravity = np.array([0.0, 0.0, -9.81])
-    expected = criterion.relative_inertia(iparam.excitation.regressors_at_rest(robot, poses, gravity))
+    rests = criterion.by_rests_alone(iparam.excitation.regressors_at_rest(robot, poses, gravity))
+    expected = criterion.relative(iparam.estimation.expected_with_shape(known, rests, truth.mass))
     q = np.repeat(poses, 500, axis=0)
     still, time = np.zeros_like(q), np.arange(len(q)) / 500.0
     y = iparam.wrench_regressor(robot, q, still, still) @ truth.phi + sensor * rng.standard_normal((len(q), 6))

@@ -48,3 +48,11 @@ def test_the_expected_error_is_that_of_the_posterior() -> None:
 def test_wrong_noise_is_refused() -> None:
     with pytest.raises(iparam.IparamError, match="noise"):
         RestCriterion(BODY, np.eye(10), np.zeros(6))
+
+
+def test_rests_alone_tell_mass_and_centre_and_no_inertia() -> None:
+    A = rests(6)
+    deviation = np.sqrt(np.diag(RestCriterion(BODY, np.eye(10), NOISE).by_rests_alone(A)))
+    weighed = (np.concatenate([9.81 * A[:, :, :4], A[:, :, 4:]], axis=2) / NOISE[:, None]).reshape(-1, 10)
+    np.testing.assert_allclose(deviation[:4], np.sqrt(np.diag(np.linalg.inv(weighed.T @ weighed)))[:4], rtol=1e-3)
+    assert (deviation[4:] > 50.0 * np.linalg.eigvalsh(BODY.inertia_about_com)[-1]).all()

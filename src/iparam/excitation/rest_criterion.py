@@ -16,6 +16,9 @@ from iparam.spatial.parameters import InertialParameters
 BIAS = np.array([10.0] * 3 + [1.0] * 3)
 """Standard deviations of a sensor's bias [N, N m]: next to nothing is known of it."""
 
+SILENT = 100.0
+"""How many times the load's own size what no rest shows may be off."""
+
 GRAVITY = float(np.linalg.norm(STANDARD_GRAVITY))
 
 
@@ -52,14 +55,25 @@ class RestCriterion:
 
     def relative_inertia(self, regressors: FloatArray) -> float:
         """Root mean square of ``|error of the inertia about the centre of mass| / |that inertia|``, Frobenius norms,
-        after rests (P, 6, 10).
+        after rests (P, 6, 10), if loads of the shape differ as `covariance` says and no more.
         """
         information = self._information(regressors).sum(axis=0)
         # (P^-1 + W)^-1 without inverting P, of which a shape leaves some directions next to nothing.
         found = np.linalg.solve(np.eye(16) + self._prior @ information, self._prior)[:10, :10]
-        variances = np.diag(derived_covariance(self.payload.phi, 0.5 * (found + found.T)))[4:]
+        return self.relative(0.5 * (found + found.T))
+
+    def relative(self, covariance: FloatArray) -> float:
+        """The same from a covariance (10, 10) of phi."""
+        variances = np.diag(derived_covariance(self.payload.phi, covariance))[4:]
         counted = np.array([1.0, 2.0, 2.0, 1.0, 2.0, 1.0]) @ np.maximum(variances, 0.0)
         return float(np.sqrt(counted) / np.linalg.norm(self.payload.inertia_about_com))
+
+    def by_rests_alone(self, regressors: FloatArray) -> FloatArray:
+        """(10, 10) covariance of phi by rests (P, 6, 10) without the shape: the inertia is next to unknown."""
+        mass, largest = self.payload.mass, float(np.linalg.eigvalsh(self.payload.inertia_about_com)[-1])
+        before = SILENT * np.array([mass] * 4 + [largest] * 6 + [*(BIAS / SILENT)])
+        found = np.linalg.inv(np.diag(before**-2) + self._information(regressors).sum(axis=0))[:10, :10]
+        return np.asarray(0.5 * (found + found.T))
 
     @property
     def _prior(self) -> FloatArray:

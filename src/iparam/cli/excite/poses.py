@@ -58,7 +58,7 @@ class Poses(PlanningOptions, ShapeOptions):
         shape = self.known_shape()
         if shape is not None and self.payload_mass is None:
             raise InputError("--shape says where the load is and not how heavy: add a guess, --payload-mass [kg]")
-        self.with_box_of(shape)._choose(None if shape is None else self._criterion(shape))
+        self.with_box_of(shape)._choose(shape)
 
     def _criterion(self, shape: iparam.estimation.Shape) -> iparam.excitation.RestCriterion:
         phi, covariance = iparam.estimation.shape_moments(shape, self.payload_mass or 0.0)
@@ -66,16 +66,18 @@ class Poses(PlanningOptions, ShapeOptions):
         body = iparam.InertialParameters.from_phi(phi)
         return iparam.excitation.RestCriterion(body, covariance, noise / np.sqrt(REST_SAMPLES))
 
-    def _choose(self, criterion: iparam.excitation.RestCriterion | None) -> None:
+    def _choose(self, shape: iparam.estimation.Shape | None) -> None:
+        criterion = None if shape is None else self._criterion(shape)
         robot = self.robot_model()
         gravity = self.given_gravity()
         used = STANDARD_GRAVITY if gravity is None else gravity
         chosen = iparam.excitation.choose_poses(self.problem(robot, gravity), self.count, self.seed, used, criterion)
-        expected = (
-            None
-            if criterion is None
-            else criterion.relative_inertia(iparam.excitation.regressors_at_rest(robot, chosen.poses, used))
-        )
+        expected = None
+        if shape is not None and criterion is not None:
+            rests = criterion.by_rests_alone(iparam.excitation.regressors_at_rest(robot, chosen.poses, used))
+            expected = criterion.relative(
+                iparam.estimation.expected_with_shape(shape, rests, self.payload_mass or criterion.payload.mass)
+            )
         replace(chosen, robot=self.robot or robot.name, gravity=gravity).save(self.output)
         if len(chosen.poses) < self.count:
             note(f"the constraints leave room for {len(chosen.poses)} poses only, not {self.count}")
