@@ -413,11 +413,12 @@ def weigh_innovation(whiten, A, y, parameters, covariance, rows, weighted):
 
 
 @allocating
-def change_information(products, weights, parameters, root, shape, information, score):
+def change_information(products, errors, weights, parameters, root, shape, information, score):
     """What samples tell of a change of the first k of p unknowns, by ``shape`` times u, of a state that is known.
 
     Args:
         products: (6, p + 1, p + 1) sums of products of [design, y] for each of their six parts.
+        errors: (k, k) what errors in the design are expected to add to the weighted products of its first columns.
         weights: (6,) inverse variances of these.
         parameters: (p,) the state as it was known.
         root: (p, p) a lower triangular root of its covariance.
@@ -435,6 +436,8 @@ def change_information(products, weights, parameters, root, shape, information, 
             gram[i, j] = total
         for j in range(p):
             gram[i, p] -= gram[i, j] * parameters[j]
+            if i < k and j < k:  # an error in the design is in the residual and in what it is multiplied with
+                gram[i, p] += errors[i, j] * parameters[j]
     for i in range(p):
         for j in range(p):
             total = 0.0

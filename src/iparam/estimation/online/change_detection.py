@@ -241,7 +241,7 @@ class ChangeDetector:
         information, score = np.empty((NUM_PARAMETERS, NUM_PARAMETERS)), np.empty(NUM_PARAMETERS)
         before = window.before
         kernels.change_information(
-            window.products, self._weights, before.parameters, before.root, SHAPE, information, score
+            window.products, window.errors, self._weights, before.parameters, before.root, SHAPE, information, score
         )
         values, vectors = np.linalg.eigh(information)
         return np.maximum(values, 0.0), vectors, vectors.T @ score

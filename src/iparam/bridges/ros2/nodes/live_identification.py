@@ -21,13 +21,15 @@ from iparam.spatial.consistency import is_physically_consistent
 
 
 def warm_up_identifier(robot: Robot, settings: OnlineSettings) -> None:
-    """Run an identifier on an invented motion until every kernel has been called."""
-    identifier = OnlineIdentifier(robot, settings)
+    """Run an identifier on an invented motion until every kernel has been called, that of a change of load too."""
     random = np.random.default_rng(0)
-    for k in range(settings.lag + 60):
-        angles = 0.5 * np.sin(0.05 * k + np.arange(robot.num_joints))
-        identifier.step(settings.period * k, angles, random.standard_normal(6))
-    identifier.result()
+    for bias, speed, samples in ((settings.bias, 0.05, 60), ("none", 0.0, 120)):
+        identifier = OnlineIdentifier(robot, replace(settings, bias=bias))
+        for k in range(settings.lag + samples):
+            angles = 0.5 * np.sin(speed * k + np.arange(robot.num_joints))
+            wrench = np.asarray(settings.wrench_deviation) * random.standard_normal(6)
+            identifier.step(settings.period * k, angles, wrench + (100.0 if k > settings.lag + 80 else 1.0))
+        identifier.result()
 
 
 JUDGE_EVERY = 200_000_000
