@@ -34,6 +34,10 @@ from iparam.estimation.payload.problem import NUM_PARAMETERS
 THRESHOLD = 15.0
 """Logarithm of the Bayes factor that means a change."""
 
+SHORT_THRESHOLD = 30.0
+"""The same of windows in motion that are shorter than the motion filter's memory: there its errors are not many, but
+one, and now and then a large one."""
+
 SUSPICION = 6.0
 """The same for a load that has just changed, and may be still on its way."""
 
@@ -118,13 +122,14 @@ class ChangeDetector:
     Args:
         weights: (6,) inverse variances of the sensor's noise.
         period: time between samples [s].
+        memory: samples for which an error of the motion lasts.
 
     Attributes:
         trusted: whether a load has been seen to explain what the sensor shows in motion.
     """
 
-    def __init__(self, weights: FloatArray, period: float) -> None:
-        self._weights = weights
+    def __init__(self, weights: FloatArray, period: float, memory: int = 0) -> None:
+        self._weights, self._memory = weights, memory
         self._usual = np.full(LEVELS, float(USUAL))  # sums of squares of the usual scatter
         self._windows = np.full(LEVELS, float(USUAL))
         wanted = RESPONSE / period / (KEPT * BLOCK)
@@ -174,7 +179,8 @@ class ChangeDetector:
             self._seen[:, level] += 1.0, scatter
             if self._seen[0, level] <= UNTRUSTED:
                 return None
-        if found.logarithm > THRESHOLD:
+        short = window.moving > 0 and window.samples < self._memory
+        if found.logarithm > (SHORT_THRESHOLD if short else THRESHOLD):
             change = self._located(history, level)
             if window.moving and self._blocks < self._soon and self._changed_by * change.mass < 0.0:
                 self._learn(level, scatter)

@@ -140,7 +140,9 @@ class OnlineIdentifier:
         self._changed: tuple[float, float] | None = None  # when the load changed last, and by how much [s, kg]
         self._lifting = 0, 0.0  # samples for which it may go on doing so, and by how much [kg]
         self._history = SampleHistory()
-        self._detector = ChangeDetector(np.asarray(self.settings.wrench_deviation) ** -2.0, self.settings.period)
+        self._detector = ChangeDetector(
+            np.asarray(self.settings.wrench_deviation) ** -2.0, self.settings.period, 2 * self.settings.lag
+        )
         self._start(bias=self.settings.bias == "estimate")
 
     def interrupt(self) -> None:
