@@ -120,6 +120,7 @@ def served_until_ctrl_c(folder: Path, *given: str) -> None:
         assert process.stdout.read() == ""  # nothing of viser's own
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("given", ["plan.json result.json", "run.parquet cell.json --live"])
 def test_a_page_is_served_until_ctrl_c(folder: Path, given: str) -> None:
     served_until_ctrl_c(folder, *given.split())

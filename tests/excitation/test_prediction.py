@@ -212,6 +212,7 @@ LIMITS = tuple(
 )
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("text", ["mass=0.5%", "mass=0.05%", "inertia=2%", "mass=1%,com=0.5mm,inertia=5%"])
 def test_the_shortest_time_to_the_targets(robot, payload, motion, text: str) -> None:
     targets = parse_targets(text)

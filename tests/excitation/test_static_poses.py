@@ -40,6 +40,7 @@ def tour_of(problem: ExcitationProblem, poses: FloatArray, count: int = 2000) ->
     return np.vstack([a + share * (b - a) for a, b in pairwise(stops)])
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("count", "cell"), [(6, None), (9, WALL)])
 def test_poses_and_ways_keep_every_constraint(cell: WorkCell | None, count: int) -> None:
     problem = planning_problem(UR5E, payload=PAYLOAD, cell=cell)

@@ -105,6 +105,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.thorough(keep=7)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_where_a_block_ends_makes_no_difference(

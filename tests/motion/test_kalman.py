@@ -339,6 +339,7 @@ def test_what_filters_refuse(run: object, message: str) -> None:
         run(time, np.zeros((100, 2)))  # type: ignore[operator]
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("gap", [0.6, 1.0, 2.0, 60.0, 3600.0])
 def test_a_gap_takes_nothing_from_what_is_around_it(gap: float) -> None:
     """Across a second without samples, rounding once decided what the accelerations were."""

@@ -28,6 +28,7 @@ def test_ideal_sensors(run, payloads, ur5e, name: str) -> None:
     assert estimate.physically_consistent
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("preset", ["ur5e", "harsh"])
 def test_noisy_sensors(run, payloads, ur5e, preset: str) -> None:
     name = "box of 2 kg"

@@ -170,6 +170,7 @@ def test_hostile_texts_stay_texts(run: Any) -> None:
     assert "did NOT keep every limit" in page
 
 
+@pytest.mark.thorough
 def test_an_impossible_estimate_is_called_so(run: Any) -> None:
     phi = np.array(run.estimate.phi)
     phi[0] *= -1.0

@@ -269,11 +269,15 @@ LINES = (
         for kind in ("coverage", "precision", "robustness")
     ),
     Line("study coverage", "--trajectory @motion.json --runs 1 --workers 1 --output >runs_out.parquet", slow=True),
-    Line("ros2 kinematics", "-p robot:=@arm.urdf", endless=True),
-    Line("ros2 identify", "--params-file @params.yaml -p robot:=@arm.urdf", endless=True),
-    Line("ros2 play", "-p trajectory:=@calm.json -p robot:=@arm.urdf -p cell:=@cell.json", endless=True),
+    Line("ros2 kinematics", "--setup @setup.toml -p robot:=@arm.urdf", endless=True),
+    Line("ros2 identify", "--setup @setup.toml --params-file @params.yaml -p robot:=@arm.urdf", endless=True),
+    Line(
+        "ros2 play",
+        "--setup @setup.toml -p trajectory:=@calm.json -p robot:=@arm.urdf -p cell:=@cell.json",
+        endless=True,
+    ),
     Line("ros2 set-payload", "@result.json --driver ur --yes", codes=(1,)),  # its types are not installed
-    Line("ros2 compensate", "-p result:=@result.json -p robot:=@arm.urdf", endless=True),
+    Line("ros2 compensate", "--setup @setup.toml -p result:=@result.json -p robot:=@arm.urdf", endless=True),
     Line("ur record", f"--host {NOBODY} --robot @arm.urdf --output >recorded.parquet", codes=(1,)),
     Line(
         "ur run",

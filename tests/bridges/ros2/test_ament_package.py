@@ -182,6 +182,7 @@ def test_an_installed_executable_is_a_node(workspace: Path, ros_environment: dic
     assert process.returncode == 0, error
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("executable", [name for name in NODES if name != "identify_lifecycle"])  # that is asked later
 def test_an_installed_executable_refuses_bad_parameters(
     workspace: Path, ros_environment: dict[str, str], executable: str

@@ -43,6 +43,7 @@ def recording_file(poses_file: Path) -> Path:
     return rests_at(poses, poses_file.with_name("rests.parquet"))
 
 
+@pytest.mark.thorough
 def test_the_poses_are_written_and_shown(poses_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written = json.loads(poses_file.read_text())
     assert written["format"] == "iparam-poses/1"
@@ -97,7 +98,7 @@ def test_a_static_result_is_exported_where_no_inertia_is_needed(
         err = capsys.readouterr().err
         assert "needs an inertia" in err
         assert "a motion of 'iparam excite optimize' does" in err
-        assert "Formats that do without: urscript, ros2, json" in err
+        assert "Formats that do without: urscript, abb, xarm, ros2, json" in err
     assert main(["verify", str(result), str(recording_file)]) != 0
     assert "single poses hold no motion" in capsys.readouterr().err
     document["mass"] = -1.0

@@ -87,6 +87,7 @@ def identified(path: Path, options: str, capsys: pytest.CaptureFixture[str]) -> 
     return found
 
 
+@pytest.mark.thorough(keep=8)
 @pytest.mark.parametrize("static", ["", "--static"])
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_named_and_what_it_says_puts_it_right(

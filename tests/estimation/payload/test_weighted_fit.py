@@ -27,6 +27,7 @@ def honest(identify, load: np.ndarray) -> None:
     assert (np.abs(estimate.phi - load) <= 5.0 * estimate.standard_deviation.phi)[known].all()
 
 
+@pytest.mark.thorough(keep=6)
 @every_method
 @pytest.mark.parametrize("noise", [0.0, 1.0])
 def test_at_rest(synthetic_recording, load, method: str, noise: float) -> None:
@@ -68,6 +69,7 @@ def test_three_samples(synthetic_recording, load, method: str, excitation) -> No
         identify_payload(recording, "ur5e", method)
 
 
+@pytest.mark.thorough(keep=6)
 @every_method
 @pytest.mark.parametrize("value", [0.0, 7.0])
 def test_a_stuck_sensor(synthetic_recording, excitation, method: str, value: float) -> None:

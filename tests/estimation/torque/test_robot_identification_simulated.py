@@ -82,6 +82,7 @@ def identified(runs: Any, truth: Any, robot: iparam.Robot) -> Callable[[Friction
     return identify
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.recovery
 @pytest.mark.parametrize("friction", [None, FrictionModel(("viscous", "coulomb", "offset"), "smooth")])
 def test_a_load_of_two_kilograms(runs: Any, identified: Any, friction: FrictionModel | None) -> None:

@@ -80,6 +80,7 @@ def test_every_format_says_what_follows_what(file: str, text: str, offset: float
     assert iparam.load_robot(again).couplings == robot.couplings
 
 
+@pytest.mark.thorough
 def test_plans_follow_and_a_motion_that_does_not_is_refused(tmp_path: Path) -> None:
     (tmp_path / "p.urdf").write_text(urdf(), encoding="utf-8")
     robot = iparam.load_robot(tmp_path / "p.urdf")

@@ -48,6 +48,7 @@ def test_nothing_is_said_where_nobody_wants_it(tmp_path: Path) -> None:
     assert said(IDENTIFY, tmp_path, notice="0") == ""
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_kept_is_said_with_the_way_out(tmp_path: Path) -> None:
     for _ in range(2):
         line = said(NOWHERE + IDENTIFY, tmp_path)

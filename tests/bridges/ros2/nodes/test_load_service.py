@@ -107,6 +107,7 @@ def test_each_form_gets_the_load_in_its_fields(services: Any) -> None:
     assert "zeros were sent" in fill_request(services.UrInertia.Request(), weighed)[1]
 
 
+@pytest.mark.thorough
 def test_a_driver_takes_it_or_says_why_not(services: Any, driver: Any) -> None:
     asked: list[str] = []
     requests = driver(services.UrFirst, "/io_and_status_controller/set_payload")

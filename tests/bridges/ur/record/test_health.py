@@ -48,6 +48,7 @@ def looked_at(time: np.ndarray, q: np.ndarray, wrench: np.ndarray, plan: Any = P
     return found
 
 
+@pytest.mark.thorough
 def test_it_knows_what_the_estimator_will_find() -> None:
     time, q, wrench = rows()
     last = looked_at(time, q, wrench)[-1]

@@ -32,6 +32,7 @@ def answered(run: Recording, seed: int, damping: float) -> Recording:
     return moved.with_signal("tau", time=torques.time, values=torques.values + answer)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("damping", [DAMPING, 0.0, -DAMPING])
 def test_a_damping_controller_is_found_where_there_is_one(
     make_run: Any, truth: Any, robot: iparam.Robot, damping: float
