@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +52,25 @@ class Controller:
         return result
 
 
+@pytest.fixture
+def controller(peer: Any) -> Iterator[Controller]:
+    """It goes with its test: the end of its ROS node alone would leave it to others on the network."""
+    found = Controller(peer)
+    yield found
+    found.server.destroy()
+
+
 def test_a_plan_is_played_by_the_action(
-    peer: Any, start_node: Callable[..., Any], ur5e: iparam.Robot, joint_state: Callable[..., Any]
+    peer: Any,
+    controller: Controller,
+    start_node: Callable[..., Any],
+    ur5e: iparam.Robot,
+    joint_state: Callable[..., Any],
 ) -> None:
     from rclpy.qos import DurabilityPolicy, QoSProfile
     from sensor_msgs.msg import JointState
     from std_msgs.msg import String
 
-    controller = Controller(peer)
     joints = peer.publisher(JointState, "joint_states")
     states = peer.listen(String, f"{NODE}/state", QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL))
     node = start_node("play", trajectory=GOOD, scale=0.5, rate=50.0, action=ACTION, path_tolerance=0.04)
