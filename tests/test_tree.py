@@ -103,6 +103,11 @@ def test_a_stub_lists_names_so_that_type_checkers_refuse_others(stub: Path) -> N
 PAGES_OF_DOCS = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent.name not in ("api", "gallery")]
 
 
+@pytest.mark.parametrize("path", [".ci/run", ".github/workflows/test.yml"])
+def test_what_make_test_leaves_out_is_run_by_others(path: str) -> None:
+    assert "make test-all" in (TESTS.parent / path).read_text(encoding="utf-8")
+
+
 def test_the_pages_lie_in_folders_that_can_be_overlooked() -> None:
     pages = Counter(page.parent.name for page in PAGES_OF_DOCS)
     assert pages.pop("docs") == 1  # index.md

@@ -128,7 +128,6 @@ def test_any_arm_any_payload_any_cell(seed: int, joints: int, clearance: float, 
     assert all(passed is ran for passed, ran in found)
 
 
-@pytest.mark.thorough
 @settings(max_examples=6, deadline=None)
 @given(st.integers(0, 10**6), st.integers(3, 6))
 def test_no_pose_passes_in_which_the_shapes_themselves_touch(seed: int, joints: int) -> None:

@@ -25,7 +25,6 @@ PLAN = str(Path(__file__).parents[2] / "data" / "short_ur5e.json")
 QUICK = ["--trajectory", PLAN, "--sensor-rate", "100", "--workers", "1"]
 
 
-@pytest.mark.thorough
 def test_figures_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["study", "robustness", *QUICK, "--runs", "8", "--output", "runs.parquet", "--json"]) == 0

@@ -11,7 +11,6 @@ import pytest
 from iparam.cli.main import main
 
 
-@pytest.mark.thorough
 def test_the_log_of_an_arm_on_its_side(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A 7-joint arm whose base has gravity along x: upright, 17 N m are left in its first joint."""
     folder = shared_data / "real_arms" / "ar5"

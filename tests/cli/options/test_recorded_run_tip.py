@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rosbags.highlevel import AnyReader
+from rosbags.typesys import Stores, get_typestore
 
 import iparam
 from iparam.cli.main import main
@@ -55,6 +57,14 @@ def test_the_tip_reaches_every_command(
     assert np.std(residual.values[:, :3], axis=0).max() < 1.0  # [N], of 20 with the load
     assert call("report", "result.json", "--recording", "run1.parquet", "--output", "report.html") == 0
     assert call("bag", "export", "run1.parquet", "--output", "bag") == 0
+    with AnyReader([files / "bag"], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as bag:
+        wrenches = [
+            bag.deserialize(data, topic.msgtype) for topic, _, data in bag.messages() if "Wrench" in topic.msgtype
+        ]
+    assert {message.header.frame_id for message in wrenches} == {"camera"}
+    sent = np.array([[message.wrench.force.z, message.wrench.torque.x] for message in wrenches])
+    recorded = iparam.Recording.load(files / "run1.parquet", robot="arm.urdf", tip="camera").signal("wrench")
+    np.testing.assert_allclose(np.abs(sent), np.abs(recorded.values[:, [2, 3]]))
 
 
 def test_without_a_tip_the_wrench_is_turned_into_the_robots_own(

@@ -69,7 +69,6 @@ def test_a_gain_of_one_channel(recorded, ur5e, load) -> None:
     assert any("known mass" in warning for warning in estimate.warnings)
 
 
-@pytest.mark.thorough
 def test_a_tilted_base_a_fast_clock_and_a_zero_of_the_joints(recorded, ur5e, load) -> None:
     tilted = np.array([0.0, 9.81 * np.sin(0.3), -9.81 * np.cos(0.3)])
     q = recorded.signal("q")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from iparam.motion.sources import (
     AccelerometerMotion,
     ButterworthMotion,
     KalmanMotion,
+    MotionSource,
     SavitzkyGolayMotion,
     SetPointMotion,
 )
@@ -31,6 +33,7 @@ from iparam.recording import Recording
 
 SOURCES = {
     "kalman": KalmanMotion(),
+    "angles": KalmanMotion(angles_alone=True),
     "accelerometer": AccelerometerMotion(),
     "set-points": SetPointMotion(),
     "savitzky-golay": SavitzkyGolayMotion(),
@@ -58,9 +61,13 @@ def path(run: Recording, ur5e, excitation: iparam.TrajectorySamples, tmp_path_fa
     return place
 
 
+FIRST = [("kalman", "riv"), ("accelerometer", "consistent"), ("set-points", "riv"), ("butterworth", "consistent")]
+
+
+@pytest.mark.thorough(keep=len(FIRST))
 @pytest.mark.parametrize(
     ("name", "method"),
-    [("kalman", "riv"), ("accelerometer", "consistent"), ("set-points", "riv"), ("butterworth", "consistent")],
+    [*FIRST, *(pair for pair in product(SOURCES, ("consistent", "riv")) if pair not in FIRST)],
 )
 def test_the_command_is_the_library(path: Path, ur5e, name: str, method: str, capsys) -> None:
     """The command once computed the motion itself, and lost how well it is known."""
@@ -69,7 +76,8 @@ def test_the_command_is_the_library(path: Path, ur5e, name: str, method: str, ca
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(found.to_document()))
 
 
-@pytest.mark.parametrize("name", ["kalman", "savitzky-golay"])  # that state a covariance of their own, and do not
+@pytest.mark.thorough(keep=1)
+@pytest.mark.parametrize("name", SOURCES)
 def test_all_methods_at_once_are_each_by_itself(path: Path, ur5e, name: str, capsys) -> None:
     recording = Recording.load(path)
     assert main(["identify", "payload", str(path), "--motion", name, "--method", "all", "--json"]) == 0
@@ -90,6 +98,27 @@ def test_instruments_are_never_the_regressors(run: Recording, ur5e, name: str) -
     problem = problem_from_recording(run, ur5e, motion=SOURCES[name], instruments=True)
     assert problem.instruments is not None
     assert not np.array_equal(problem.instruments, problem.A)
+
+
+@pytest.mark.parametrize(
+    ("motion", "of_set_points"),
+    [
+        (KalmanMotion(), "instruments"),
+        (AccelerometerMotion(), "instruments"),
+        (ButterworthMotion(), "instruments"),
+        (SetPointMotion(), "A"),
+        (AccelerometerMotion(SetPointMotion()), "A"),
+    ],
+)
+def test_set_points_are_in_one_of_the_two_motions(path: Path, ur5e, motion: MotionSource, of_set_points: str) -> None:
+    """Errors of the set points in both would be taken for the motion."""
+    recording = Recording.load(path)
+    targets = recording.signal("target_q")
+    noise = 1e-5 * np.random.default_rng(0).standard_normal(targets.values.shape)
+    noisy = recording.with_signal("target_q", time=targets.time, values=targets.values + noise)
+    before, after = (problem_from_recording(one, ur5e, motion=motion, instruments=True) for one in (recording, noisy))
+    for name in ("A", "instruments"):
+        assert np.array_equal(getattr(before, name), getattr(after, name)) == (name != of_set_points), name
 
 
 def test_instruments_need_a_second_motion(run: Recording, ur5e) -> None:

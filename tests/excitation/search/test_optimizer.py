@@ -213,7 +213,6 @@ def test_a_cluster_searches_and_shares_the_best_so_far(
     assert cut.final > start["final"]
 
 
-@pytest.mark.thorough
 def test_an_executor_runs_the_same_starts(planned) -> None:
     """Whose workers know of the best so far only where a start may depend on the others."""
     executor = Sharing(1)

@@ -51,7 +51,6 @@ def started(program: str, *arguments: str, **environment: str) -> Iterator[subpr
         yield process
 
 
-@pytest.mark.thorough
 @POSIX_ONLY
 def test_one_process_compiles_and_the_others_load(tmp_path: Path) -> None:
     with ExitStack() as stack:

@@ -262,16 +262,16 @@ class _Job:
             **self.problem,
         )
         problem, drift = run.problem, None
-        spread = calibration_covariance(problem, given)
+        of_corrections = calibration_covariance(problem, given)
         if fit is not None:
             problem = dataclasses.replace(problem, warnings=(*problem.warnings, *fit.warnings))
-            spread = fit.phi_covariance if spread is None else spread + fit.phi_covariance
+            of_corrections = fit.phi_covariance if of_corrections is None else of_corrections + fit.phi_covariance
         elif given.has_gains:
             errors = self._gain_errors(given, bias, delay, settings)
             problem = dataclasses.replace(problem, warnings=(*problem.warnings, GAINS_COUNTED))
-            spread = errors if spread is None else spread + errors
-        if spread is not None:
-            problem = dataclasses.replace(problem, correction_covariance=spread)
+            of_corrections = errors if of_corrections is None else of_corrections + errors
+        if of_corrections is not None:
+            problem = dataclasses.replace(problem, correction_covariance=of_corrections)
         try:
             if bias == "drifting":
                 estimate, drift = _fit_drifting(self.estimator, problem)

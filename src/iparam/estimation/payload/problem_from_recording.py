@@ -20,7 +20,7 @@ from iparam.motion.angle_samples import evenly_stamped
 from iparam.motion.delay import AlignedMotion, align_motion
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.orientation import OrientationMotion
-from iparam.motion.sources import KalmanMotion, MotionSource, SetPointMotion, known_motion
+from iparam.motion.sources import AccelerometerMotion, KalmanMotion, MotionSource, SetPointMotion, known_motion
 from iparam.recording.recording import Recording
 from iparam.recording.screening import GAP
 from iparam.recording.signal import Signal
@@ -159,8 +159,8 @@ def prepare_run(
         whole = motion if isinstance(motion, MotionEstimate) else OrientationMotion().motion(recording)
     else:
         source = KalmanMotion() if motion is None else motion
-        if instruments and isinstance(source, KalmanMotion):  # whose errors must not be those of the set points
-            source = dataclasses.replace(source, angles_alone=True)
+        if instruments:  # whose errors are those of the set points
+            source = _without_set_points(source)
         whole = source if isinstance(source, MotionEstimate) else known_motion(recording, robot, source)
     repeats: tuple[str, ...] = ()
     spikes: tuple[str, ...] = ()
@@ -357,10 +357,20 @@ def within_motion(
     return inside, warnings
 
 
+def _without_set_points(source: MotionSource | MotionEstimate) -> MotionSource | MotionEstimate:
+    """The source without what set points would add to measured angles."""
+    if isinstance(source, AccelerometerMotion):
+        joints = _without_set_points(source.joints)
+        return source if isinstance(joints, MotionEstimate) else dataclasses.replace(source, joints=joints)
+    return dataclasses.replace(source, angles_alone=True) if isinstance(source, KalmanMotion) else source
+
+
 def _second_motion(recording: Recording, robot: Robot | None, first: object) -> MotionEstimate:
     """A motion whose errors are not those of the first: the set points, or for these the smoothed angles."""
     if robot is None:
         raise IdentificationError("instrumental variables (riv) need the set points of an arm: use another method")
+    while isinstance(first, AccelerometerMotion):
+        first = first.joints
     if isinstance(first, SetPointMotion) and recording.has("q"):
         return KalmanMotion(angles_alone=True).motion(recording, robot)
     if isinstance(first, SetPointMotion) or not recording.has("target_q"):

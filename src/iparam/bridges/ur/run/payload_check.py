@@ -216,10 +216,10 @@ def _shown_weight(run: RunAnalysis) -> ShownWeight:
     weights = 1.0 / np.maximum(run.noise_in_band, 1e-6 * max(float(run.signal.max()), 1e-300))
     design = run.problem.A[:, :, :4]
     design = weights[:, None] * (design - design.mean(axis=0))
-    left = weights * (run.residual - run.residual.mean(axis=0))
+    residual = weights * (run.residual - run.residual.mean(axis=0))
     bread = np.einsum("nci,ncj->ij", design, design)
-    change = np.linalg.lstsq(bread, np.einsum("nci,nc->i", design, left), rcond=None)[0]
-    scores = Scores(np.ascontiguousarray(design), left - design @ change, np.zeros(4))
+    change = np.linalg.lstsq(bread, np.einsum("nci,nc->i", design, residual), rcond=None)[0]
+    scores = Scores(np.ascontiguousarray(design), residual - design @ change, np.zeros(4))
     covariance, _ = estimate_covariance(bread, scores)
     mass, first_moment = run.phi[0] + change[0], run.phi[1:4] + change[1:]
     center = first_moment / mass
