@@ -28,6 +28,7 @@ _HARMLESS = tuple(
         r"the file ends in the middle of a row: line \d+ was left out",
         r"there is no column time: each of the \d+ rows was taken for one pose at rest",
         r"the numbers have decimal commas, which were read as points",
+        r"the robot is that of \S+: .*, \d+ joints, tool frame .*",
         r"converted to SI units, by what the header says: .*",
         r"columns were understood by their usual names: .*",
         r"the time stamps are dates in \w+, and were converted to seconds",

@@ -86,6 +86,7 @@ def test_the_robot_comes_from_its_description_and_what_is_missing_is_said(
     description.publish(String(data="<robot name='broken'><link name='a'>"))
     peer.until(lambda: said(states)[0] == DiagnosticStatus.ERROR, "the broken description")
     assert "robot_description: " in said(states)[1]
+    assert "nothing is missing any more" not in node.text
     description.publish(String(data=URDF.read_text(encoding="utf-8")))
     peer.until(lambda: "identifying what" in node.text, "the robot")
     peer.until(lambda: "nobody publishes /joint_states" in said(states)[1], "the missing joint states", SOON)

@@ -299,7 +299,8 @@ class Identification:
             self._diagnostics.publish({"running": False, "waiting_for": ""}, "not configured")
             return
         waiting = self._source.problem or self._watch.sentence()
-        self._watch.log("" if self._source.problem else waiting)
+        if not self._source.problem:  # which the source has said itself
+            self._watch.log(waiting)
         values: dict[str, object] = {"running": False, "waiting_for": waiting}
         if self._source.problem:
             self._diagnostics.publish(values, error=self._source.problem)
