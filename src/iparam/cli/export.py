@@ -167,11 +167,11 @@ class Export:
         if self.known_load is None:
             return read_load(result)
         known, frame = read_result(self.known_load)
-        left = iparam.combine_estimates(Estimate.load(result), known, minus=True, frame=frame)
-        if left.complete:
-            return IdentifiedLoad.from_estimate(left)
-        refuted = "" if left.refutation is None else left.refutation.sentence
-        return StaticLoad(left.mass, left.center_of_mass, left.frame, left.warnings, refuted)
+        difference = iparam.combine_estimates(Estimate.load(result), known, minus=True, frame=frame)
+        if difference.complete:
+            return IdentifiedLoad.from_estimate(difference)
+        refuted = "" if difference.refutation is None else difference.refutation.sentence
+        return StaticLoad(difference.mass, difference.center_of_mass, difference.frame, difference.warnings, refuted)
 
     def _text(self, load: IdentifiedLoad | StaticLoad, name: str) -> tuple[str, tuple[str, ...]]:
         """The text of one file, and what to say about it."""

@@ -82,15 +82,15 @@ def combine_estimates(
         second.require_weight("a combination takes masses and centres of mass")
         second.require_credit("a combination believes its results")
         _require_independent(first, second)
-        other, spread, frame = second.known_phi, np.nan_to_num(second.covariance_phi, nan=0.0), second.frame
+        other, other_covariance, frame = second.known_phi, np.nan_to_num(second.covariance_phi, nan=0.0), second.frame
         open_to = np.isnan(second.phi)
     else:
-        other, spread, open_to = second.phi, np.zeros((10, 10)), np.zeros(10, dtype=bool)
+        other, other_covariance, open_to = second.phi, np.zeros((10, 10)), np.zeros(10, dtype=bool)
     moved = phi_transform(_pose_between(first.frame, frame, pose, robot))
     sign = -1.0 if minus else 1.0
     unknown = np.isnan(first.phi) | (np.abs(moved[:, open_to]) > MIXED).any(axis=1)
     free = np.where(unknown, np.nan, first.known_phi + sign * moved @ other)
-    covariance = np.nan_to_num(first.covariance_phi, nan=0.0) + moved @ spread @ moved.T
+    covariance = np.nan_to_num(first.covariance_phi, nan=0.0) + moved @ other_covariance @ moved.T
     covariance = np.where(unknown[:, None] | unknown, np.nan, covariance)
     warnings = _warnings(first, second)
     half = NORMAL_95 * float(np.sqrt(covariance[0, 0]))

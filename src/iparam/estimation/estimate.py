@@ -441,14 +441,14 @@ def _nullable(values: ArrayLike) -> Any:
 def _check_nulls(document: JsonSection, found: Estimate) -> None:
     """Refuse a value without its deviation, or the other way round: one of them was lost."""
     deviation = found.standard_deviation
-    for key, value, spread in (
+    for key, value, its_deviation in (
         ("mass", found.mass, deviation.mass),
         ("center_of_mass", found.center_of_mass, deviation.center_of_mass),
         ("inertia_about_com", found.inertia_about_com, deviation.inertia_about_com),
         ("phi", found.phi, deviation.phi),
         ("covariance_phi", deviation.phi, np.diag(found.covariance_phi)),
     ):
-        if not np.array_equal(np.isnan(value), np.isnan(spread)):
+        if not np.array_equal(np.isnan(value), np.isnan(its_deviation)):
             raise document.error(key, "and its standard deviation are not null in the same places")
 
 

@@ -126,7 +126,7 @@ def _correction_lines(estimate: Estimate) -> Iterator[str]:
             yield f"{estimate.correction.option(name)}{f' {unit}' if unit else ''}"
             continue
         pairs = zip(np.ravel(value), deviations, strict=True)
-        each = ", ".join(_interval(float(one), NORMAL_95 * spread) for one, spread in pairs)
+        each = ", ".join(_interval(float(one), NORMAL_95 * deviation) for one, deviation in pairs)
         yield f"--{name.replace('_', '-')} {each}{f' {unit}' if unit else ''} estimated"
 
 

@@ -150,8 +150,8 @@ def _change(series: Series, first: int, end: int, others: OthersScatter) -> Chan
     if count < FEWEST:
         return None
     short = len(series.times) < SHORT
-    spread = series.deviations if short else np.hypot(_scatter(series.values), series.deviations)
-    values, weights, times = series.values[first:end], spread[first:end] ** -2.0, series.times[first:end]
+    combined_deviations = series.deviations if short else np.hypot(_scatter(series.values), series.deviations)
+    values, weights, times = series.values[first:end], combined_deviations[first:end] ** -2.0, series.times[first:end]
     steps, slopes = _gains_of_steps(values, weights), _gains_of_slope(values, weights, times)
     split = 1 + int(np.argmax(steps.sum(axis=1)))
     is_drift = float(slopes.sum()) >= float(steps[split - 1].sum())

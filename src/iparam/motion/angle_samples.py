@@ -239,8 +239,8 @@ def _stays_ahead(stamps: FloatArray, last: int) -> bool:
     """Whether a clock stays ahead after the sample ``last`` and a long step; a late stamp is followed by short ones."""
     before, after = stamps[max(last + 1 - _AROUND, 0) : last + 1], stamps[last + 1 : last + 1 + _AROUND]
     rate = (np.ptp(before) + np.ptp(after)) / max(before.size + after.size - 2, 1)
-    left = np.concatenate([before, after]) - rate * np.arange(before.size + after.size)
-    return bool(np.median(left[before.size :]) - np.median(left[: before.size]) > JUMP * rate)
+    detrended = np.concatenate([before, after]) - rate * np.arange(before.size + after.size)
+    return bool(np.median(detrended[before.size :]) - np.median(detrended[: before.size]) > JUMP * rate)
 
 
 def _go_on(q: FloatArray, jumps: NDArray[np.int64]) -> bool:

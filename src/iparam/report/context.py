@@ -69,7 +69,7 @@ class ReportContext:
             text = f"{estimate.correction.option(name)}{unit and ' ' + unit}"
             if deviations is not None:
                 pairs = zip(np.ravel(value), deviations, strict=True)
-                each = ", ".join(with_interval(float(one), NORMAL_95 * spread) for one, spread in pairs)
+                each = ", ".join(with_interval(float(one), NORMAL_95 * deviation) for one, deviation in pairs)
                 text = f"{name.replace('_', ' ')} {each}{unit and ' ' + unit}, estimated along with the load (95 %)"
             found.append(text)
         return found

@@ -132,8 +132,8 @@ class Correction:
             raise InputError("low_pass_order= is that of a filter: give its corner, low_pass=, too")
         self._set("wrench_axes", _axes(self.wrench_axes))
         if self.wrench_scale_covariance is not None:
-            spread = as_float_array(self.wrench_scale_covariance, "wrench_scale_covariance", (36, 36))
-            self._set("wrench_scale_covariance", tuple(tuple(row) for row in spread.tolist()))
+            covariance = as_float_array(self.wrench_scale_covariance, "wrench_scale_covariance", (36, 36))
+            self._set("wrench_scale_covariance", tuple(tuple(row) for row in covariance.tolist()))
         if self.wrench_frame not in (None, "tool", "base"):
             raise UnknownNameError("frame of the wrench", str(self.wrench_frame), ("tool", "base"))
         if self.measures not in (None, "action", "reaction"):

@@ -74,11 +74,11 @@ def weighed_wrench(recording: Recording, gravity: FloatArray) -> tuple[SensorWre
     force = _six_columns(recording, "wrench")
     pulls = force.values[:, :3] - force.values[:, :3].mean(axis=0)
     likeness = _likeness(upwards(recording, gravity, force.time), pulls)
-    left = 1.0 - likeness**2
-    for name, advice, otherwise in other_readings(recording, gravity, force.time) if left > UNEXPLAINED else ():
-        if (then := 1.0 - _likeness(otherwise, pulls) ** 2) < TENTH * left:
+    unexplained = 1.0 - likeness**2
+    for name, advice, otherwise in other_readings(recording, gravity, force.time) if unexplained > UNEXPLAINED else ():
+        if (then := 1.0 - _likeness(otherwise, pulls) ** 2) < TENTH * unexplained:
             raise ContradictionError(
-                f"by the recorded orientation gravity leaves {100 * left:.2g} % of the changes of the force "
+                f"by the recorded orientation gravity leaves {100 * unexplained:.2g} % of the changes of the force "
                 f"unexplained, and by {name} {100 * then:.2g} %. {advice}"
             )
     if likeness >= 0.0:

@@ -100,5 +100,5 @@ def _unexplained(robot: Robot, q: FloatArray, measured: FloatArray, dt: float) -
     sizes = np.sqrt((y**2).reshape(-1, 2, 3).mean(axis=(0, 2))).repeat(3)
     weights = 1.0 / np.maximum(sizes, 1e-9)
     phi = np.linalg.lstsq((A * weights[:, None]).reshape(-1, 10), (y * weights).ravel(), rcond=None)[0]
-    left = ((y - A @ phi) * weights).reshape(-1, 2, 3)
-    return float(np.sqrt((left**2).mean(axis=(0, 2)).max()))
+    residual = ((y - A @ phi) * weights).reshape(-1, 2, 3)
+    return float(np.sqrt((residual**2).mean(axis=(0, 2)).max()))

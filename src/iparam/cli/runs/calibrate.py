@@ -90,19 +90,19 @@ class CalibrateSensor(CorrectedRunOptions):
             self._report(found)
 
     def _report(self, found: SensorCalibration) -> None:
-        figures, spread = found.figures, found.standard_deviation
+        figures, deviations = found.figures, found.standard_deviation
         channels = iparam.sensing.WRENCH_CHANNELS
         rows = [
             [f"gain {name}", *numbers([value, NORMAL_95 * deviation], 5), ""]
-            for name, value, deviation in zip(channels, figures.gains, spread.gains, strict=True)
+            for name, value, deviation in zip(channels, figures.gains, deviations.gains, strict=True)
         ]
-        for axis, value, deviation in zip(("roll", "pitch", "yaw"), figures.rotation, spread.rotation, strict=True):
+        for axis, value, deviation in zip(("roll", "pitch", "yaw"), figures.rotation, deviations.rotation, strict=True):
             rows.append([axis, *numbers([value, NORMAL_95 * deviation], 3), "deg"])
-        for axis, value, deviation in zip("xyz", figures.offset, spread.offset, strict=True):
+        for axis, value, deviation in zip("xyz", figures.offset, deviations.offset, strict=True):
             rows.append([f"origin {axis}", *numbers([1e3 * value, 1e3 * NORMAL_95 * deviation], 2), "mm"])
         for i, to in enumerate(channels):
             for j, source in enumerate(channels):
-                value, deviation = figures.crosstalk[i, j], spread.crosstalk[i, j]
+                value, deviation = figures.crosstalk[i, j], deviations.crosstalk[i, j]
                 if abs(value) > NOTABLE * deviation > 0.0:
                     unit = {(0, 1): "1/m", (1, 0): "m"}.get((i // 3, j // 3), "")
                     rows.append([f"{source} in {to}", number(value, 5), number(NORMAL_95 * deviation, 5), unit])

@@ -138,9 +138,9 @@ class CheckPayload(PlayingOptions):
         rows = []
         for name, each in found.witnesses.items():
             scale = f"{number(each.best_scale, 3)} +- {number(NORMAL_95 * each.scale_deviation, 3)}"
-            left = [f"{number(float(np.max(each.rms[part])), 3)} {unit}" for part, unit in _PARTS]
+            residuals = [f"{number(float(np.max(each.rms[part])), 3)} {unit}" for part, unit in _PARTS]
             worst = number(float(each.by_noise.max()), 2)
-            rows.append([name, *left, worst, scale, "agrees" if each.passed else "CONTRADICTS"])
+            rows.append([name, *residuals, worst, scale, "agrees" if each.passed else "CONTRADICTS"])
         title = f"{self.host}: measured - predicted from the controller's payload"
         heads = ["", "force rms", "torque rms", "rms/expected", "load would fit best times", ""]
         print_table(title, heads, rows)

@@ -86,12 +86,12 @@ def unexplained_share(problem: PayloadProblem, estimate: Estimate) -> float:
         return 0.0
     spectral = noise_beside(residual, load)
     noise = (white_noise_level(residual) if spectral is None else spectral.level) ** 2
-    left, shown = np.mean(residual**2, axis=0), np.mean(signal**2, axis=0)
+    residual_power, shown = np.mean(residual**2, axis=0), np.mean(signal**2, axis=0)
     found = 0.0
     for part in (slice(0, 3), slice(3, 6)):
         beyond = float(np.sum(shown[part]) - np.sum(noise[part]))
         if beyond > (ABOVE_NOISE - 1.0) * float(np.sum(noise[part])):
-            found = max(found, float(np.sum(np.maximum(left[part] - noise[part], 0.0))) / beyond)
+            found = max(found, float(np.sum(np.maximum(residual_power[part] - noise[part], 0.0))) / beyond)
     return found
 
 

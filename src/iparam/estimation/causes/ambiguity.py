@@ -48,13 +48,13 @@ class Rival:
     phi: FloatArray
 
 
-def rivals(causes: Causes, estimate: Estimate, left: float) -> tuple[Rival, ...]:
+def rivals(causes: Causes, estimate: Estimate, residual_squares: float) -> tuple[Rival, ...]:
     """What explains a recording as well as the correction did that an estimate comes from, with another load.
 
     Args:
         causes: of the recording without that correction.
         estimate: with it, of all ten parameters.
-        left: squares that the load leaves of the recording with it, in the unit of `Explanation.squares`.
+        residual_squares: what the load leaves of the recording with it, in the unit of `Explanation.squares`.
     """
 
     def differs(phi: FloatArray) -> bool:
@@ -63,7 +63,7 @@ def rivals(causes: Causes, estimate: Estimate, left: float) -> tuple[Rival, ...]
     if not causes.every:
         return ()
     own = next(((gain, one) for gain, one in causes.every if not all(differs(phi) for phi in one.loads)), None)
-    most, corrected = causes.every[0][0], (causes.base.squares - left) / causes.unit
+    most, corrected = causes.every[0][0], (causes.base.squares - residual_squares) / causes.unit
     if most > corrected + (-ALIKE if own is None else ALIKE):  # the correction took over what another mistake did
         others = [one for gain, one in causes.every if most - gain < ALIKE and one.plausible]
         return tuple(Rival(one, one.phi) for one in others if _distance(one.phi, estimate) > FAR)

@@ -154,15 +154,19 @@ def _scored(run: ExaminedRun, fit: Fit, load: FloatArray) -> tuple[Screening, Fl
 
 def _invisible(run: ExaminedRun, residual: FloatArray) -> bool:
     """Whether next to nothing of the wrench is left, of the force and of the torque."""
-    left, shown = (np.sqrt(np.mean(np.var(values, axis=0).reshape(2, 3), axis=1)) for values in (residual, run.y))
-    return bool((left <= VISIBLE * shown).all())
+    unexplained, shown = (
+        np.sqrt(np.mean(np.var(values, axis=0).reshape(2, 3), axis=1)) for values in (residual, run.y)
+    )
+    return bool((unexplained <= VISIBLE * shown).all())
 
 
 def finer_than_sensors(fit: Fit) -> bool:
     """Whether a fit leaves less, of the force and of the torque, than the best sensor would of its load's wrench."""
     load = fit.design[:, :, :NUM_PARAMETERS] @ fit.phi
-    left, shown = (np.sqrt(np.mean(values**2, axis=0).reshape(2, 3).mean(axis=1)) for values in (fit.residual, load))
-    return bool((left <= LINEAR * shown).all())
+    unexplained, shown = (
+        np.sqrt(np.mean(values**2, axis=0).reshape(2, 3).mean(axis=1)) for values in (fit.residual, load)
+    )
+    return bool((unexplained <= LINEAR * shown).all())
 
 
 GAINS = ("forces", "torques", *WRENCH_CHANNELS)

@@ -249,8 +249,8 @@ class _Fit:
         phi = self._load(state, weights)[0]
         for _ in range(_ROUNDS):
             state, phi = self._descend(state, phi, weights)
-            left = self._residual(state, phi).std(axis=0)
-            weights = self._used / np.maximum(left, least)
+            scatter = self._residual(state, phi).std(axis=0)
+            weights = self._used / np.maximum(scatter, least)
         if "wrench_scale" in self._names:
             state = self._most_gains_kept(state)
         state, phi = self._descend(state, phi, weights)

@@ -129,8 +129,8 @@ def load_sensor_correction(path: str | os.PathLike[str]) -> tuple[Correction, st
 
 
 def _correction(matrix: FloatArray, covariance: FloatArray) -> Correction:
-    rows, spread = (tuple(tuple(row) for row in values.tolist()) for values in (matrix, covariance))
-    return Correction(wrench_scale=rows, wrench_scale_covariance=spread if covariance.any() else None)
+    rows, covariance_rows = (tuple(tuple(row) for row in values.tolist()) for values in (matrix, covariance))
+    return Correction(wrench_scale=rows, wrench_scale_covariance=covariance_rows if covariance.any() else None)
 
 
 def calibration_covariance(problem: PayloadProblem, correction: Correction) -> FloatArray | None:
@@ -190,9 +190,11 @@ def calibrate_sensor(
     figures = sensor_figures(mixing)
     deviation = _deviations(mixing, covariance)
     warnings = [warning for problem in problems for warning in problem.warnings]
-    for channel, spread in zip(WRENCH_CHANNELS, deviation.gains, strict=True):
-        if spread > POORLY_KNOWN:
-            warnings.append(f"These runs hardly tell the gain of {channel}: its standard deviation is {spread:.2g}.")
+    for channel, gain_deviation in zip(WRENCH_CHANNELS, deviation.gains, strict=True):
+        if gain_deviation > POORLY_KNOWN:
+            warnings.append(
+                f"These runs hardly tell the gain of {channel}: its standard deviation is {gain_deviation:.2g}."
+            )
     return SensorCalibration(
         matrix=frozen(np.linalg.inv(mixing)),
         covariance=frozen(0.5 * (covariance + covariance.T)),
@@ -275,9 +277,12 @@ def _deviations(mixing: FloatArray, covariance: FloatArray) -> SensorFigures:
         difference[-6:-3] = (difference[-6:-3] + 180.0) % 360.0 - 180.0
         slopes.append(difference / (2.0 * step))
     slope = np.stack(slopes, axis=1)
-    spread = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", slope, covariance, slope), 0.0))
+    deviations = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", slope, covariance, slope), 0.0))
     return SensorFigures(
-        frozen(spread[:6]), frozen(spread[6:42].reshape(6, 6)), frozen(spread[42:45]), frozen(spread[45:])
+        frozen(deviations[:6]),
+        frozen(deviations[6:42].reshape(6, 6)),
+        frozen(deviations[42:45]),
+        frozen(deviations[45:]),
     )
 
 

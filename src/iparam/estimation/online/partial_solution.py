@@ -99,8 +99,10 @@ def partial_solution(
     weights = 1.0 / (1.0 - share[shown])
     parameters = seen @ (weights * (seen.T @ target))
     phi = parameters[:NUM_PARAMETERS]
-    left = cross_products[-1, -1] - 2.0 * target @ parameters + parameters @ gram @ parameters - phi @ errors @ phi
-    variance = max(float(left) / max(6 * samples - int(shown.sum()), 1), 1.0)
+    residual_squares = (
+        cross_products[-1, -1] - 2.0 * target @ parameters + parameters @ gram @ parameters - phi @ errors @ phi
+    )
+    variance = max(float(residual_squares) / max(6 * samples - int(shown.sum()), 1), 1.0)
     covariance = (variance * inflation) * (seen * weights) @ seen.T
     unseen = np.zeros_like(covariance)
     if lost.size:

@@ -175,12 +175,12 @@ def _fitted(solution: OnlineSolution) -> FloatArray:
 
 def _unexplained_share(parameters: FloatArray, moments: WrenchMoments, deviation: FloatArray) -> float:
     """Share of the power of the force, or of the torque if that is more, beyond its noise that the load leaves."""
-    left, shown = moments.residual_squares(parameters), moments.signal_squares
+    unexplained, shown = moments.residual_squares(parameters), moments.signal_squares
     noise, found = moments.samples * np.asarray(deviation) ** 2, 0.0
     for part in (slice(0, 3), slice(3, 6)):
         beyond = float(np.sum(shown[part]) - np.sum(noise[part]))
         if beyond > (ABOVE_NOISE - 1.0) * float(np.sum(noise[part])):
-            found = max(found, float(np.sum(np.maximum(left[part] - noise[part], 0.0))) / beyond)
+            found = max(found, float(np.sum(np.maximum(unexplained[part] - noise[part], 0.0))) / beyond)
     return found
 
 

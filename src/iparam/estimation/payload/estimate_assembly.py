@@ -84,8 +84,8 @@ def assemble_estimate(
     report = check_consistency(phi)
     if not report:
         found.append(f"No rigid body has these parameters: {report.violations[0]} Method consistent avoids that.")
-    left, shown = (values.reshape(2, 3).mean(axis=1) for values in (rms**2, np.mean(problem.y**2, axis=0)))
-    if inflation > CORRELATED and (left > VISIBLE**2 * shown).any():
+    unexplained, shown = (values.reshape(2, 3).mean(axis=1) for values in (rms**2, np.mean(problem.y**2, axis=0)))
+    if inflation > CORRELATED and (unexplained > VISIBLE**2 * shown).any():
         found.append(correlation_warning(residual_structure(problem, residual), inflation))
     return estimate_of(
         method,

@@ -203,8 +203,8 @@ def assemble_partial(
 def no_estimate(problem: PayloadProblem, reason: NotIdentifiableError) -> Estimate:
     """The `Estimate` of data that determine nothing: NaN throughout, and why."""
     open_vector, open_matrix = frozen(np.full(NUM_PARAMETERS, np.nan)), frozen(np.full((3, 3), np.nan))
-    left = problem.y - problem.y.mean(axis=0) if problem.bias else problem.y
-    rms = np.sqrt(np.mean(left**2, axis=0))
+    unexplained = problem.y - problem.y.mean(axis=0) if problem.bias else problem.y
+    rms = np.sqrt(np.mean(unexplained**2, axis=0))
     text = str(reason)
     return Estimate(
         method="wls",
@@ -217,7 +217,7 @@ def no_estimate(problem: PayloadProblem, reason: NotIdentifiableError) -> Estima
         covariance_phi=frozen(np.full((NUM_PARAMETERS, NUM_PARAMETERS), np.nan)),
         physically_consistent=False,
         condition_number=np.inf,
-        residual_norm=float(np.linalg.norm(left)),
+        residual_norm=float(np.linalg.norm(unexplained)),
         residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),
         sensor_bias=None,
         samples=problem.num_samples * problem.averaged,

@@ -122,13 +122,13 @@ def _placement(shape: Shape, maps: FloatArray, alike: int) -> Placement:
     if alike == 1:
         mean = exp_so3(off.mean(axis=0)) @ mean
     poses = maps @ shape.pose
-    spread = np.sqrt(np.mean(off**2, axis=0)) if alike > 1 else off.std(axis=0)
+    of_turn = np.sqrt(np.mean(off**2, axis=0)) if alike > 1 else off.std(axis=0)
     middle = shape.bounds[1]
     places = maps[:, :3, :3] @ middle + maps[:, :3, 3]
     moved = np.eye(4)
     moved[:3, :3] = mean
     moved[:3, 3] = places.mean(axis=0) - mean @ middle
-    deviation = np.concatenate([poses[:, :3, 3].std(axis=0), spread])
+    deviation = np.concatenate([poses[:, :3, 3].std(axis=0), of_turn])
     return Placement(frozen(moved), frozen(moved @ shape.pose), frozen(deviation), _remark(off, places, alike))
 
 

@@ -36,7 +36,7 @@ def as_result(document: JsonSection) -> JsonSection:
     covariance = wider**2 * stated[:_KNOWN, :_KNOWN]
     deviation, rest = document.section("standard_deviation"), document.section("residual_rms")
     samples = sum(int(one.number("samples")) for one in document.sections("rests"))
-    left = [*rest.array("force", 1).tolist(), *rest.array("torque", 1).tolist()]
+    residual = [*rest.array("force", 1).tolist(), *rest.array("torque", 1).tolist()]
     warnings = document.content.get("warnings")
     remark = f"The data determine only mass and center of mass of the load. {document.text('status')}"
     content: dict[str, Any] = {
@@ -52,7 +52,7 @@ def as_result(document: JsonSection) -> JsonSection:
         "covariance_phi": [*([*row, *_NULLS] for row in covariance.tolist()), *([None] * 10 for _ in _NULLS)],
         "physically_consistent": mass > 0.0,
         "condition_number": None,
-        "residual_norm": math.sqrt(samples) * float(np.linalg.norm(left)),
+        "residual_norm": math.sqrt(samples) * float(np.linalg.norm(residual)),
         "samples": samples,
         "warnings": [*(warnings if isinstance(warnings, list) else []), remark],
     }

@@ -188,11 +188,11 @@ def _moved_variances(
     """
     blocks = np.array_split(np.arange(len(residual)), GROUPS)
     rows, seen = ((whiten @ part) @ shown.basis for part in (design, instruments))
-    left = residual @ whiten.T
+    whitened = residual @ whiten.T
     shares = [np.einsum("kip,kiq->pq", seen[block], rows[block]) for block in blocks]
     whole = np.sum(shares, axis=0)
     moves = [
-        np.linalg.solve(whole - (1.0 - LEAST_SHARE) * share, np.einsum("kip,ki->p", seen[block], left[block]))
+        np.linalg.solve(whole - (1.0 - LEAST_SHARE) * share, np.einsum("kip,ki->p", seen[block], whitened[block]))
         for share, block in zip(shares, blocks, strict=True)
     ]
     width = student_width(GROUPS) ** 2 * (GROUPS - 1) / GROUPS

@@ -109,9 +109,9 @@ def run_experiment(experiment: Experiment, index: int) -> dict[str, Any]:
         estimate = identify_payload(recording, plan.robot, experiment.method)
     except IparamError as error:
         return row | {"verdict": "none", "failure": str(error)}
-    spread, upper = estimate.standard_deviation, np.triu_indices(3)
+    stated, upper = estimate.standard_deviation, np.triu_indices(3)
     found = np.array([estimate.mass, *estimate.center_of_mass, *estimate.inertia_about_com[upper]])
-    deviations = [spread.mass, *spread.center_of_mass, *spread.inertia_about_com[upper]]
+    deviations = [stated.mass, *stated.center_of_mass, *stated.inertia_about_com[upper]]
     for name, value, deviation, true in zip(DERIVED_NAMES, found, deviations, derived_of(truth), strict=True):
         row[f"{name}_error"], row[f"{name}_deviation"] = float(value - true), float(deviation)
     assessment = estimate.assessment

@@ -162,7 +162,7 @@ def _share_explained(observed: FloatArray, by: FloatArray, period: float) -> flo
     sums = np.concatenate([[0.0], np.cumsum(by)])
     means = np.diff(sums[rows[:, None] + bounds], axis=1) / np.diff(bounds)
     wanted = observed[rows]
-    left = wanted - means @ np.linalg.lstsq(means, wanted, rcond=1e-10)[0]
+    residual = wanted - means @ np.linalg.lstsq(means, wanted, rcond=1e-10)[0]
     freedom = rows.size - means.shape[1]
-    unexplained = float(left @ left) / max(float(wanted @ wanted), 1e-300)
+    unexplained = float(residual @ residual) / max(float(wanted @ wanted), 1e-300)
     return float(1.0 - unexplained * rows.size / freedom)

@@ -279,9 +279,9 @@ class Identification:
             "wrench_rate_hz": live.rate,
         }
         if estimate is not None:
-            left = live.without_known(estimate)
-            values |= {"mass_kg": left.mass, "mass_deviation_kg": float(np.sqrt(left.covariance_phi[0, 0]))}
-            values["known"] = ", ".join(grouped_names(np.isfinite(left.derived[0]))) or "nothing"
+            carried = live.without_known(estimate)
+            values |= {"mass_kg": carried.mass, "mass_deviation_kg": float(np.sqrt(carried.covariance_phi[0, 0]))}
+            values["known"] = ", ".join(grouped_names(np.isfinite(carried.derived[0]))) or "nothing"
         refuted, verdict = self._refutation, live.verdict
         if verdict is not None:
             values |= {"refuted": refuted is not None, "residual_by_noise": verdict.residual}

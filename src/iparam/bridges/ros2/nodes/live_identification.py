@@ -209,15 +209,15 @@ class LiveIdentification:
             self._judged, self.verdict = done.stamp, self._judge()
         if self.verdict is None or self.verdict.refutation is not None:
             return None
-        left = self.without_known(done.estimate)
-        self.empty = self._known is not None and left.mass < SURE * float(np.sqrt(left.covariance_phi[0, 0]))
+        carried = self.without_known(done.estimate)
+        self.empty = self._known is not None and carried.mass < SURE * float(np.sqrt(carried.covariance_phi[0, 0]))
         if self.empty:
             return None
-        if not left.complete:  # few samples fit many loads: they have to fit
-            return left.possible if self.verdict.residual <= MOST_RESIDUAL else None
-        if is_physically_consistent(left.phi):
-            return left
-        return self._nearest(left) if judged else None
+        if not carried.complete:  # few samples fit many loads: they have to fit
+            return carried.possible if self.verdict.residual <= MOST_RESIDUAL else None
+        if is_physically_consistent(carried.phi):
+            return carried
+        return self._nearest(carried) if judged else None
 
     def _judge(self) -> LoadVerdict | None:
         result = self._whole()

@@ -240,18 +240,18 @@ class RecordingHealth:
                 return None
             solution = inverse @ ((1.0 / variance) @ self._right)
             explained = np.einsum("i,cij,j->c", solution, self._gram, solution)
-            left = self._squares - 2.0 * self._right @ solution + explained
-            variance = np.maximum(left / self._samples, _LEAST_DEVIATION**2)
+            residual_squares = self._squares - 2.0 * self._right @ solution + explained
+            variance = np.maximum(residual_squares / self._samples, _LEAST_DEVIATION**2)
         return solution, variance * self._correlation(solution)
 
     def _correlation(self, solution: FloatArray) -> FloatArray:
         """(6,) by how much residuals that resemble their neighbours tell less than as many independent ones."""
         rows, wrench = self._last
-        left = wrench - rows @ solution
-        left = left - left.mean(axis=0)
-        if len(left) < 50:
+        residual = wrench - rows @ solution
+        residual = residual - residual.mean(axis=0)
+        if len(residual) < 50:
             return np.ones(6)
-        next_to = (left[1:] * left[:-1]).sum(axis=0) / np.maximum((left**2).sum(axis=0), 1e-300)
+        next_to = (residual[1:] * residual[:-1]).sum(axis=0) / np.maximum((residual**2).sum(axis=0), 1e-300)
         near = np.clip(next_to, 0.0, 0.95)
         return np.asarray((1.0 + near) / (1.0 - near))
 
@@ -262,11 +262,11 @@ class RecordingHealth:
         if len(predicted) < 50:
             return None
         slope = np.gradient(predicted, 1.0 / self._rate, axis=0)
-        left = wrench - predicted
+        residual = wrench - predicted
         power = float((slope**2 / variance).sum())
         if power < 1e6:  # 1 ms is then below the noise
             return None
-        return -float((left * slope / variance).sum()) / power
+        return -float((residual * slope / variance).sum()) / power
 
     def _planned(self, plan: Trajectory) -> FloatArray:
         """(K + 1, 6, 16, 16) what each channel will have told by each time of the plan."""

@@ -116,21 +116,21 @@ class TwinKinematics:
         """
         q = np.array(near, dtype=np.float64)
         damping = _DAMPING
-        left = self._away(q, flange)
+        pose_error = self._away(q, flange)
         for _ in range(_MOST_STEPS):
-            if np.linalg.norm(left[:3]) <= position and np.linalg.norm(left[3:]) <= orientation:
+            if np.linalg.norm(pose_error[:3]) <= position and np.linalg.norm(pose_error[3:]) <= orientation:
                 return q
             self._mujoco.mj_comPos(self._model, self._data)
             place = self._data.site_xpos[self._site]
             self._mujoco.mj_jac(self._model, self._data, self._jacobian[0], self._jacobian[1], place, self._body)
             jacobian = self._jacobian.reshape(6, 6)
-            step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + damping * np.eye(6), left)
+            step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + damping * np.eye(6), pose_error)
             tried = q + step * min(1.0, _LARGEST_STEP / max(float(np.abs(step).max()), 1e-12))
             missing = self._away(tried, flange)
-            if np.linalg.norm(missing) < np.linalg.norm(left):
-                q, left, damping = tried, missing, max(0.1 * damping, 1e-12)
+            if np.linalg.norm(missing) < np.linalg.norm(pose_error):
+                q, pose_error, damping = tried, missing, max(0.1 * damping, 1e-12)
             else:
-                left, damping = self._away(q, flange), 10.0 * damping
+                pose_error, damping = self._away(q, flange), 10.0 * damping
                 if damping > 1e3:
                     return None
         return None

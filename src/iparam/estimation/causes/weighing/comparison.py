@@ -114,10 +114,10 @@ def weight_causes(data: Weighing) -> WeightCauses:
     loads += [one.load for one in readings]
     reason = ""
     changes = data.wrench[:, :3] - (data.wrench[:, :3].mean(axis=0) if data.bias else 0.0)
-    left = base.squares / max(float(np.sum(changes**2)), 1e-300)
-    if data.time is None and not told and left > UNEXPLAINED:
+    unexplained = base.squares / max(float(np.sum(changes**2)), 1e-300)
+    if data.time is None and not told and unexplained > UNEXPLAINED:
         reason = (
-            f"The weight, turned as the orientation says, leaves {100 * left:.0f} % of the changes of the force "
+            f"The weight, turned as the orientation says, leaves {100 * unexplained:.0f} % of the changes of the force "
             f"unexplained ({100 * UNEXPLAINED:.0f} % is allowed): is it the orientation of this sensor, at these rows?"
         )
     lever = float(np.linalg.norm(here[1:]))

@@ -190,15 +190,15 @@ def _combined(slopes: FloatArray, deviations: FloatArray, before: DriveGains, lo
     signs = np.where(reversed_sign, -1.0, 1.0)
     size = signs * before.values
     shares = np.where(seen, slopes * size, 1.0)
-    spread = np.where(seen, deviations * np.abs(size), np.inf)
+    absolute_deviations = np.where(seen, deviations * np.abs(size), np.inf)
     stated = np.maximum(before.relative_deviation, SENSOR_TOLERANCE)
-    factor = _scatter_factor(shares, spread, stated)
+    factor = _scatter_factor(shares, absolute_deviations, stated)
     prior = factor * stated
-    weights = 1.0 / (spread**2 + prior**2)
+    weights = 1.0 / (absolute_deviations**2 + prior**2)
     mean = float((weights * shares).sum() / weights.sum())
-    own = np.where(seen, prior**2 / (prior**2 + np.where(seen, spread, 1.0) ** 2), 0.0)
+    own = np.where(seen, prior**2 / (prior**2 + np.where(seen, absolute_deviations, 1.0) ** 2), 0.0)
     found = mean + own * (shares - mean)
-    variance = own * np.where(seen, spread, 0.0) ** 2 + (1.0 - own) ** 2 / weights.sum()
+    variance = own * np.where(seen, absolute_deviations, 0.0) ** 2 + (1.0 - own) ** 2 / weights.sum()
     variance = np.where(own > 0.0, variance, prior**2 + 1.0 / weights.sum())
     values = size / found
     source = f"The drive gains are those for which a known load of {load.mass:.4g} kg has its torque."
@@ -210,15 +210,15 @@ def _combined(slopes: FloatArray, deviations: FloatArray, before: DriveGains, lo
     return DriveGains(values, np.abs(values / found) * np.sqrt(variance), CALIBRATED_TOLERANCE, source, before.unit)
 
 
-def _scatter_factor(shares: FloatArray, spread: FloatArray, stated: FloatArray) -> float:
+def _scatter_factor(shares: FloatArray, absolute_deviations: FloatArray, stated: FloatArray) -> float:
     """How many times the stated scatter (n,) the joints scatter about a common factor, at least 1 (Paule & Mandel)."""
     from scipy.optimize import brentq
 
-    seen = np.isfinite(spread)
+    seen = np.isfinite(absolute_deviations)
     count = int(np.count_nonzero(seen))
 
     def excess(factor: float) -> float:
-        weights = 1.0 / (spread[seen] ** 2 + (factor * stated[seen]) ** 2)
+        weights = 1.0 / (absolute_deviations[seen] ** 2 + (factor * stated[seen]) ** 2)
         mean = (weights * shares[seen]).sum() / weights.sum()
         return float((weights * (shares[seen] - mean) ** 2).sum()) - (count - 1)
 
