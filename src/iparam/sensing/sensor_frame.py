@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from iparam.recording.signal import Signal
 from iparam.recording.statements import FRAME_KEYS, stated_frames
 from iparam.robot.kinematics import frame_poses
 from iparam.robot.model import Robot
+from iparam.sensing.frame_tree import FrameTree
 from iparam.spatial.transforms import inverse_transform, log_so3
 
 BASE = "base"
@@ -63,10 +63,6 @@ class SensorFrame:
         return 0.0 if self.pose is None else float(np.linalg.norm(self.pose[:3, 3]))
 
 
-FixedFrames = Mapping[str, tuple[str, FloatArray]]
-"""Frame -> the frame that it is fixed to, and its pose (4, 4) there [m], as tf_static has them."""
-
-
 def sensor_frame(
     frames: Mapping[str, int],
     told: str | None,
@@ -75,7 +71,7 @@ def sensor_frame(
     topic: str,
     option: str,
     base: bool,
-    fixed: FixedFrames = MappingProxyType({}),
+    tree: FrameTree | None = None,
 ) -> SensorFrame:
     """Find where a sensor is.
 
@@ -87,14 +83,14 @@ def sensor_frame(
         topic: for messages.
         option: that sets ``told``, for messages.
         base: whether "base" may be told.
-        fixed: frames beside the robot's own that are known to be fixed to each other, and so to its tool.
+        tree: frames beside the robot's own, as TF has them.
     """
     rigid = rigid_frames(robot)
     names = sorted(frames, key=lambda name: -frames[name])
     if told is not None:
         if base and told in (BASE, robot.base_frame):
             return SensorFrame(BASE, None, _against(names, told, topic))
-        if told not in rigid and (placed := _fixed_to_tool(told, rigid, prefix, fixed)) is not None:
+        if told not in rigid and (placed := _in_tree(told, robot, prefix, tree)) is not None:
             return SensorFrame(told, placed, _against(names, told, topic))
         if told not in rigid:
             raise UnknownNameError("sensor frame", told, [*rigid, *([BASE] if base else [])])
@@ -110,7 +106,7 @@ def sensor_frame(
     for name in (stated, stated.removeprefix(prefix)):
         if name in rigid:
             return SensorFrame(name, rigid[name])
-    placed = _fixed_to_tool(stated, rigid, prefix, fixed)
+    placed = _in_tree(stated, robot, prefix, tree)
     if placed is not None:
         distance, angle = 1e3 * float(np.linalg.norm(placed[:3, 3])), np.degrees(rotation_angle(placed))
         where = f"{distance:.4g} mm and {angle:.4g} deg from {robot.tool_frame}, by tf_static"
@@ -137,21 +133,14 @@ def sensor_frame(
     )
 
 
-def _fixed_to_tool(frame: str, rigid: Mapping[str, FloatArray], prefix: str, fixed: FixedFrames) -> FloatArray | None:
+def _in_tree(frame: str, robot: Robot, prefix: str, tree: FrameTree | None) -> FloatArray | None:
     """(4, 4) T_tool_frame of a frame that is fixed to one of the arm's behind its last joint; None if it is to none."""
-    poses, waiting = {frame: np.eye(4)}, [frame]  # of each frame that was reached, T_frame_reached
-    while waiting:
-        at = waiting.pop(0)
-        for name in (at, at.removeprefix(prefix)):
-            if name in rigid:
-                return np.asarray(rigid[name] @ inverse_transform(poses[at]))
-        steps = [(parent, inverse_transform(pose)) for child, (parent, pose) in fixed.items() if child == at]
-        steps += [(child, pose) for child, (parent, pose) in fixed.items() if parent == at]
-        for name, pose in steps:
-            if name not in poses:
-                poses[name] = poses[at] @ pose
-                waiting.append(name)
-    return None
+    if tree is None:
+        return None
+    rigid = rigid_frames(robot)
+    known = {before + name: pose for before in ("", prefix) for name, pose in rigid.items()}
+    moving = {before + name for before in ("", prefix) for name in robot.frames if name not in rigid}
+    return tree.locate(frame, known, moving)
 
 
 def rigid_frames(robot: Robot) -> dict[str, FloatArray]:

@@ -37,7 +37,8 @@ from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
 from iparam.robot.same_arm import check_same_arm
 from iparam.sensing.force_torque import wrist_range_warnings
-from iparam.sensing.sensor_frame import BASE, FixedFrames, SensorFrame, sensor_frame
+from iparam.sensing.frame_tree import FrameTree
+from iparam.sensing.sensor_frame import BASE, SensorFrame, sensor_frame
 from iparam.sensing.wrench_source import BaseFrameWrench, SensorWrench
 
 NOTHING = "none"
@@ -94,7 +95,7 @@ class _Import:
     passed_over: int = 0  # joint states that are not the arm's
 
     @cached_property
-    def fixed(self) -> FixedFrames:
+    def fixed(self) -> FrameTree:
         """Frames beside the robot's own."""
         return fixed_frames(self.contents)
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from iparam.arrays import FloatArray
 from iparam.bridges.bag.bag_files import BagContents
 from iparam.bridges.bag.messages import readable_messages
-from iparam.bridges.bag.topic_log import DESCRIPTION, TRANSFORMS, TopicLog
+from iparam.bridges.bag.topic_log import DESCRIPTION, TRANSFORMS
 from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.robot.loading import load_description
 from iparam.robot.model import Robot
-from iparam.spatial.transforms import rotation_from_quaternion, transform_from
-
-_UNIT = 1e-3  # by which a quaternion's length may differ from 1
+from iparam.sensing.frame_tree import FrameTree
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,32 +67,13 @@ def robot_in_bag(
     return RobotInBag(robot, text, topic, remark)
 
 
-def fixed_frames(contents: BagContents) -> dict[str, tuple[str, FloatArray]]:
-    """Frame -> the frame that it is fixed to, and its pose (4, 4) there [m], by the bag's tf_static.
-
-    A frame that is stated anew is where it was stated last; what is no pose does not count.
-    """
-    found: dict[str, tuple[str, FloatArray]] = {}
+def fixed_frames(contents: BagContents) -> FrameTree:
+    """The frames that are fixed to each other by the bag's tf_static; what is no transform does not count."""
+    tree = FrameTree()
     for log in contents.logs:
         if log.topic.type == TRANSFORMS and log.kept:
-            found.update(_transforms(log))
-    return found
-
-
-def _transforms(log: TopicLog) -> dict[str, tuple[str, FloatArray]]:
-    found: dict[str, tuple[str, FloatArray]] = {}
-    for message in readable_messages(log):
-        for each in message.transforms:
-            pose = _pose(each.transform)
-            if pose is not None:
-                found[each.child_frame_id.lstrip("/")] = each.header.frame_id.lstrip("/"), pose
-    return found
-
-
-def _pose(transform: Any) -> FloatArray | None:
-    place, turn = transform.translation, transform.rotation
-    numbers = np.array([place.x, place.y, place.z, turn.w, turn.x, turn.y, turn.z], dtype=np.float64)
-    if not np.isfinite(numbers).all() or abs(float(np.linalg.norm(numbers[3:])) - 1.0) > _UNIT:
-        return None
-    turned = rotation_from_quaternion(numbers[3:] / np.linalg.norm(numbers[3:]))
-    return np.asarray(transform_from(turned, numbers[:3]))
+            for message in readable_messages(log):
+                for each in message.transforms:
+                    with contextlib.suppress(InputError):
+                        tree.add_message(each, static=True)
+    return tree

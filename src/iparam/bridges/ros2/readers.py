@@ -4,15 +4,16 @@ measured wrench in the tool frame, from the frame that its message names, and ba
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.bridges.ros2.description.frame_tree import FrameTree
 from iparam.errors import InputError, UnknownNameError
 from iparam.robot.model import Robot
+from iparam.sensing.frame_tree import FrameTree
 from iparam.sensing.sensor_frame import SensorFrame, rigid_frames
 from iparam.sensing.wrench_source import Measures
 from iparam.spatial.transforms import inverse_transform, rotation_from_rpy, transform_from
@@ -120,6 +121,18 @@ class WrenchReader:
         self._named: str | None = None
         self._same = False  # as the messages have it already
         self._there = self._back = SensorFrame(self._tool, np.eye(4))
+
+    @classmethod
+    def from_parameters(cls, robot: Robot, values: Mapping[str, Any]) -> WrenchReader:
+        """The reader that a node's parameters ask for; see `iparam.bridges.ros2.parameters`."""
+        return cls(
+            robot,
+            values["wrench_frame"],
+            values["measures"],
+            values["joint_prefix"],
+            rotation=values["sensor_rotation"],
+            offset=values["sensor_offset"],
+        )
 
     def to_tool(self, frame: str, wrench: FloatArray) -> FloatArray:
         """What the robot exerts on the payload (6,) [force, torque], in the tool frame.

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from iparam.bridges.ros2.backend import DESCRIPTION_QOS, Node, String
 from iparam.bridges.ros2.input_node import InputNode
 from iparam.errors import InputError, IparamError
 from iparam.printable import printable
-from iparam.robot.loading import load_robot
+from iparam.robot.loading import load_description, load_robot
 from iparam.robot.model import Robot
 
 TOPIC = "robot_description"
@@ -60,10 +58,7 @@ def robot_of_text(text: str, tip: str = "") -> Robot:
     """
     if not text.strip():
         raise InputError("the description is empty")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "robot_description.urdf"
-        path.write_text(text, encoding="utf-8")
-        try:
-            return load_robot(path, tip=tip or None)
-        except IparamError as error:
-            raise InputError(str(error).replace(str(path), "it").replace("tip=", "the parameter tip ")) from None
+    try:
+        return load_description(text, "it", tip or None)
+    except IparamError as error:
+        raise InputError(str(error).replace("tip=", "the parameter tip ")) from None

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 from iparam.bridges.ros2.backend import STATIC_TRANSFORM_QOS, TRANSFORM_QOS, Node
-from iparam.bridges.ros2.description.frame_tree import FrameTree
 from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.interfaces.message_package import message_package
 from iparam.errors import InputError, IparamError
 from iparam.printable import printable
+from iparam.sensing.frame_tree import FrameTree
 
 PACKAGE = "tf2_msgs"
 TOPICS = ("/tf_static", "/tf")
@@ -72,14 +72,7 @@ class TransformListener:
 
     def _take(self, static: bool, message: Any, info: Any) -> None:
         for entry in message.transforms:
-            place, turn = entry.transform.translation, entry.transform.rotation
             try:
-                self.tree.add(
-                    entry.header.frame_id,
-                    entry.child_frame_id,
-                    (place.x, place.y, place.z),
-                    (turn.x, turn.y, turn.z, turn.w),
-                    static=static,
-                )
+                self.tree.add_message(entry, static=static)
             except InputError as error:
                 self._node.get_logger().warning(printable(str(error)), throttle_duration_sec=5.0)

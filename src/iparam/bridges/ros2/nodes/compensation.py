@@ -81,14 +81,7 @@ class CompensationNode(Node):
         values = self._values
         prefix: str = values["joint_prefix"]
         self._tool = prefix + robot.tool_frame
-        self._wrench_reader = WrenchReader(
-            robot,
-            values["wrench_frame"],
-            values["measures"],
-            prefix,
-            rotation=values["sensor_rotation"],
-            offset=values["sensor_offset"],
-        )
+        self._wrench_reader = WrenchReader.from_parameters(robot, values)
         motion = JointMotionFilter(robot.num_joints, values["bandwidth"], values["angle_deviation"], values["rate"])
         pose = values["zero_pose"]
         if pose and len(pose) != robot.num_joints:

@@ -174,14 +174,7 @@ class Identification:
         known = Estimate.load(os.path.expanduser(gripper)) if gripper else None
         settings = LiveSettings(online, values["rate"], values["tolerance"], values["hold"], values["use_imu"], known)
         live = LiveIdentification(robot, settings)
-        wrenches = WrenchReader(
-            robot,
-            values["wrench_frame"],
-            values["measures"],
-            prefix,
-            rotation=values["sensor_rotation"],
-            offset=values["sensor_offset"],
-        )
+        wrenches = WrenchReader.from_parameters(robot, values)
         warm_up_identifier(robot, online)
         if not self._running:
             live.stop()

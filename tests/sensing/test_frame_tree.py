@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iparam.bridges.ros2.description.frame_tree import MOST, OFTEN, FrameTree
 from iparam.errors import InputError
+from iparam.sensing.frame_tree import MOST, OFTEN, FrameTree
 from iparam.spatial import transform_from
 
 STRAIGHT = (0.0, 0.0, 0.0, 1.0)

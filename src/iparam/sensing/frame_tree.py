@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -68,6 +69,17 @@ class FrameTree:
         else:
             known.count += 1
             known.moves = known.moves or bool(np.abs(pose - known.pose).max() > SAME)
+
+    def add_message(self, message: Any, *, static: bool) -> None:
+        """Take in a geometry_msgs/TransformStamped, of whichever library; raises as `add`."""
+        place, turn = message.transform.translation, message.transform.rotation
+        self.add(
+            message.header.frame_id,
+            message.child_frame_id,
+            (place.x, place.y, place.z),
+            (turn.x, turn.y, turn.z, turn.w),
+            static=static,
+        )
 
     def locate(self, frame: str, known: Mapping[str, FloatArray], moving: Collection[str]) -> FloatArray | None:
         """(4, 4) T_tool_frame of a frame that hangs on one of those that are known, without a joint in between.
