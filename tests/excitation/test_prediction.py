@@ -14,8 +14,7 @@ from iparam.excitation.constraints.validation import validate
 from iparam.excitation.duration import FASTEST, shortest_duration
 from iparam.excitation.prediction import Prediction, Target, parse_targets, predict_precision
 from iparam.motion import JointProcess, kalman_smooth
-from iparam.sensing.measurement_noise import MeasurementNoise
-from iparam.sensing.noise import noise_preset
+from iparam.sensing.noise import MeasurementNoise, noise_preset
 from iparam.spatial.parameters import InertialParameters, inertia_entries
 from iparam.trajectory import QuinticSpline, WindowedFourierTrajectory
 

@@ -166,3 +166,39 @@ def test_counts_that_do_not_fit_the_recording() -> None:
         Correction(exclude=((7.0, 8.0),)).applied(recorded(), ROBOT)
     with pytest.raises(InputError, match="leaves none"):
         Correction(exclude=((-1.0, 8.0),)).applied(recorded(), ROBOT)
+
+
+@pytest.mark.parametrize(
+    ("given", "further"),
+    [
+        (Correction(sensor_rotation=(10.0, -20.0, 30.0)), Correction(sensor_rotation=(0.0, 40.0, -90.0))),
+        (Correction(sensor_offset=(0.1, 0.0, 0.2)), Correction(sensor_rotation=(0.0, 40.0, -90.0))),
+        (Correction(sensor_rotation=(10.0, -20.0, 30.0)), Correction(sensor_offset=(0.1, 0.0, 0.2))),
+        (Correction(wrench_axes=("y", "-x", "z")), Correction(wrench_axes=("z", "x", "y"))),
+        (Correction(wrench_axes=("y", "-x", "z"), measures="reaction"), Correction(wrench_axes=("-z", "x", "y"))),
+        (
+            Correction(wrench_scale=(2.0, 1.0, 1.0, 1.0, 1.0, 3.0)),
+            Correction(wrench_scale=(1.0, -1.0, 5.0, 1.0, 1.0, 2.0)),
+        ),
+    ],
+    ids=str,
+)
+def test_one_after_the_other_is_one(given: Correction, further: Correction) -> None:
+    """What is typed in place of a correction does the same as it and then what was found besides."""
+
+    def whole(one: Correction) -> np.ndarray:
+        return one.frame_matrix() @ one.wrench_matrix()
+
+    both = given.followed_by(further)
+    assert both is not None
+    assert np.allclose(whole(given.merged(both)), whole(further) @ whole(given), rtol=0.0, atol=1e-5)
+
+
+def test_what_no_correction_says_is_none() -> None:
+    axes, scale = Correction(wrench_axes=("y", "x", "z")), Correction(wrench_scale=(2.0,) * 6)
+    assert Correction(sensor_rotation=(0.0, 0.0, 90.0)).followed_by(axes) is None
+    assert axes.followed_by(scale) is None
+    assert Correction(wrench_frame="base").followed_by(axes) is None
+    turned = Correction(joint_offset=(1.0, 2.0)).followed_by(Correction(joint_offset=(0.5, -2.0)))
+    assert turned == Correction(joint_offset=(1.5, 0.0))
+    assert Correction(measures="reaction").followed_by(Correction(measures="action")) == Correction(measures="action")

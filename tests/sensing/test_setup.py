@@ -62,7 +62,7 @@ def test_all_but_the_robot_may_be_left_out(tmp_path: Path) -> None:
         (HEAD + "[sensor]\nrotation = ['a', 2, 3]", "sensor.rotation must be a list of numbers"),
         (HEAD + "[sensor]\nrotation = [nan, 2, 3]", "sensor.rotation must be a list of numbers"),
         (HEAD + "[sensor]\noffset = [0, 0, 30]", "sensor.offset is in metres"),
-        (HEAD + "[sensor]\nzeroed = 'yes'", "unknown zeroing 'yes'; known: with load, without load, never"),
+        (HEAD + "[sensor]\nzeroed = 'yes'", "unknown zeroing 'yes'; known: with-load, without-load, never"),
         (HEAD + "[sensor]\nmeasures = 3", "sensor.measures must be a string"),
         (HEAD + "[sensor]\ncalibration = 'gone.json'", "sensor.calibration names .*gone.json, where there is no file"),
         (HEAD + "[mounting]\nhow = 'roof'", "unknown mounting 'roof'"),

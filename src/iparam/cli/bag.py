@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from tyro.conf import Positional, arg
+from tyro.conf import Positional, Suppress, arg
 
 import iparam
 from iparam.cli.console.printing import AsJson, note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, note_model, robot_of
-from iparam.cli.options.mounting import MountingOptions, note_unstored
+from iparam.cli.options.mounting import MountingOptions, SensorPlaceOptions, note_unstored
 from iparam.cli.options.recorded_run import RecordedRunOptions
 from iparam.errors import InputError
 from iparam.files.atomic import write_atomically
@@ -22,11 +22,13 @@ from iparam.robot.catalog import robot_names
 from iparam.rounding import number
 
 if TYPE_CHECKING:
+    from iparam.bridges.bag.bag_files import BagContents
+    from iparam.bridges.bag.settings import ImportSettings
     from iparam.recording.recording import Recording
 
 
 @dataclass(frozen=True, kw_only=True)
-class BagImport(ArmOptions, MountingOptions):
+class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
     r"""Read joint states, wrench and IMU of a ROS 2 or ROS 1 bag into a recording.
 
     Damaged and unfinished bags are read as far as they go.
@@ -61,7 +63,10 @@ class BagImport(ArmOptions, MountingOptions):
     """What stands before the robot's joint names in the bag."""
     wrench_frame: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the messages')")] = None
     """Frame of the wrench: one behind the last joint, or 'base': at the tool, in base axes."""
-    wrench_measures: Literal["action", "reaction"] = "action"
+    wrench_measures: Annotated[
+        Literal["action", "reaction"] | None,
+        arg(metavar="{action,reaction}", help_behavior_hint="(default: action)"),
+    ] = None
     """What the robot exerts on the payload, or what the payload exerts on the robot."""
     imu_frame: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the messages')")] = None
     """Frame of the IMU, one behind the last joint."""
@@ -76,27 +81,17 @@ class BagImport(ArmOptions, MountingOptions):
     """Other units: force=mN, torque=Nmm, acceleration=g, gyro=deg/s; SI ones take the numbers as they are."""
     stamps: Literal["header", "log"] = "header"
     """The time that counts: of the messages' headers, or of recording."""
+    of_setup: Annotated[tuple[str, ...], Suppress] = ()
+    # Which of the options --setup gave.
     json: AsJson = False
 
     def run(self) -> None:
         """Read, check, write and report."""
-        settings = iparam.bridges.bag.ImportSettings(
-            joint_topic=self.joint_topic,
-            wrench_topic=self.wrench_topic,
-            imu_topic=self.imu_topic,
-            joint_names=self.joint_names,
-            joint_prefix=self.joint_prefix,
-            wrench_frame=self.wrench_frame,
-            measures=self.wrench_measures,
-            imu_frame=self.imu_frame,
-            effort=self.effort,
-            angles=self.angles,
-            units=self._units(),
-            stamps=self.stamps,
-        )
         gravity = self.given_gravity()
+        settings = self._settings()  # complaints about them come first
         robot = robot_of(self.robot, self.tip, **self.cut()) if self.robot is not None else None
         contents = iparam.bridges.bag.open_bag(self.bag)
+        settings = self._still_to_apply(settings, contents)
         described = None if robot is not None else iparam.bridges.bag.robot_in_bag(contents, self.tip, **self.cut())
         if described is not None:
             robot = described.robot
@@ -108,11 +103,47 @@ class BagImport(ArmOptions, MountingOptions):
             recording = self._with_description(recording.with_warnings(described.remark), described.text)
         elif robot is not None and robot.name not in robot_names():
             recording = replace(recording, robot=str(self.robot))  # the URDF's path: its name would not find it again
+        recording = self.stating_setup(recording)
         recording.save(self.output)
         note_unstored(recording, self.output)
         for warning in recording.warnings:
             note(warning)
         self._report(recording)
+
+    def _settings(self) -> ImportSettings:
+        return iparam.bridges.bag.ImportSettings(
+            joint_topic=self.joint_topic,
+            wrench_topic=self.wrench_topic,
+            imu_topic=self.imu_topic,
+            joint_names=self.joint_names,
+            joint_prefix=self.joint_prefix,
+            wrench_frame=self.wrench_frame,
+            measures=self.wrench_measures,
+            place=self.sensor_place(),
+            imu_frame=self.imu_frame,
+            effort=self.effort,
+            angles=self.angles,
+            units=self._units(),
+            stamps=self.stamps,
+        )
+
+    def _still_to_apply(self, settings: ImportSettings, contents: BagContents) -> ImportSettings:
+        """The settings without what of a setup had been applied before the bag was written, by iparam."""
+        given = replace(
+            settings.place,
+            measures=settings.measures,
+            wrench_frame="base" if settings.wrench_frame == "base" else None,
+        )
+        of_setup = {name.removeprefix("wrench_") if name == "wrench_measures" else name for name in self.of_setup}
+        left = iparam.sensing.still_to_apply(
+            given, iparam.bridges.bag.applied_before(contents), of_setup, str(self.setup)
+        )
+        return replace(
+            settings,
+            measures=left.measures,
+            place=replace(left, measures=None, wrench_frame=None),
+            wrench_frame=None if given.wrench_frame and not left.wrench_frame else settings.wrench_frame,
+        )
 
     def _with_description(self, recording: Recording, text: str) -> Recording:
         """The recording with the bag's own robot, which lies beside it from now on: so that it is found again."""

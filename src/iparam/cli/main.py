@@ -102,7 +102,7 @@ def _run(arguments: list[str]) -> None:
 
     from iparam.cli.console import option_values, setup_option, written_files
 
-    rest = setup_option.with_setup(rest, command_type)
+    filled = setup_option.with_setup(rest, command_type)
     if shutil.get_terminal_size().columns < LEAST_COLUMNS:
         os.environ["COLUMNS"] = str(LEAST_COLUMNS)
     parse = functools.partial(
@@ -113,7 +113,7 @@ def _run(arguments: list[str]) -> None:
         config=(tyro.conf.FlagCreatePairsOff,),
         registry=option_values.registry(),
     )
-    command = _parsed(parse, rest)
+    command = filled.told(_parsed(parse, filled.arguments))
     written_files.check_outputs(command)
     command.run()
 

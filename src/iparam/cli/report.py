@@ -71,7 +71,9 @@ class Report(CorrectedRunOptions):
         recording, robot = (
             (None, self._robot(planned, estimate.frame)) if self.recording is None else self.load_run(self.recording)
         )
-        correction = self.known_correction(iparam.sensing.Correction() if recording is None else estimate.correction)
+        correction = iparam.sensing.Correction()
+        if recording is not None:
+            correction = self.known_correction(recording, estimate.correction)
         given = {"result": self.result, "recording": self.recording, "trajectory": self.trajectory, "truth": self.truth}
         content = iparam.report.ReportInput(
             estimate=estimate,

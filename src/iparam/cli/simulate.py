@@ -15,7 +15,7 @@ from iparam.cli.console.printing import AsJson, note, print_json, print_line, pr
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, note_other_arm, note_shape, robot_of
-from iparam.cli.options.mounting import MountingOptions, note_unstored
+from iparam.cli.options.mounting import MadeWithSetup, MountingOptions, note_unstored
 from iparam.cli.options.payload import PayloadOptions
 from iparam.cli.options.planning import note_missing_limits, note_shapes_beyond_preset, require_planned_frame
 from iparam.errors import InputError
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Simulate(ArmOptions, MountingOptions, PayloadOptions):
+class Simulate(ArmOptions, MountingOptions, PayloadOptions, MadeWithSetup):
     r"""An arm follows a trajectory with a payload in a simulator; sensors are recorded.
 
     The payload's true inertia is written to --truth, never into the recording.
@@ -138,6 +138,7 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions):
                 recording = recording.without_signal("wrench")
         if robot.name not in robot_names():
             recording = replace(recording, robot=name)  # the URDF's path: its robot's name would not find it again
+        recording = self.stating_setup(recording)
         recording.save(self.output)
         note_unstored(recording, self.output)
         if self.truth is not None:

@@ -23,7 +23,7 @@ from iparam.excitation.information.joint_noise import expected_processes
 from iparam.excitation.prediction import Prediction, Target, predict_precision
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
-from iparam.sensing.measurement_noise import MeasurementNoise
+from iparam.sensing.noise import MeasurementNoise
 from iparam.spatial.parameters import InertialParameters
 from iparam.trajectory.checks import VALIDATION_RATE
 from iparam.trajectory.trajectory import Trajectory

@@ -20,7 +20,7 @@ from iparam.motion import JointProcess
 from iparam.regressor.wrench import wrench_regressor, wrench_regressor_derivatives
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
-from iparam.sensing.measurement_noise import MeasurementNoise
+from iparam.sensing.noise import MeasurementNoise
 from iparam.spatial.derived import derived_covariance
 from iparam.spatial.parameters import InertialParameters
 from iparam.spatial.phi import inertia_matrix

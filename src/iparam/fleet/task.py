@@ -28,6 +28,7 @@ from iparam.recording.recording import Recording
 from iparam.recording.statements import with_gravity
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import Robot
+from iparam.sensing.applied_setup import still_to_apply
 from iparam.sensing.run_check import check_run, moves_without_arm, recorded_robot, with_told_frame
 
 BagReader = Callable[[Path, Robot | str | None], Recording]
@@ -51,6 +52,7 @@ class FleetSettings:
         layout: what the parts of a source's name mean.
         storage: options of the store, for fsspec.
         described: all of this as texts, for the table: what differs there is identified anew.
+        of_setup: entries of the correction that a setup gave: not applied to recordings that say they have been.
     """
 
     robot: Robot | str | None = None
@@ -62,6 +64,7 @@ class FleetSettings:
     layout: Layout | None = None
     storage: Mapping[str, Any] = field(default_factory=dict)
     described: Mapping[str, Any] = field(default_factory=dict)
+    of_setup: tuple[str, ...] = ()
 
     @property
     def robot_name(self) -> str | None:
@@ -120,7 +123,7 @@ def identify_source(settings: FleetSettings, task: Task) -> dict[str, Any]:
                 raise
             row |= _facts(settings, source, recording)
             told, robot = _with_arm(settings, recording)
-            row |= estimate_columns(identify_payload(told, robot, **settings.identifying))
+            row |= estimate_columns(identify_payload(told, robot, **_identifying(settings, told)))
     except StoreError as error:
         row |= {"error": _clean(str(error), hidden), "error_kind": STORE}
     except IparamError as error:
@@ -131,6 +134,14 @@ def identify_source(settings: FleetSettings, task: Task) -> dict[str, Any]:
     row["identified"] = datetime.datetime.now(datetime.UTC)
     row["seconds"] = time.perf_counter() - began
     return row
+
+
+def _identifying(settings: FleetSettings, recording: Recording) -> dict[str, Any]:
+    """For `identify_payload`, without what a setup says that has been applied to the recording."""
+    given = settings.identifying.get("correction")
+    if not settings.of_setup or given is None:
+        return dict(settings.identifying)
+    return {**settings.identifying, "correction": still_to_apply(given, recording, settings.of_setup, "the setup")}
 
 
 def first_columns(settings: FleetSettings, source: Source) -> dict[str, Any]:

@@ -1,10 +1,16 @@
+from .applied_setup import applied_setup as applied_setup
+from .applied_setup import pending_setup as pending_setup
+from .applied_setup import setup_of_result as setup_of_result
+from .applied_setup import still_to_apply as still_to_apply
+from .applied_setup import with_applied as with_applied
+from .applied_setup import with_setup_stated as with_setup_stated
 from .correction import WRENCH_CHANNELS as WRENCH_CHANNELS
 from .correction import Correction as Correction
 from .force_torque import ForceTorqueSensor as ForceTorqueSensor
 from .force_torque import force_torque_sensor as force_torque_sensor
 from .force_torque import force_torque_sensors as force_torque_sensors
 from .force_torque import wrist_range_warnings as wrist_range_warnings
-from .measurement_noise import MeasurementNoise as MeasurementNoise
+from .noise import MeasurementNoise as MeasurementNoise
 from .noise import NoiseModel as NoiseModel
 from .noise import SensorNoise as SensorNoise
 from .noise import noise_preset as noise_preset

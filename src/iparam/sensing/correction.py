@@ -18,7 +18,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError, UnknownNameError
-from iparam.spatial.transforms import rotation_from_rpy
+from iparam.spatial.transforms import rotation_from_rpy, rpy_from_rotation
 
 if TYPE_CHECKING:
     from iparam.recording.recording import Recording
@@ -202,6 +202,46 @@ class Correction:
         """Both; what both give is the other's."""
         return dataclasses.replace(self, **dict(other._given()))
 
+    def followed_by(self, further: Correction) -> Correction | None:
+        """What to give in place of this for the same as this and then ``further``, as far as that changes it; None
+        where no correction says both.
+
+        Corrections are found from a recording to which this one was applied, and are typed in its place.
+        """
+        both = dict(further._given())
+        placed = self.sensor_rotation is not None or self.sensor_offset is not None
+        if {"sensor_rotation", "sensor_offset"} & both.keys() and placed and not further.estimated:
+            (turn, shift), (own_turn, own_shift) = further._place(), self._place()
+            angles = np.degrees(rpy_from_rotation(turn @ own_turn))
+            both["sensor_rotation"] = tuple(float(f"{angle:.6g}") + 0.0 for angle in angles)
+            if self.sensor_offset is not None or further.sensor_offset is not None:
+                both["sensor_offset"] = tuple((turn @ own_shift + shift).tolist())
+        if {"wrench_axes", "wrench_scale"} & both.keys() and not further.estimated:
+            own, more = self.wrench_matrix(), further.wrench_matrix()
+            if self.wrench_axes is None and self.wrench_scale is None:
+                if placed or self.wrench_frame == "base":
+                    return None
+            elif placed or self.wrench_frame == "base" or not _same_kind(self, further):
+                return None
+            elif further.wrench_axes is not None:
+                turn = more[:3, :3] @ own[:3, :3]
+                both["wrench_axes"] = _axis_names(turn * (-1.0 if self.measures == "reaction" else 1.0))
+            else:
+                factors = np.diag(more @ own) * (-1.0 if self.measures == "reaction" else 1.0)
+                both["wrench_scale"] = tuple(float(f"{factor:.6g}") for factor in factors)
+        if isinstance(self.joint_offset, tuple) and isinstance(further.joint_offset, tuple):
+            sums = zip(self.joint_offset, further.joint_offset, strict=True)
+            both["joint_offset"] = tuple(round(one + other, 6) for one, other in sums)
+        return Correction(**both)
+
+    def _place(self) -> tuple[FloatArray, FloatArray]:
+        """(3, 3) and (3,) of the sensor in the tool frame."""
+        angles, offset = (
+            np.zeros(3) if value in (None, ESTIMATE) else np.asarray(value, dtype=np.float64)
+            for value in (self.sensor_rotation, self.sensor_offset)
+        )
+        return rotation_from_rpy(np.radians(angles)), offset
+
     def without_field(self, name: str) -> Correction:
         """The same without one of its corrections that are None by default."""
         changes: dict[str, Any] = {name: None}
@@ -368,6 +408,19 @@ def _intervals(value: Iterable[Sequence[float]]) -> tuple[tuple[float, float], .
             raise InputError(f"exclude= must be from an earlier time to a later one [s], got {start:g} {stop:g}")
         found.append((start, stop))
     return tuple(sorted(found))
+
+
+def _same_kind(one: Correction, other: Correction) -> bool:
+    """Whether both rename axes and no more, or both have a factor for each channel and no more."""
+    axes = [each.wrench_axes is not None for each in (one, other)]
+    factors = [np.shape(each.wrench_scale or ()) == (6,) for each in (one, other)]
+    scaled = [each.wrench_scale is not None for each in (one, other)]
+    return (all(axes) and not any(scaled)) or (all(factors) and not any(axes))
+
+
+def _axis_names(turn: FloatArray) -> tuple[str, ...]:
+    """Which axis of a sensor, with its sign, each row of a (3, 3) turn is."""
+    return tuple(AXES[int(np.argmax([*row, *-row]))] for row in turn)
 
 
 def _unit(axis: str) -> FloatArray:

@@ -13,10 +13,10 @@
     [sensor]
     rotation = [0.0, 0.0, 90.0]   # roll, pitch and yaw in the tool frame [deg]
     offset = [0.0, 0.0, 0.03]     # of its origin in the tool frame [m]
-    measures = "reaction"         # whose wrench logs hold: of the arm on the load (action), or the opposite
-    frame = "tool"                # in whose axes logs hold it: tool or base
+    measures = "reaction"         # whose wrench it reports: of the arm on the load (action), or the opposite
+    frame = "tool"                # in whose axes it is reported: tool or base
     calibration = "sensor.json"
-    zeroed = "with load"          # right before each run; or: without load, never
+    zeroed = "with-load"          # right before each run; or: without-load, never
 
     [gripper]
     load = "gripper.json"         # what hangs on the flange besides the load: a result
@@ -40,11 +40,15 @@ from iparam.files.atomic import write_atomically
 from iparam.files.json import JsonSection
 from iparam.files.reading_limit import read_bounded
 from iparam.robot.gravity import MOUNTINGS, check_size, mounted_gravity
+from iparam.sensing.correction import Correction
 
 FORMAT = "iparam-setup/1"
 MAX_BYTES = 100_000
 
 Zeroed = Literal["with load", "without load", "never"]
+
+ZEROED: dict[str, Zeroed] = {"with-load": "with load", "without-load": "without load", "never": "never"}
+"""As it is typed and written in files -> as it is called; files may have either."""
 
 _KNOWN = {
     "robot": ("model", "tip", "base"),
@@ -72,8 +76,8 @@ class Setup:
         gravity: its size, or x, y, z in the axes of the base [m/s^2].
         sensor_rotation: roll, pitch and yaw of the sensor in the tool frame [deg].
         sensor_offset: its origin in the tool frame [m].
-        measures: whose wrench logs hold.
-        wrench_frame: in whose axes they hold it.
+        measures: whose wrench the sensor reports.
+        wrench_frame: in whose axes.
         sensor: file of its calibration.
         zeroed: whether the sensor is zeroed right before each run, and what it carries then.
         gripper: file with the load that hangs on the flange besides what is identified.
@@ -104,7 +108,9 @@ class Setup:
             if getattr(self, name) not in (None, *choices):
                 raise UnknownNameError(name, getattr(self, name), choices)
         if self.zeroed not in (None, *get_args(Zeroed)):
-            raise UnknownNameError("zeroing", self.zeroed, get_args(Zeroed))
+            if self.zeroed not in ZEROED:
+                raise UnknownNameError("zeroing", self.zeroed, ZEROED)
+            object.__setattr__(self, "zeroed", ZEROED[self.zeroed])
         self._check_gravity()
 
     def _check_gravity(self) -> None:
@@ -118,6 +124,16 @@ class Setup:
             check_size(np.array(self.gravity), f"gravity= is {list(self.gravity)}")
         if self.mounting is not None:
             mounted_gravity(self.mounting)
+
+    @property
+    def correction(self) -> Correction:
+        """What puts the wrench right that the sensor reports; without its calibration."""
+        return Correction(
+            measures=self.measures,
+            wrench_frame=self.wrench_frame,
+            sensor_rotation=self.sensor_rotation,
+            sensor_offset=self.sensor_offset,
+        )
 
     @property
     def options(self) -> dict[str, tuple[str, ...]]:
@@ -148,7 +164,7 @@ class Setup:
                 "measures": self.measures,
                 "frame": self.wrench_frame,
                 "calibration": None if self.sensor is None else _relative(str(self.sensor), folder),
-                "zeroed": self.zeroed,
+                "zeroed": None if self.zeroed is None else self.zeroed.replace(" ", "-"),
             },
             "gripper": {"load": None if self.gripper is None else _relative(str(self.gripper), folder)},
         }

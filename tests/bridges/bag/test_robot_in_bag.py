@@ -206,5 +206,5 @@ def test_a_wrench_of_nothing_says_so(maker: BagMaker) -> None:
 def test_without_a_description_the_robot_is_asked_for(maker: BagMaker, fill: Callable[..., None]) -> None:
     describe(maker, " ")
     fill(maker, 20)
-    with pytest.raises(InputError, match="no robot_description was recorded in it: name the robot"):
+    with pytest.raises(InputError, match="no robot_description was recorded in it: name it with --robot"):
         read_bag(maker.write())

@@ -24,25 +24,31 @@ def path(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("name", sorted(TYPES))
 def test_every_command_takes_it(name: str, path: str) -> None:
-    words = with_setup(["--setup", path], TYPES[name])
+    words = with_setup(["--setup", path], TYPES[name]).arguments
     assert ("--robot" in words) == (words[words.index("--robot") + 1] == "ur10e" if "--robot" in words else False)
-    assert with_setup([], TYPES[name]) == []
+    assert with_setup([], TYPES[name]).arguments == []
 
 
 def test_what_is_typed_wins_with_what_belongs_to_it(path: str) -> None:
     identify = TYPES["identify payload"]
-    words = with_setup(["run.csv", f"--setup={path}"], identify)
+    words = with_setup(["run.csv", f"--setup={path}"], identify).arguments
     assert words[0] == "run.csv"
     assert words[1:7] == ["--robot", "ur10e", "--tip", "tool0", "--mounting", "ceiling"]
     assert words[7:] == ["--sensor-rotation", "0.0", "0.0", "90.0", "--bias", "zeroed"]
-    assert "--tip" not in with_setup(["run.csv", "--robot", "ur5e", "--setup", path], identify)
-    assert "--robot" in with_setup(["run.csv", "--tip", "flange", "--setup", path], identify)
-    assert "--mounting" not in with_setup(["run.csv", "--gravity", "9.8", "--setup", path], identify)
-    assert "--sensor-rotation" not in with_setup(["run.csv", "--sensor_rotation=1", "--setup", path], identify)[2:]
-    assert "--bias" not in with_setup(["run.csv", "--static", "--setup", path], identify)
-    # An arm's controller says itself what it measures: a setup is about logs.
-    assert with_setup(["--setup", path], TYPES["ur record"]) == ["--robot", "ur10e", "--mounting", "ceiling"]
-    assert with_setup(["run.csv", "--setup", path], TYPES["doctor"])[-2:] == ["--setup", path]
+    assert "--tip" not in with_setup(["run.csv", "--robot", "ur5e", "--setup", path], identify).arguments
+    assert "--robot" in with_setup(["run.csv", "--tip", "flange", "--setup", path], identify).arguments
+    assert "--mounting" not in with_setup(["run.csv", "--gravity", "9.8", "--setup", path], identify).arguments
+    assert (
+        "--sensor-rotation"
+        not in with_setup(["run.csv", "--sensor_rotation=1", "--setup", path], identify).arguments[2:]
+    )
+    assert "--bias" not in with_setup(["run.csv", "--static", "--setup", path], identify).arguments
+    rotation = ["--sensor-rotation", "0.0", "0.0", "90.0"]
+    for name in ("ur record", "ur run", "bag import"):
+        assert [
+            word for word in with_setup(["--setup", path], TYPES[name]).arguments if word in rotation
+        ] == rotation, name
+    assert with_setup(["run.csv", "--setup", path], TYPES["doctor"]).arguments[-2:] == ["--setup", path]
 
 
 def test_one_setup_and_a_file_are_needed(path: str) -> None:

@@ -54,6 +54,15 @@ READ = {
 }
 """The options that are paths and only read."""
 
+WITH_SETUP = (
+    *("identify payload", "fleet identify", "fleet report", "calibrate sensor", "compensate", "simulate", "report"),
+    *("verify", "bag import", "ur record", "ur run", "ur check-payload"),
+)
+"""That know which setup gave their options."""
+
+for _name in WITH_SETUP:
+    READ[_name] = {"setup", *READ.get(_name, set())}
+
 TYPES: dict[str, type[Command]] = {entry.name: entry.load() for entry in COMMANDS}
 WRITING = [(name, option) for name, kind in TYPES.items() for option in written_options(kind)]
 FILES_ONLY = [

@@ -46,7 +46,7 @@ def test_a_right_setup_passes_and_a_wrong_gripper_or_zeroing_is_named(turned: Re
     assert "cell.toml: gripper.load weighs 3 kg, and all that hangs on the arm " in check.finding
     check = check_setup(dataclasses.replace(setup, zeroed="with load"), found, turned)
     assert check.level == "red"
-    assert "sensor.zeroed is 'with load', and the sensor reads " in check.finding
+    assert "sensor.zeroed is 'with-load', and the sensor reads " in check.finding
 
 
 def test_a_wrong_rotation_is_named(turned: Recording, ur5e: Robot) -> None:

@@ -7,6 +7,7 @@ from .settings import ImportSettings as ImportSettings
 from .topic_log import Topic as Topic
 from .topic_log import TopicLog as TopicLog
 from .writing import WrittenTopic as WrittenTopic
+from .writing import applied_before as applied_before
 from .writing import check_bag_folder as check_bag_folder
 from .writing import left_out as left_out
 from .writing import write_bag as write_bag

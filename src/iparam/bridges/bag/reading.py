@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from iparam.arrays import FloatArray
 from iparam.bridges.bag.bag_files import BagContents, open_bag
 from iparam.bridges.bag.joint_order import JointOrder, find_order, joint_values, messages_of_arm
 from iparam.bridges.bag.messages import (
@@ -27,7 +29,7 @@ from iparam.bridges.bag.signals import CollectedSignals, Ordered, choose_clock, 
 from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH, TopicLog
 from iparam.bridges.bag.units import check_acceleration, check_gyro, check_wrench, scale, wrench_remarks
 from iparam.bridges.bag.writing import Provenance
-from iparam.errors import FileFormatError, InputError
+from iparam.errors import ContradictionError, FileFormatError, InputError
 from iparam.recording.followers import filled_signals, with_followers
 from iparam.recording.recording import Recording
 from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians
@@ -36,10 +38,13 @@ from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
 from iparam.robot.same_arm import check_same_arm
+from iparam.sensing.applied_setup import still_to_apply, with_applied
+from iparam.sensing.correction import Correction
 from iparam.sensing.force_torque import wrist_range_warnings
 from iparam.sensing.frame_tree import FrameTree
-from iparam.sensing.sensor_frame import BASE, SensorFrame, sensor_frame
-from iparam.sensing.wrench_source import BaseFrameWrench, SensorWrench
+from iparam.sensing.sensor_frame import BASE, NEAR, SensorFrame, sensor_frame
+from iparam.sensing.wrench_source import BaseFrameWrench, Measures, SensorWrench
+from iparam.spatial.transforms import rotation_from_rpy, rpy_from_rotation, transform_from
 
 NOTHING = "none"
 """In place of a topic's name: no topic of that type is read."""
@@ -78,7 +83,7 @@ def _robot(robot: Robot | str | None, contents: BagContents) -> tuple[Robot, str
     if described is None:
         raise InputError(
             f"{contents.source} does not say which robot it belongs to, and no robot_description was recorded in it: "
-            "name the robot"
+            "name it with --robot, e.g. --robot ur5e or --robot arm.urdf"
         )
     return described.robot, described.robot.name, [described.remark]
 
@@ -98,6 +103,11 @@ class _Import:
     def fixed(self) -> FrameTree:
         """Frames beside the robot's own."""
         return fixed_frames(self.contents)
+
+    @property
+    def measures(self) -> Measures:
+        """Whose wrench the messages are taken for."""
+        return self.settings.measures or "action"
 
     def run(self) -> Recording:
         self.taken.notes += self.contents.notes
@@ -189,16 +199,7 @@ class _Import:
 
     def _wrench(self, log: TopicLog, samples: VectorSamples, placed: Ordered) -> SensorFrame:
         topic, units = log.topic.name, self.settings.units
-        frame = sensor_frame(
-            samples.frames,
-            self.settings.wrench_frame,
-            self.robot,
-            self.prefix,
-            topic,
-            "--wrench-frame",
-            True,
-            self.fixed,
-        )
+        frame = self._wrench_frame(samples.frames, topic)
         if frame.remark:
             self.taken.notes.append(frame.remark)
         self.taken.add("wrench", topic, placed.stamps, samples.values[placed.rows])
@@ -211,6 +212,46 @@ class _Import:
         self.taken.values["wrench"] = frame.wrench_in_tool(values)
         self.taken.report(log, ("wrench",))
         return frame
+
+    def _wrench_frame(self, frames: Mapping[str, int], topic: str) -> SensorFrame:
+        """Where the sensor is: by its messages, or, where they do not tell, by the settings."""
+        place = self.settings.place
+        try:
+            frame = sensor_frame(
+                frames,
+                self.settings.wrench_frame,
+                self.robot,
+                self.prefix,
+                topic,
+                "--wrench-frame",
+                True,
+                self.fixed,
+            )
+        except FileFormatError:
+            if not place or self.settings.wrench_frame is not None:
+                raise
+            return SensorFrame(next(iter(frames)), _pose(place))
+        if not place or frame.pose is None:
+            return frame
+        if not _placed(frame.pose):
+            return SensorFrame(frame.name, _pose(place), frame.remark)
+        by_messages = _place(frame.pose)
+        try:
+            still_to_apply(place, by_messages, ("sensor_rotation", "sensor_offset"), "the setup")
+        except ContradictionError:
+            raise ContradictionError(
+                f"{topic} is in the frame {frame.name!r}, which the robot has at {by_messages.options}, and it was "
+                f"told that the sensor is at {place.options}: leave that out (the setup's sensor.rotation and "
+                f"sensor.offset), or say --wrench-frame {self.robot.tool_frame} if the messages name the wrong frame"
+            ) from None
+        return frame
+
+    def _applied(self, frame: SensorFrame) -> Correction:
+        """What has been done to the wrench, as far as somebody said that it is so."""
+        axes: Literal["base"] | None = "base" if frame.pose is None else None
+        place = self.settings.place if frame.pose is None else _place(frame.pose)
+        known = Correction(measures=self.settings.measures, wrench_frame=axes).merged(place)
+        return Provenance.from_custom(self.contents.custom).applied.merged(known)
 
     def _imu(self, log: TopicLog, samples: VectorSamples, placed: Ordered) -> None:
         topic, units = log.topic.name, self.settings.units
@@ -276,19 +317,21 @@ class _Import:
         facts = {"source": ros, "tool_frame": self.robot.tool_frame, "bag": bag}
         recording = with_followers(Recording(self.robot_name, signals, facts), self.robot, filled)
         if wrench_frame is not None:
-            bag["wrench"] = {"frame": wrench_frame.name, "measures": self.settings.measures}
+            bag["wrench"] = {"frame": wrench_frame.name, "measures": self.measures}
             recording = self._with_tool_wrench(recording, wrench_frame).with_metadata(bag=bag)
-            self.taken.notes += wrench_remarks(recording, self.robot, self.settings.measures)
+            recording = with_applied(recording, self._applied(wrench_frame))
+            self.taken.notes += wrench_remarks(recording, self.robot, self.measures)
         self.taken.notes += find_faults(recording.signals)
         self.taken.notes += wrist_range_warnings(self.robot_name.lower(), recording)
         return recording.with_warnings(*dict.fromkeys(self.taken.notes))
 
     def _with_tool_wrench(self, recording: Recording, frame: SensorFrame) -> Recording:
-        measures = self.settings.measures
+        measures = self.measures
         if frame.name != BASE or frame.pose is not None:
             return recording.with_signal("wrench", SensorWrench(measures=measures).read(recording))
         in_base = dataclasses.replace(recording.signal("wrench"), frame=BASE)
         turned = BaseFrameWrench(self.robot, measures=measures).read(recording.with_signal("wrench", in_base))
+        turned = dataclasses.replace(turned, values=turned.values @ self.settings.place.frame_matrix().T)
         lost = recording.signal("wrench").num_samples - turned.num_samples
         if lost:
             self.taken.notes.append(
@@ -304,3 +347,21 @@ class _Import:
         if clock == "header" and stated is not None and abs(first - stated) < 10**15:
             return stated
         return first
+
+
+def _pose(place: Correction) -> FloatArray:
+    """(4, 4) T_tool_sensor of a sensor that sits so."""
+    angles, offset = (np.zeros(3) if value is None else value for value in (place.sensor_rotation, place.sensor_offset))
+    return transform_from(rotation_from_rpy(np.radians(np.asarray(angles, dtype=np.float64))), offset)
+
+
+def _place(pose: FloatArray) -> Correction:
+    """How a sensor sits with that pose (4, 4) T_tool_sensor; nothing for one in the tool frame."""
+    if not _placed(pose):
+        return Correction()
+    angles = np.round(np.degrees(rpy_from_rotation(pose[:3, :3])), 9) + 0.0
+    return Correction(sensor_rotation=tuple(angles.tolist()), sensor_offset=tuple((pose[:3, 3] + 0.0).tolist()))
+
+
+def _placed(pose: FloatArray) -> bool:
+    return bool(np.abs(pose - np.eye(4)).max() > NEAR)

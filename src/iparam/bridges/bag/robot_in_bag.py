@@ -56,13 +56,14 @@ def robot_in_bag(
     if len(found) > 1:
         topics = ", ".join(dict.fromkeys(found.values()))
         raise InputError(
-            f"{contents.source} has {len(found)} different robot descriptions ({topics}): name the robot of its arm"
+            f"{contents.source} has {len(found)} different robot descriptions ({topics}): name that of its arm with "
+            "--robot"
         )
     text, topic = next(iter(found.items()))
     try:
         robot = load_description(text, f"{topic} of {contents.source}", tip, base, lock)
     except IparamError as error:
-        raise FileFormatError(f"{error}. Or name the robot") from None
+        raise FileFormatError(f"{error}. Or name the robot with --robot") from None
     remark = f"the robot is that of {topic}: {robot.name}, {robot.num_joints} joints, tool frame {robot.tool_frame}"
     return RobotInBag(robot, text, topic, remark)
 

@@ -12,6 +12,7 @@ from iparam.bridges.bag.topic_log import TopicLog
 from iparam.bridges.bag.units import check_units
 from iparam.errors import FileFormatError, InputError, UnknownNameError
 from iparam.recording.recording import AngleUnit
+from iparam.sensing.correction import Correction
 from iparam.sensing.wrench_source import Measures
 
 Effort = Literal["torque", "current", "ignore"]
@@ -32,7 +33,9 @@ class ImportSettings:
         joint_prefix: before the robot's joint names in the bag, e.g. ``"left_"``; None finds it if there is only one.
         wrench_frame: what the wrench refers to, against its header: a frame behind the robot's last joint, or "base"
             for the tool's origin in base axes, as UR controllers give it; None takes the header's.
-        measures: "action" if the wrench is what the robot exerts on the payload, "reaction" for the opposite.
+        measures: "action" if the wrench is what the robot exerts on the payload, "reaction" for the opposite; None
+            takes it for the action, which nobody has said.
+        place: how the sensor sits in the tool frame, where the frame that its messages name does not tell.
         imu_frame: as ``wrench_frame``, of the IMU.
         effort: what the efforts of joint states are.
         angles: "degrees" converts; "radians" takes the angles as they are; None refuses what looks like degrees.
@@ -47,7 +50,8 @@ class ImportSettings:
     joint_names: tuple[str, ...] = ()
     joint_prefix: str | None = None
     wrench_frame: str | None = None
-    measures: Measures = "action"
+    measures: Measures | None = None
+    place: Correction = field(default_factory=Correction)
     imu_frame: str | None = None
     effort: Effort = "torque"
     angles: AngleUnit | None = None
@@ -56,7 +60,7 @@ class ImportSettings:
 
     def __post_init__(self) -> None:
         for what, value, known in (
-            ("kind of wrench", self.measures, ("action", "reaction")),
+            ("kind of wrench", self.measures or "action", ("action", "reaction")),
             ("kind of effort", self.effort, ("torque", "current", "ignore")),
             ("angle unit", self.angles or "radians", ("radians", "degrees")),
             ("kind of stamps", self.stamps, ("header", "log")),

@@ -8,7 +8,7 @@ import secrets
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.bridges.bag import messages
-from iparam.bridges.bag.bag_files import METADATA
+from iparam.bridges.bag.bag_files import METADATA, BagContents
 from iparam.bridges.bag.messages import IntArray
 from iparam.bridges.bag.rosbags_backend import bag_writer, typestore
 from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH
@@ -28,6 +28,8 @@ from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
+from iparam.sensing.applied_setup import APPLIED, applied_of, applied_setup
+from iparam.sensing.correction import Correction
 from iparam.sensing.sensor_frame import BASE, in_tool_frame, same_place
 
 KEY = "iparam"
@@ -40,14 +42,17 @@ class Provenance:
     Attributes:
         robot: the arm's name, "" if unknown.
         time_origin: the stamp that is time zero of the recording [ns]; None if unknown.
+        applied: what has been applied to the sensor's wrench, see `iparam.sensing.applied_setup`.
     """
 
     robot: str = ""
     time_origin: int | None = None
+    applied: Correction = field(default_factory=Correction)
 
     def to_custom(self) -> str:
         """As text for the bag's metadata."""
-        return json_line({"robot": self.robot, "time_origin_ns": self.time_origin})
+        document = {"robot": self.robot, "time_origin_ns": self.time_origin}
+        return json_line({**document, **({APPLIED: self.applied.to_document()} if self.applied else {})})
 
     @classmethod
     def from_custom(cls, custom: Mapping[str, str]) -> Provenance:
@@ -59,7 +64,16 @@ class Provenance:
         if not isinstance(document, dict):
             return cls()
         robot, origin = document.get("robot"), document.get("time_origin_ns")
-        return cls(robot if isinstance(robot, str) else "", origin if type(origin) is int else None)
+        known = robot if isinstance(robot, str) else "", origin if type(origin) is int else None
+        try:
+            return cls(*known, applied_of(document.get(APPLIED)))
+        except FileFormatError:
+            return cls(*known)
+
+
+def applied_before(contents: BagContents) -> Correction:
+    """What had been applied to the sensor's wrench when iparam wrote a bag; nothing of another's."""
+    return Provenance.from_custom(contents.custom).applied
 
 
 @contextlib.contextmanager
@@ -200,7 +214,7 @@ def write_bag(
     ]
     _check_topics([topic.written.topic for topic in topics], recording)
     with new_bag_folder(path, overwrite) as folder, bag_writer(folder, storage) as writer:
-        writer.set_custom_data(KEY, Provenance(name, origin).to_custom())
+        writer.set_custom_data(KEY, Provenance(name, origin, applied_setup(recording)).to_custom())
         _write_messages(writer, topics)
     return tuple(topic.written for topic in topics)
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import dataclasses
 import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
-from tyro.conf import Positional
+from tyro.conf import Positional, Suppress
 
 import iparam
 from iparam.cli.console.printing import note
@@ -34,21 +35,47 @@ _SETTLES = {
 _OF_LOGS = {"sensor_rotation", "sensor_offset", "measures", "wrench_frame", "sensor"}
 """What a sensor's entries are about is a log as it was written: for the commands that put one right, all of them."""
 
+_OTHERWISE = {"measures": "wrench_measures"}
+"""Options that some commands call otherwise."""
+
 _OF_ROBOT = {"tip", "base"}
 _AT_REST = "--static"
 
 
-def with_setup(arguments: list[str], command_type: type[Command]) -> list[str]:
+@dataclass(frozen=True)
+class Filled:
+    """The arguments of a command with what a setup gives.
+
+    Attributes:
+        arguments: with the options that it gives; with itself only where the command has an option for it.
+        setup: its path; None without one.
+        of_setup: names of the options that it gave.
+    """
+
+    arguments: list[str]
+    setup: Path | None = None
+    of_setup: tuple[str, ...] = ()
+
+    def told(self, command: Command) -> Command:
+        """A parsed command that knows which of its options a setup gave, if it wants to know."""
+        values = {"setup": self.setup, "of_setup": self.of_setup}
+        wanted = {name: values[name] for name in values if _hidden(type(command), name)}
+        return dataclasses.replace(command, **wanted) if self.setup is not None and wanted else command
+
+
+def with_setup(arguments: list[str], command_type: type[Command]) -> Filled:
     """The arguments with the options that a setup among them gives, and without it."""
     path, rest = _taken(arguments)
     if path is None:
-        return rest
+        return Filled(rest)
     setup = iparam.sensing.Setup.load(path)
     own = {field.name for field in dataclasses.fields(command_type)}
     given = {word.split("=")[0].lstrip("-").replace("-", "_") for word in rest if word.startswith("--")}
     settled = {other for name in given for other in _SETTLES.get(name, ())}
     taken: list[str] = []
-    for name, words in setup.options.items():
+    of_setup: list[str] = []
+    for entry, words in setup.options.items():
+        name = entry if entry in own or _OTHERWISE.get(entry) not in own else _OTHERWISE[entry]
         if name in given | settled or not _takes(command_type, name, words):
             continue
         if name in _OF_ROBOT and "--robot" not in taken:  # of whose description they are
@@ -56,9 +83,11 @@ def with_setup(arguments: list[str], command_type: type[Command]) -> list[str]:
         if name == "bias" and _AT_REST in rest:  # rests always have their bias estimated
             continue
         taken += [f"--{name.replace('_', '-')}", *words]
-    if taken or "setup" not in own:
+        of_setup.append(name)
+    passed_on = "setup" in own and not _hidden(command_type, "setup")
+    if taken or not passed_on:
         note(f"from {path}: {shlex.join(taken)}" if taken else f"nothing of {path} concerns this command")
-    return [*rest, *taken, *([OPTION, str(path)] if "setup" in own else [])]
+    return Filled([*rest, *taken, *([OPTION, str(path)] if passed_on else [])], path, tuple(of_setup))
 
 
 def _taken(arguments: list[str]) -> tuple[Path | None, list[str]]:
@@ -85,10 +114,20 @@ def _takes(command_type: type[Command], name: str, words: tuple[str, ...]) -> bo
     hints = get_type_hints(command_type, include_extras=True)
     if name not in hints or (name in _OF_LOGS and "sensor_rotation" not in hints):
         return False
+    if (name, words) == ("wrench_frame", ("tool",)) and not any(
+        get_origin(kind) is Literal for kind in _kinds(hints[name])
+    ):
+        return False  # where it is the name of a frame, the messages say which
     if _positional(hints[name]):
         return False
     choices = [one for kind in _kinds(hints[name]) if get_origin(kind) is Literal for one in get_args(kind)]
     return not choices or words[0] in choices
+
+
+def _hidden(command_type: type[Command], name: str) -> bool:
+    """Whether a command has a field of that name which is no option."""
+    hint = get_type_hints(command_type, include_extras=True).get(name)
+    return hint is not None and any(mark is Suppress for mark in getattr(hint, "__metadata__", ()))
 
 
 def _kinds(hint: Any) -> Iterator[Any]:

@@ -50,7 +50,7 @@ class FleetSettingsOptions(CorrectedRunOptions):
         described = {
             field.name: _described(getattr(self, field.name))
             for field in dataclasses.fields(FleetSettingsOptions)
-            if getattr(self, field.name) != field.default
+            if getattr(self, field.name) != field.default and field.name != "setup"  # its options count
         }
         return iparam.fleet.FleetSettings(
             robot=robot,
@@ -67,12 +67,13 @@ class FleetSettingsOptions(CorrectedRunOptions):
                 "method": self.method,
                 "motion": motion_source(self.motion),
                 "bias": self.bias,
-                "correction": self.correction(),
+                "correction": self.options_correction(),
             },
             gravity=None if gravity is None else (float(gravity[0]), float(gravity[1]), float(gravity[2])),
             bags=partial(bag.read_bag, settings=bag.ImportSettings(angles=self.angles)),
             layout=None if self.layout is None else iparam.fleet.Layout(self.layout),
             described=described,
+            of_setup=self.of_setup,
         )
 
 

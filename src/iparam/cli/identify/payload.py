@@ -110,7 +110,7 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
                 robot,
                 self.method if shape is None else iparam.estimation.ShapeEstimator(shape),
                 prior=prior,
-                **self._settings(),
+                **self._settings(recording),
             )
         if self.output is not None:
             estimate.save(self.output)
@@ -168,7 +168,7 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
                 )
 
     def _at_rest(self, recording: Recording, robot: Robot | None) -> iparam.StaticEstimate:
-        correction = self.correction()
+        correction = self.correction(recording)
         if correction.estimated or correction.remaining():
             raise InputError(
                 "--static averages rests: it takes no 'estimate', and no --low-pass, --without or --rezeroed; identify "
@@ -213,9 +213,13 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
         for line in wrap(estimate.status, 80):
             print_line(line)
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self, recording: Recording) -> dict[str, Any]:
         """What all estimators are given alike."""
-        return {"motion": motion_source(self.motion), "bias": self.bias, "correction": self.correction()}
+        bias, zeroed = self.bias, iparam.sensing.pending_setup(recording).get("zeroed")
+        if bias == "estimate" and zeroed == "with load":
+            bias = "zeroed"
+            note("--bias zeroed, as the recording's setup says")
+        return {"motion": motion_source(self.motion), "bias": bias, "correction": self.correction(recording)}
 
     def _takes_prior(self) -> bool:
         return self.method != "all" and iparam.estimation.make_estimator(self.method).takes_prior
@@ -229,10 +233,10 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
         return load
 
     def _compare(self, recording: Recording, robot: Robot | None) -> None:
-        found = iparam.estimation.compare_methods(recording, robot, **self._settings())
+        found = iparam.estimation.compare_methods(recording, robot, **self._settings(recording))
         good = found.estimates
         if not good:  # for the reason that the default method has
-            iparam.identify_payload(recording, robot, partial=False, **self._settings())
+            iparam.identify_payload(recording, robot, partial=False, **self._settings(recording))
         if self.json:
             print_json({name: estimate.to_document() for name, estimate in good.items()})
             self._fail_if_all_refuted(good)

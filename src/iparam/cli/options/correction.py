@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from tyro.conf import UseAppendAction, arg
+from tyro.conf import Suppress, UseAppendAction, arg
 
 import iparam
 from iparam.cli.console.printing import note
@@ -17,6 +17,7 @@ from iparam.errors import InputError
 
 if TYPE_CHECKING:
     from iparam.arrays import FloatArray
+    from iparam.recording.recording import Recording
     from iparam.sensing.correction import Correction
 
 ESTIMATE = "estimate"
@@ -72,14 +73,32 @@ class CorrectedRunOptions(RecordedRunOptions):
     rezeroed: Annotated[tuple[str, ...], arg(metavar="T ..", help_behavior_hint=_NONE)] = ()
     """When the sensor was zeroed again, so that its bias jumps [s]."""
 
+    setup: Annotated[Path | None, Suppress] = None
+    # The file of --setup.
+    of_setup: Annotated[tuple[str, ...], Suppress] = ()
+    # Which of the options it gave.
+
     def given_gravity(self) -> FloatArray | None:
         """Gravity as a statement that the recording's own must agree with; None where the correction has it."""
         if len(self.gravity) == 3 or self.gravity == (ESTIMATE,):
             return None
         return super().given_gravity()
 
-    def correction(self) -> Correction:
-        """What the options put right."""
+    def correction(self, recording: Recording) -> Correction:
+        """What the options put right in a recording, without what of a setup has been applied to it before, and with
+        what it says that is still to be.
+        """
+        given, applied = self.options_correction(), iparam.sensing.applied_setup(recording)
+        if self.sensor is None and given.wrench_scale is None:
+            given = _stated_calibration(recording).merged(given)
+        left = iparam.sensing.still_to_apply(given, recording, self.of_setup, str(self.setup))
+        done = [name for name in self.of_setup if name in applied.to_document()]
+        if done and left != given:
+            note(f"applied to the recording before, so not again: {', '.join(_shown(name) for name in done)}")
+        return left
+
+    def options_correction(self) -> Correction:
+        """What the options say."""
         given = iparam.sensing.Correction(
             delay=_number(self.delay, "--delay"),
             measures=self.measures,
@@ -113,13 +132,15 @@ class CorrectedRunOptions(RecordedRunOptions):
             given = dataclasses.replace(given, delay=None)  # what is compensated unasked, too
         return given
 
-    def known_correction(self, of_result: Correction) -> Correction:
+    def known_correction(self, recording: Recording, of_result: Correction) -> Correction:
         """What the options put right in a run that a result is held against, with what the result was found with.
 
         Args:
+            recording: of the run.
             of_result: that of the result, as far as it holds for this run.
         """
-        own = self.correction()
+        own = self.correction(recording)
+        of_result = iparam.sensing.setup_of_result(of_result, self.of_setup)
         if own.estimated:
             option = f"--{own.estimated[0].replace('_', '-')}"
             raise InputError(
@@ -139,6 +160,23 @@ class CorrectedRunOptions(RecordedRunOptions):
             return None
         vector = super().given_gravity()
         return None if vector is None else tuple(vector.tolist())
+
+
+def _stated_calibration(recording: Recording) -> Correction:
+    """The calibration of its sensor that a recording names; nothing if it names none."""
+    path = iparam.sensing.pending_setup(recording).get("sensor")
+    if path is None:
+        return iparam.sensing.Correction()
+    if not Path(path).is_file():
+        raise InputError(
+            f"the recording's sensor has a calibration, {path}, where there is no file: give --sensor FILE"
+        )
+    note(f"--sensor {path}, which the recording's setup names")
+    return iparam.estimation.load_sensor_correction(path)[0]
+
+
+def _shown(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -1,4 +1,6 @@
-"""The options that say how an arm is mounted, shared by all commands in which gravity counts."""
+"""The options that say how an arm is mounted, shared by all commands in which gravity counts, and how its sensor is,
+shared by those that make recordings; and what the recordings say of it.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import arg
+from tyro.conf import Suppress, arg
 
+import iparam
 from iparam.cli.console.printing import note
 from iparam.cli.options.joint_state import exact_count
 from iparam.errors import InputError
@@ -17,6 +20,7 @@ from iparam.robot.gravity import MOUNTINGS, check_size, mounted_gravity
 if TYPE_CHECKING:
     from iparam.arrays import FloatArray
     from iparam.recording.recording import Recording
+    from iparam.sensing.correction import Correction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,3 +91,41 @@ def note_unstored(recording: Recording, path: Path) -> None:
     """A note if a recording under another gravity than the usual is written to a file that has no room for that."""
     if path.suffix.lower() == ".csv" and gravity_remarks(recorded_gravity(recording)):
         note(f"{path} holds numbers only: say --gravity or --mounting when it is read, or write .parquet")
+
+
+_IN_TOOL = "(default: in the tool frame)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MadeWithSetup:
+    """A command whose recordings say with which setup they were made."""
+
+    setup: Annotated[Path | None, Suppress] = None
+    # The file of --setup, whose options come with it.
+
+    def stating_setup(self, recording: Recording) -> Recording:
+        """The recording, whose wrench is what the setup makes of the sensor's, saying so; itself without a setup."""
+        if self.setup is None:
+            return recording
+        return iparam.sensing.with_setup_stated(recording, iparam.sensing.Setup.load(self.setup))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SensorPlaceOptions(MadeWithSetup):
+    """Where the sensor is whose wrench is recorded; a command adds its own options to them."""
+
+    sensor_rotation: Annotated[tuple[float, ...], arg(metavar="R P Y", help_behavior_hint=_IN_TOOL)] = ()
+    """Roll, pitch and yaw of the force/torque sensor in the tool frame [deg]."""
+    sensor_offset: Annotated[tuple[float, ...], arg(metavar="X Y Z", help_behavior_hint=_IN_TOOL)] = ()
+    """Its origin in the tool frame [m]."""
+
+    def sensor_place(self) -> Correction:
+        """What turns its wrench into one in the tool frame about its origin."""
+        return iparam.sensing.Correction(
+            sensor_rotation=_three(self.sensor_rotation, "--sensor-rotation", "roll, pitch and yaw [deg]"),
+            sensor_offset=_three(self.sensor_offset, "--sensor-offset", "x y z in the tool frame [m]"),
+        )
+
+
+def _three(values: tuple[float, ...], option: str, meaning: str) -> tuple[float, ...] | None:
+    return tuple(exact_count(values, option, meaning, 3).tolist()) if values else None

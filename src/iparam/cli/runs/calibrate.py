@@ -61,9 +61,14 @@ class CalibrateSensor(CorrectedRunOptions):
                 f"--known-load has {len(self.known_load)} files for {len(self.recordings)} runs: give one for each, or "
                 "one for all"
             )
-        correction = self.known_correction(iparam.sensing.Correction())
         runs = [self.load_run(path) for path in self.recordings]
         robot = runs[0][1]
+        correction, *others = [self.known_correction(run, iparam.sensing.Correction()) for run, _ in runs]
+        if any(other != correction for other in others):
+            raise InputError(
+                f"the setup has been applied to some of the {len(runs)} runs and not to others: import or record all "
+                "with it, or none"
+            )
         loads = []
         for path in self.known_load:
             load, measurements = read_load(path, robot)

@@ -50,10 +50,12 @@ class Compensate(CorrectedRunOptions):
                 "a load is taken out of the wrench as if it were true, which --accept-refuted allows"
             )
         recording, robot = self.load_run(self.recording)
-        correction = self.known_correction(estimate.correction.for_another_run())
+        correction = self.known_correction(recording, estimate.correction.for_another_run())
         clean = iparam.estimation.compensate_wrench(
             recording, robot, estimate, zeroed=self.zeroed, correction=correction
         )
+        if self.setup is not None:
+            clean = iparam.sensing.with_setup_stated(clean, iparam.sensing.Setup.load(self.setup))
         clean.save(self.output)
         note_unstored(clean, self.output)
         before, after = (np.sqrt(np.mean(part.signal("wrench").values ** 2, axis=0)) for part in (recording, clean))

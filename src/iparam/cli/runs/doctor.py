@@ -50,7 +50,7 @@ class Doctor(CorrectedRunOptions):
         """Check and print."""
         recording, robot = self.load_run(self.recording)
         found = iparam.estimation.examine_recording(
-            recording, robot, motion=motion_source(self.motion), correction=self.correction()
+            recording, robot, motion=motion_source(self.motion), correction=self.correction(recording)
         )
         if self.setup is not None:
             found = dataclasses.replace(found, checks=(*found.checks, self._setup_check(self.setup, found, recording)))

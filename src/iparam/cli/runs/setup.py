@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from tyro.conf import arg
 
@@ -16,6 +16,7 @@ from iparam.cli.options.mounting import MountingOptions
 from iparam.cli.options.payload import read_load
 from iparam.errors import FileFormatError, InputError
 from iparam.files.kind import FileKind
+from iparam.sensing.setup import ZEROED
 
 _NONE = "(default: not said)"
 
@@ -47,9 +48,9 @@ class WriteSetup(MountingOptions):
     measures: Annotated[
         Literal["action", "reaction"] | None, arg(metavar="{action,reaction}", help_behavior_hint=_NONE)
     ] = None
-    """Whose wrench your logs hold: of the arm on the load (action), or the opposite."""
+    """Whose wrench the sensor reports: of the arm on the load (action), or the opposite, as UR controllers."""
     wrench_frame: Annotated[Literal["tool", "base"] | None, arg(metavar="{tool,base}", help_behavior_hint=_NONE)] = None
-    """In whose axes your logs hold it."""
+    """In whose axes it is reported."""
     sensor: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint=_NONE)] = None
     """Calibration of the sensor, from 'iparam calibrate sensor': .json."""
     zeroed: Annotated[
@@ -84,7 +85,7 @@ class WriteSetup(MountingOptions):
             measures=self.measures,
             wrench_frame=self.wrench_frame,
             sensor=self.sensor,
-            zeroed=None if self.zeroed is None else _ZEROED[self.zeroed],
+            zeroed=None if self.zeroed is None else ZEROED[self.zeroed],
             gripper=self.gripper,
         )
         setup.save(self.output)
@@ -101,9 +102,6 @@ class WriteSetup(MountingOptions):
         if mass is not None:
             print_line(f"gripper   {mass:.4g} kg")
         print_line(f"setup     {self.output}; with any command: --setup {self.output}")
-
-
-_ZEROED: dict[str, Any] = {"with-load": "with load", "without-load": "without load", "never": "never"}
 
 
 def _three(values: tuple[float, ...], option: str, meaning: str) -> tuple[float, ...] | None:

@@ -62,7 +62,7 @@ class Verify(CorrectedRunOptions):
             keep_bias=self.keep_bias,
             known_mass=self.known_mass,
             mass_tolerance=self.mass_tolerance,
-            correction=self.known_correction(estimate.correction.for_another_run()),
+            correction=self.known_correction(recording, estimate.correction.for_another_run()),
         )
         repeated = found.same_motion and not self.accept_same_motion
         if found.same_motion:

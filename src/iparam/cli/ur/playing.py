@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,6 +16,7 @@ import iparam
 from iparam.bridges.ur.rtde.controller_state import PROTECTIVE_STOP
 from iparam.cli.console.interruption import StopRequest, interruption
 from iparam.cli.console.printing import AsJson, note, print_line, print_table
+from iparam.cli.options.mounting import SensorPlaceOptions
 from iparam.cli.options.planning import PlanningOptions
 from iparam.cli.ur.options import (
     PROTECTIVE_STOP_HELP,
@@ -88,7 +89,7 @@ class Played:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlayingOptions(PlanningOptions, HostOption):
+class PlayingOptions(PlanningOptions, SensorPlaceOptions, HostOption):
     """The options; a command adds its own to them."""
 
     max_deviation: Annotated[float, arg(metavar="RAD")] = 0.05
@@ -114,7 +115,12 @@ class PlayingOptions(PlanningOptions, HostOption):
     def recorder_settings(self, robot: Robot, name: str) -> RecorderSettings:
         """What is recorded of ``robot``, which the recording calls ``name``."""
         return iparam.bridges.ur.RecorderSettings(
-            self.host, _at_flange(robot), name, wrench=self.wrench, measures=self.measures
+            self.host,
+            _at_flange(robot),
+            name,
+            wrench=self.wrench,
+            measures=self.measures,
+            place=self.sensor_place(),
         )
 
     def checked(
@@ -208,7 +214,7 @@ class PlayingOptions(PlanningOptions, HostOption):
                     recorder.robot, recorder.rate, targets, gravity, motion.trajectory
                 )
                 live = LiveRun(recorder, health, until_reached)
-                run = _GuardedRun(motion, plan, recorder, commands, spill, output, live, facts)
+                run = _GuardedRun(motion, plan, recorder, commands, spill, output, live, facts, self.stating_setup)
                 return Played(run.play(requested), live)
 
 
@@ -224,6 +230,7 @@ class _GuardedRun:
     output: Path
     live: LiveRun
     facts: Mapping[str, Any]
+    stating: Callable[[Recording], Recording]
 
     def play(self, requested: StopRequest) -> Recording:
         """Move; save whatever has been recorded, however it ends; raise if it did not end well."""
@@ -260,7 +267,8 @@ class _GuardedRun:
 
     def _recording(self, since: float, reason: str) -> Recording:
         facts = {**self.facts, "stopped_by": reason or None, "ended_early": self.live.ended_early}
-        return iparam.recording.with_gravity(self.recorder.recording(since, **facts), self.motion.gravity)
+        recording = iparam.recording.with_gravity(self.recorder.recording(since, **facts), self.motion.gravity)
+        return self.stating(recording)
 
     def _explain(
         self, error: IparamError, reason: str, recording: Recording, unsaved: UnsavedRecordingError | None

@@ -15,7 +15,7 @@ from iparam.cli.console.interruption import StopRequest, interruption
 from iparam.cli.console.printing import AsJson, note, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
-from iparam.cli.options.mounting import MountingOptions, note_unstored
+from iparam.cli.options.mounting import MountingOptions, SensorPlaceOptions, note_unstored
 from iparam.cli.ur.options import PRECISION, HostOption, StatusLine, asked_model, note_older, save_and_clean
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
@@ -31,7 +31,7 @@ _LOOK = 0.05  # s
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record(MountingOptions, HostOption):
+class Record(MountingOptions, SensorPlaceOptions, HostOption):
     r"""Record what a UR arm measures, at the controller's rate (500 Hz, e-Series).
 
     It only listens: the arm can be moved by any program, or by hand.
@@ -82,6 +82,7 @@ class Record(MountingOptions, HostOption):
             self.wrench,
             self.measures,
             float("inf") if self.give_up_after is None else self.give_up_after,
+            self.sensor_place(),
         )
         spill = iparam.bridges.ur.SpillFile(self.output)
         recorder = iparam.bridges.ur.ArmRecorder(settings, spill)
@@ -95,7 +96,7 @@ class Record(MountingOptions, HostOption):
                     self._watch(recorder, spill, requested, health)
                 finally:
                     recorder.stop()
-                recording = iparam.recording.with_gravity(recorder.recording(), gravity)
+                recording = self.stating_setup(iparam.recording.with_gravity(recorder.recording(), gravity))
                 save_and_clean(recorder, recording, self.output, spill)
                 note_unstored(recording, self.output)
         finally:

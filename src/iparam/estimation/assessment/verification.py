@@ -23,8 +23,7 @@ from iparam.regressor.identifiability import PARAMETER_NAMES, turns_gravity
 from iparam.robot.model import Robot
 from iparam.rounding import NORMAL_95
 from iparam.sensing.correction import Correction
-from iparam.sensing.measurement_noise import MeasurementNoise
-from iparam.sensing.noise import noise_preset, noise_presets
+from iparam.sensing.noise import MeasurementNoise, noise_preset, noise_presets
 
 DEFAULT_THRESHOLD = 2.0
 """Residual in units of what a right load leaves up to which a run counts as predicted: a mass that is 10 % off gives

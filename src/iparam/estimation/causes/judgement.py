@@ -126,11 +126,11 @@ def judged(
     told = (*_compensated(run, estimate, drift), *_too_heavy(run, estimate))
     weighing = _weighing(run)
     if weighing is not None:
-        return _judged_by_weight(weighing, estimate, reason, told)
+        return _judged_by_weight(run, weighing, estimate, reason, told)
     examined = examine(run, drifting=drift is not None)
     if examined is None:
         reason = reason or _too_few(run, estimate)
-        return Judgement(_with(estimate, reason, (*_upside_down(estimate), *told, *_too_little(estimate))))
+        return Judgement(_with(estimate, reason, (*_upside_down(run, estimate), *told, *_too_little(estimate))))
     shown = screened(examined)
     nothing = not estimate.determined
     if not shown.alarms and (nothing or not reason):
@@ -184,7 +184,9 @@ def judged(
     return Judgement(_with(estimate, reason, told), causes.found[0][1] if causes.found else None)
 
 
-def _judged_by_weight(weighing: Weighing, estimate: Estimate, reason: str, told: tuple[Cause, ...]) -> Judgement:
+def _judged_by_weight(
+    run: PreparedRun, weighing: Weighing, estimate: Estimate, reason: str, told: tuple[Cause, ...]
+) -> Judgement:
     """The same where the data show a weight and no more."""
     found = weight_causes(weighing)
     if not reason and estimate.determined:
@@ -196,7 +198,7 @@ def _judged_by_weight(weighing: Weighing, estimate: Estimate, reason: str, told:
             loads = np.hstack([found.loads[:, :1], found.loads[:, :1] * found.loads[:, 1:]])
             moves[:, :4] = np.nan_to_num(loads - estimate.phi[:4])
             estimate = _part_counting(estimate, moves)[0]
-    causes = (*_upside_down(estimate), *found.causes, *told)
+    causes = (*_upside_down(run, estimate), *found.causes, *told)
     return Judgement(_with(estimate, reason, (*causes, *_too_little(estimate))))
 
 
@@ -264,13 +266,14 @@ def _too_little(estimate: Estimate) -> tuple[Cause, ...]:
     return (Cause("too-little-motion", said, rms, rms),)
 
 
-def _upside_down(estimate: Estimate) -> tuple[Cause, ...]:
+def _upside_down(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:
     """The cause of a negative mass, where nothing but the weight is known."""
     if not estimate.mass < -SURE * estimate.standard_deviation.mass:
         return ()
     rms = _force_rms(estimate)
-    said = f"Reversing the wrench makes it a load of {-estimate.mass:.4g} kg: add --measures reaction."
-    return (Cause("wrench-sign", said, rms, rms, "--measures reaction"),)
+    option = f"--measures {'action' if run.measures == 'reaction' else 'reaction'}"
+    said = f"Reversing the wrench makes it a load of {-estimate.mass:.4g} kg: add {option}."
+    return (Cause("wrench-sign", said, rms, rms, option),)
 
 
 def _too_heavy(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:

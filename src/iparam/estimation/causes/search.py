@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from iparam.estimation.causes.hypotheses.timing import ClockRate, LateWrench, Lo
 from iparam.estimation.causes.hypothesis import ALIKE, Explanation, Hypothesis
 from iparam.estimation.causes.plausible_load import largest_load
 from iparam.estimation.estimate import Cause
+from iparam.sensing.correction import Correction
 
 HYPOTHESES: tuple[Hypothesis, ...] = (
     WrenchSign(),
@@ -173,6 +174,7 @@ def _compared(run: ExaminedRun) -> Causes:
         )
         for one in explanations
     ]
+    gains = [(gain, _besides(run.run.given, one)) for gain, one in gains]
     every = tuple((max(gain, CLEAR), one) for gain, one in sorted(gains, key=_worse) if gain > CLEAR or one.seen)
     found: list[tuple[float, Explanation]] = []
     for gain, one in every:
@@ -184,3 +186,15 @@ def _compared(run: ExaminedRun) -> Causes:
 
 def _worse(pair: tuple[float, Explanation]) -> float:
     return -pair[0]
+
+
+def _besides(given: Correction, one: Explanation) -> Explanation:
+    """An explanation of a run to which a correction was applied, with what is to be typed in place of that."""
+    if not given or one.correction is None:
+        return one
+    whole = given.followed_by(one.correction)
+    if whole is not None:
+        return replace(one, correction=whole)
+    return replace(
+        one, correction=None, estimable="", advice=f"It counts besides {given.options}. {one.advice}".rstrip()
+    )

@@ -87,4 +87,4 @@ def _zeroing(setup: Setup, recording: Recording, weight: float) -> Iterator[str]
     wrench = recording.signal("wrench")
     force = float(np.linalg.norm(np.median(wrench.values[wrench.time <= wrench.time[0] + FIRST, :3], axis=0)))
     if setup.zeroed == "with load" and force > max(AT_ZERO, 0.5 * weight):
-        yield f"sensor.zeroed is 'with load', and the sensor reads {force:.3g} N in the beginning"
+        yield f"sensor.zeroed is 'with-load', and the sensor reads {force:.3g} N in the beginning"

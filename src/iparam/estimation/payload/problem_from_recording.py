@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -76,6 +76,7 @@ class PreparedRun:
         robot: the arm; None where the sensor's own orientation was recorded instead.
         measures: whose wrench the sensor was taken to report, see `SensorWrench`.
         compensated: what was wrong with the recording and is put right already: its slug, and a sentence.
+        given: the correction that was applied to the recording.
     """
 
     problem: PayloadProblem
@@ -86,6 +87,7 @@ class PreparedRun:
     robot: Robot | None
     measures: Measures = "action"
     compensated: tuple[tuple[str, str], ...] = ()
+    given: Correction = field(default_factory=Correction)
 
 
 def problem_from_recording(recording: Recording, robot: Robot | None, **settings: Any) -> PayloadProblem:
@@ -132,7 +134,7 @@ def prepare_run(
     correction = Correction() if correction is None else correction
     original, clock = recording, correction.clock if isinstance(correction.clock, float) else 1.0
     recording, wrench, delay = _corrected(recording, robot, correction, wrench, delay)
-    correction = correction.remaining()
+    given, correction = correction, correction.remaining()
     if delay is not None and not np.isfinite(delay):
         raise InputError(f"delay must be a finite time in s, got {delay!r}")
     if delay is not None and abs(delay) > LONGEST_DELAY:
@@ -240,7 +242,7 @@ def prepare_run(
         warnings=tuple(dict.fromkeys(warnings)),
     )
     problem = without_entries(changed_problem(problem, correction), _any_of(saturated[used], size))
-    measures: Measures = correction.measures or getattr(sensor, "measures", None) or "action"
+    measures: Measures = given.measures or getattr(sensor, "measures", None) or "action"
     lag = "low-pass" if aligned.filtered or aligned.motion is not known else "delay"
     compensated = (
         *(("held-samples", text) for text in repeats),
@@ -248,7 +250,7 @@ def prepare_run(
         *(("saturation", text) for text in cut),
         *((lag, text) for text in lag_remarks),
     )
-    return PreparedRun(problem, recording, measured, aligned, checked.gravity, robot, measures, compensated)
+    return PreparedRun(problem, recording, measured, aligned, checked.gravity, robot, measures, compensated, given)
 
 
 def _corrected(

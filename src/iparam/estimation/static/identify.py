@@ -326,7 +326,7 @@ def _fit(
     if not mass > factor * deviations[0]:
         cause = (
             "a negative mass: does the sensor report what the payload exerts on the arm, the opposite of what is "
-            "expected here (--measures reaction)?"
+            "expected here (--measures reaction; action, if that was given)?"
             if mass < -factor * deviations[0]
             else f"which is not above zero{'' if found.causes else ': there is no load that this sensor can see'}"
         )

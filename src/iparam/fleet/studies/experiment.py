@@ -22,8 +22,7 @@ from iparam.estimation.payload.identify import identify_payload
 from iparam.excitation.prediction import predict_precision
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
-from iparam.sensing.measurement_noise import MeasurementNoise
-from iparam.sensing.noise import NoiseModel
+from iparam.sensing.noise import MeasurementNoise, NoiseModel
 from iparam.simulation.mujoco.simulator import MujocoSimulator
 from iparam.simulation.payload import Payload
 from iparam.simulation.simulator import SensorRates

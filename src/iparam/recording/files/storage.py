@@ -175,7 +175,7 @@ def _checked(
         signals, turned_notes = angles_in_one_unit(signals, arm)
         notes += [*turned_notes, *check_angles(signals, arm, source, stated_angles)]
     check_clocks(signals, source)
-    metadata = {} if document is None else document["metadata"]
+    metadata = dict(table.stated) if document is None else document["metadata"]
     if unmeasured:
         metadata = {**metadata, UNMEASURED: list(dict.fromkeys((*unmeasured_columns(metadata), *unmeasured)))}
     if table.poses:

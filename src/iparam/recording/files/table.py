@@ -146,6 +146,7 @@ class Table:
         notes: what reading it found wrong.
         poses: whether each row is a pose at rest, and its time the number of the row.
         units: that the headers state, by column; the values are in them.
+        stated: metadata that a comment states.
     """
 
     names: tuple[str, ...]
@@ -156,6 +157,7 @@ class Table:
     notes: tuple[str, ...] = field(default=())
     poses: bool = False
     units: Mapping[str, str] = field(default_factory=dict)
+    stated: Mapping[str, Any] = field(default_factory=dict)
 
     def only(self, kept: NDArray[np.bool_]) -> Table:
         """The rows for which ``kept`` (R,) is true; the values are taken out of this table one by one."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from iparam.errors import FileFormatError
+from iparam.files.json import json_line, parse_json
 from iparam.recording.files.headers import bare_header
 from iparam.recording.files.number_rows import first_line
 from iparam.recording.files.table import has_meaning
@@ -82,6 +84,29 @@ class Layout:
         """The cells of a line that was not made plain."""
         cells = line.split() if self.delimiter == _BLANKS else line.split(self.delimiter.encode())
         return [cell.strip().strip(b'"') for cell in cells]
+
+
+METADATA = b"# iparam-metadata: "
+"""Before the metadata that a text has room for, as JSON in a comment above the header."""
+
+STATED = ("applied", "setup")
+"""Entries of the metadata that a text states."""
+
+
+def metadata_line(metadata: Mapping[str, Any]) -> bytes:
+    """The comment that states the metadata; nothing if there is nothing to state."""
+    stated = {key: metadata[key] for key in STATED if key in metadata}
+    return METADATA + json_line(stated).encode() + b"\n" if stated else b""
+
+
+def stated_metadata(comments: bytes) -> dict[str, Any]:
+    """What the comments above a table state, as `metadata_line` wrote it."""
+    for line in comments.splitlines():
+        if line.startswith(METADATA):
+            document = parse_json(line.removeprefix(METADATA), "a comment of a table")
+            if isinstance(document, dict):
+                return {key: value for key, value in document.items() if key in STATED}
+    return {}
 
 
 def comments_before(text: bytes) -> tuple[int, bytes, int]:

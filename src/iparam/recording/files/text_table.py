@@ -25,6 +25,8 @@ from iparam.recording.files.text_head import (
     delimiter,
     has_decimal_commas,
     header_names,
+    metadata_line,
+    stated_metadata,
     table_start,
     told_apart,
     units_below,
@@ -67,6 +69,7 @@ def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints:
     if text.lstrip().startswith(_JSON):
         raise FileFormatError(f"{source} is JSON, and no table: write its numbers with a column a component, as CSV")
     skipped, comment, first = comments_before(text)
+    metadata = stated_metadata(text[:skipped])
     begin, text = begin + skipped, text[skipped:]
     units: Mapping[str, str] = {}
     notes: list[str] = []
@@ -105,7 +108,7 @@ def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints:
     builder = TableBuilder(names, count_lines(stream), source, "line", reading.rows, first)
     stream.seek(begin)
     table = _table(builder, stream, source, layout, first, reading.columns is None)
-    table = replace(table, units=units, notes=(*notes, *table.notes))
+    table = replace(table, units=units, notes=(*notes, *table.notes), stated=metadata)
     return table if "time" in names else numbered_poses(table)
 
 
@@ -165,7 +168,7 @@ def text_of_recording(recording: Recording, source: str) -> bytes:
     times, columns = table_columns(recording.signals, unmeasured_columns(recording.metadata))
     arrays = [arrow_of_numbers(times), *(arrow_of_numbers(v, present) for v, present in columns.values())]
     names = ["time", *columns]
-    stream = io.BytesIO(",".join(names).encode("ascii") + b"\n")
+    stream = io.BytesIO(metadata_line(recording.metadata) + ",".join(names).encode("ascii") + b"\n")
     stream.seek(0, io.SEEK_END)
     options = pyarrow.csv.WriteOptions(include_header=False, quoting_style="none")
     pyarrow.csv.write_csv(pyarrow.table(arrays, names=names), stream, options)

@@ -28,7 +28,7 @@ from iparam.report.content import (
 )
 from iparam.report.context import ReportContext
 from iparam.rounding import NORMAL_95, significant
-from iparam.sensing.measurement_noise import MeasurementNoise
+from iparam.sensing.noise import MeasurementNoise
 
 HEIGHT = 3.1
 UNSEEN = 1e-6

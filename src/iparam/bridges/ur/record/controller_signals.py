@@ -9,7 +9,7 @@ a recording holds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import Robot
+from iparam.sensing.correction import Correction
 
 REQUIRED = ("timestamp", "actual_q", "actual_qd", "robot_mode", "safety_mode")
 OPTIONAL = (
@@ -79,6 +80,7 @@ class SignalConversion:
         wrench: what the signal "wrench" is made from, None without one.
         measures: whose wrench the field is.
         accelerometer_sign: -1 where the accelerometer reads gravity downward.
+        place: how the sensor sits in the tool frame.
     """
 
     robot: Robot
@@ -86,6 +88,16 @@ class SignalConversion:
     wrench: WrenchField | None
     measures: Measures
     accelerometer_sign: float
+    place: Correction = field(default_factory=Correction)
+
+    @property
+    def applied(self) -> Correction:
+        """What is done to the wrench, as a recording states it."""
+        if self.wrench is None:
+            return Correction()
+        return replace(
+            self.place, measures=self.measures, wrench_frame="base" if self.wrench == "tcp-force" else "tool"
+        )
 
     def signals(self, rows: FloatArray) -> dict[str, FloatArray]:
         """Signal -> values (R, k) for rows (R, width), as `iparam.recording.CHANNELS` describes them."""
@@ -94,7 +106,8 @@ class SignalConversion:
             measured = rows[:, self.columns[WRENCH_FIELDS[self.wrench]]]
             if self.wrench == "tcp-force":
                 measured = _in_tool(self.robot, found["q"], measured)
-            found["wrench"] = -measured if self.measures == "reaction" else measured
+            turned = measured @ self.place.frame_matrix().T if self.place else measured
+            found["wrench"] = -turned if self.measures == "reaction" else turned
         if "actual_tool_accelerometer" in self.columns:
             found["accelerometer"] = self.accelerometer_sign * rows[:, self.columns["actual_tool_accelerometer"]]
         return found
@@ -106,6 +119,7 @@ def choose_conversion(
     rows: FloatArray,
     wrench: WrenchChoice = "auto",
     measures: Measures = "reaction",
+    place: Correction | None = None,
 ) -> tuple[SignalConversion, tuple[str, ...]]:
     """How to convert a stream, from its first rows (R, width), and what is doubtful about it, one sentence each.
 
@@ -115,6 +129,7 @@ def choose_conversion(
         rows: the first ones, R at least 1.
         wrench: the field to make the wrench from; "auto" takes the raw one where it is there and in newtons.
         measures: whose wrench the controller reports; see `iparam.sensing.wrench_source`.
+        place: how the sensor sits in the tool frame; None for in it.
     """
     chosen, notes = _choose_wrench(columns, rows, wrench)
     if chosen == "tcp-force" and "payload" in columns and rows[-1, columns["payload"]][0] > 0.0:
@@ -132,7 +147,8 @@ def choose_conversion(
     if "actual_tool_accelerometer" in columns:
         upward = _upward(robot, rows[:, columns["actual_q"]], rows[:, columns["actual_tool_accelerometer"]])
         turned = -1.0 if upward < 0.0 else 1.0
-    return SignalConversion(robot, dict(columns), chosen, measures, turned), tuple(notes)
+    place = Correction() if place is None else place
+    return SignalConversion(robot, dict(columns), chosen, measures, turned, place), tuple(notes)
 
 
 def _choose_wrench(

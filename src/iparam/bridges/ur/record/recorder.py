@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,6 +31,8 @@ from iparam.errors import InputError, IparamError
 from iparam.recording.recording import Recording
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import Robot
+from iparam.sensing.applied_setup import APPLIED
+from iparam.sensing.correction import Correction
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class RecorderSettings:
         wrench: field to make the wrench from.
         measures: whose wrench the controller reports.
         give_up_after: time without a connection after which the recording ends [s].
+        place: how the sensor sits in the tool frame, for one that does not sit in it.
     """
 
     host: str
@@ -54,6 +57,7 @@ class RecorderSettings:
     wrench: WrenchChoice = "auto"
     measures: Measures = "reaction"
     give_up_after: float = float("inf")
+    place: Correction = field(default_factory=Correction)
 
 
 SILENCE = 2.0
@@ -252,7 +256,7 @@ class ArmRecorder:
         if self._conversion is None:
             settings = self._settings
             self._conversion, notes = choose_conversion(
-                settings.robot, self.columns, rows, settings.wrench, settings.measures
+                settings.robot, self.columns, rows, settings.wrench, settings.measures, settings.place
             )
             self._notes += notes
         return self._conversion
@@ -339,7 +343,8 @@ class ArmRecorder:
         with self._deciding:
             conversion = self._decided(rows[:, 1:])
         try:
-            self._spill.append(rows[:, 0], conversion.signals(rows[:, 1:]))
+            stated = {APPLIED: conversion.applied.to_document()} if conversion.applied else {}
+            self._spill.append(rows[:, 0], conversion.signals(rows[:, 1:]), stated)
         except (ValueError, IparamError) as error:
             self.spill_fault = str(error)
         else:

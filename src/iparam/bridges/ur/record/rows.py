@@ -16,6 +16,7 @@ from iparam.bridges.ur.record.sample_times import Gap, SampleTimes
 from iparam.recording.channels import CHANNELS, default_frame
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
+from iparam.sensing.applied_setup import with_applied
 
 BLOCK = 8192
 """Rows that memory is taken for at once."""
@@ -112,7 +113,7 @@ def recording_of_rows(
         "lost_samples": lost,
         "repeated_samples": times.repeats,
     }
-    return Recording(robot_name, signals, metadata, tuple(warnings))
+    return with_applied(Recording(robot_name, signals, metadata, tuple(warnings)), conversion.applied)
 
 
 def configured_payload(columns: Mapping[str, slice], row: FloatArray) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -15,6 +16,7 @@ from iparam.arrays import FloatArray
 from iparam.errors import InputError, IparamError
 from iparam.recording.channels import column_names
 from iparam.recording.files.arrow_columns import arrow_of_numbers
+from iparam.recording.files.text_head import metadata_line
 
 SUFFIX = "partial.csv"
 
@@ -56,8 +58,15 @@ class SpillFile:
         self.rows = 0
         self.until: float | None = None
 
-    def append(self, time: FloatArray, signals: Mapping[str, FloatArray]) -> None:
+    def append(
+        self, time: FloatArray, signals: Mapping[str, FloatArray], metadata: Mapping[str, Any] | None = None
+    ) -> None:
         """Write rows: time (R,) [s] and the signals (R, k), the same ones every time. They are on disk afterwards.
+
+        Args:
+            time: of the rows.
+            signals: their values.
+            metadata: of the recording, of which the head of the file states what a text has room for.
 
         Raises:
             SpillError: not all of them are. The file ends with the last whole row that is, and `rows` counts it, so
@@ -65,7 +74,8 @@ class SpillFile:
         """
         names = self._names if self.rows else list(signals)
         columns = [column for name in names for column in column_names(name, signals[name].shape[1])]
-        head = b"" if self.rows else ",".join(["time", *columns]).encode("ascii") + b"\n"
+        stated = metadata_line(metadata or {})
+        head = b"" if self.rows else stated + ",".join(["time", *columns]).encode("ascii") + b"\n"
         data = head + _text(np.column_stack([time, *(signals[name] for name in names)]))
         written = 0
         try:
