@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import iparam
 from iparam.rounding import fixed, significant, with_interval
 
 
@@ -26,3 +32,30 @@ def test_numbers_without_end() -> None:
     assert significant(0.0) == "0"
     assert significant(1.5e-9) == "1.50e−9".replace("e−9", "e−09")
     assert fixed(-1e9, 1) == "−1.000e+09"
+
+
+def _shown_uncertainties(tree: ast.AST) -> Iterator[tuple[str, int, bool]]:
+    """Functions that put a number behind "+-": name, line, and whether one of their strings says "95 %"."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        strings = [part for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+        said = any("95 %" in str(part.value) for part in strings)
+        for text in (part for part in ast.walk(node) if isinstance(part, ast.JoinedStr)):
+            for before, value in itertools.pairwise(text.values):
+                words = str(before.value).split() if isinstance(before, ast.Constant) else []
+                limit = isinstance(value, ast.FormattedValue) and ast.unparse(value.value) in ("LARGEST", "limit")
+                if words and words[-1].endswith("+-") and not limit:
+                    yield node.name, text.lineno, said
+
+
+def test_plus_minus_means_95_percent_and_says_so() -> None:
+    package = Path(iparam.__file__).parent
+    silent, shown = [], 0
+    for path in sorted(package.rglob("*.py")):
+        for name, line, said in _shown_uncertainties(ast.parse(path.read_text("utf-8"))):
+            shown += 1
+            if not said:
+                silent.append(f"{path.relative_to(package)}:{line} {name}")
+    assert shown > 20
+    assert not silent

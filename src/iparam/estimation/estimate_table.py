@@ -127,10 +127,11 @@ def _correction_lines(estimate: Estimate) -> Iterator[str]:
             continue
         pairs = zip(np.ravel(value), deviations, strict=True)
         each = ", ".join(_interval(float(one), NORMAL_95 * deviation) for one, deviation in pairs)
-        yield f"--{name.replace('_', '-')} {each}{f' {unit}' if unit else ''} estimated"
+        yield f"--{name.replace('_', '-')} {each}{f' {unit}' if unit else ''} (95 %) estimated"
 
 
 def _interval(value: float, half_width: float) -> str:
+    """Of 95 %, which the line says."""
     decimals = decimals_for(half_width)
     return f"{number(value, decimals)} +- {number(half_width, decimals)}"
 

@@ -114,7 +114,7 @@ class StudyOptions(PayloadOptions, SchedulerOptions):
         )
 
     def _known(self, width: float) -> str:
-        """The half width of the figure that the study stops by, as far as it is known."""
+        """The half width of the 95 % interval of the figure that the study stops by, as far as it is known."""
         factor, unit = self.unit
         return f", +-{factor * width:.2g}{unit and ' ' + unit} so far" if math.isfinite(width) else ""
 

@@ -142,7 +142,7 @@ class CheckPayload(PlayingOptions):
             worst = number(float(each.by_noise.max()), 2)
             rows.append([name, *residuals, worst, scale, "agrees" if each.passed else "CONTRADICTS"])
         title = f"{self.host}: measured - predicted from the controller's payload"
-        heads = ["", "force rms", "torque rms", "rms/expected", "load would fit best times", ""]
+        heads = ["", "force rms", "torque rms", "rms/expected", "best fitting scale, 95 %", ""]
         print_table(title, heads, rows)
         print_line()
         center = " ".join(numbers(1e3 * np.array(found.payload.get("center_of_gravity", [0.0] * 3)), 1))

@@ -16,6 +16,7 @@ from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.estimation.payload.estimate_assembly import CORRELATED
 from iparam.estimation.payload.problem import PayloadProblem
 from iparam.recording.noise_level import noise_beside, white_noise_level
+from iparam.rounding import NORMAL_95
 from iparam.spatial.consistency import is_physically_consistent
 from iparam.spatial.parameters import InertialParameters
 
@@ -67,8 +68,8 @@ def shows_no_body(estimate: Estimate) -> str:
     away = f"{distance:.1f} standard deviations" if np.isfinite(distance) else "far"
     return (
         f"The data show no possible load: least squares gives a mass of {free[0]:.4g} +- "
-        f"{np.sqrt(estimate.covariance_phi[0, 0]):.2g} kg and parameters that are {away} from those of any rigid body "
-        f"({FARTHEST:g} are allowed)."
+        f"{NORMAL_95 * np.sqrt(estimate.covariance_phi[0, 0]):.2g} kg (95 %) and parameters that are {away} from those "
+        f"of any rigid body ({FARTHEST:g} are allowed)."
     )
 
 

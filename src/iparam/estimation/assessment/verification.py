@@ -143,8 +143,8 @@ class Verification:
             )
         if not self.mass_right and self.known_mass is not None:
             return (
-                f"The result has {self.mass:.4f} +- {NORMAL_95 * self.mass_deviation:.2g} kg, and the load weighs "
-                f"{self.known_mass:.4g} kg ({100 * self.mass_tolerance:g} % allowed): the sensor shows "
+                f"The result has {self.mass:.4f} +- {NORMAL_95 * self.mass_deviation:.2g} kg (95 %), and the load "
+                f"weighs {self.known_mass:.4g} kg ({100 * self.mass_tolerance:g} % allowed): the sensor shows "
                 f"{self.mass / self.known_mass:.3f} times the wrench, or gravity is another. No residual shows that."
             )
         worst = int(np.argmax(self.by_noise))

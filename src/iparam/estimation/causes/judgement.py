@@ -29,7 +29,7 @@ from iparam.estimation.payload.problem_from_recording import PreparedRun
 from iparam.estimation.payload.weighted_fit import hidden_by_motion_errors
 from iparam.estimation.static.slow_motion import slow_means
 from iparam.recording.statements import are_poses
-from iparam.rounding import significant
+from iparam.rounding import NORMAL_95, significant
 from iparam.spatial.parameters import InertialParameters
 
 MATERIAL = 0.05
@@ -221,7 +221,7 @@ def _plain_reason(run: PreparedRun, estimate: Estimate) -> str:
     if not estimate.determined:
         return estimate.status
     if not estimate.complete and mass < -SURE * deviation:
-        return f"The data show a negative mass, {mass:.4g} +- {deviation:.2g} kg."
+        return f"The data show a negative mass, {mass:.4g} +- {NORMAL_95 * deviation:.2g} kg (95 %)."
     return shows_no_body(estimate) or too_little_explained(run.problem, estimate) or over_rated(run.robot, estimate)
 
 
@@ -260,8 +260,8 @@ def _too_little(estimate: Estimate) -> tuple[Cause, ...]:
     if shares.max() <= HARDLY_KNOWN or estimate.condition_number <= WELL_EXCITED:
         return ()
     said = (
-        f"The motion tells {NAMES[int(np.argmax(shares))]} to +- {100 * float(shares.max()):.0f} % only: a longer or "
-        "faster one, through more orientations, would tell more."
+        f"The motion tells {NAMES[int(np.argmax(shares))]} to +- {100 * float(shares.max()):.0f} % (95 %) only: a "
+        "longer or faster one, through more orientations, would tell more."
     )
     return (Cause("too-little-motion", said, rms, rms),)
 

@@ -20,6 +20,7 @@ from iparam.estimation.online.partial_solution import OnlineSolution
 from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
 from iparam.estimation.payload.partial_estimate import part_of
 from iparam.estimation.payload.problem import NUM_PARAMETERS
+from iparam.rounding import NORMAL_95
 from iparam.spatial.consistency import check_consistency, is_physically_consistent
 
 BLOCK = 32
@@ -142,9 +143,10 @@ def online_refutation(
         )
     if found.mass < 0.0 and _possible_if_reversed(found):
         rms = float(np.sqrt(np.sum(found.residual_rms.force**2)))
+        half = NORMAL_95 * found.standard_deviation.mass
         sentence = (
-            f"The reversed wrench gives {-found.mass:.4f} +- {found.standard_deviation.mass:.2g} kg: the sensor "
-            "reports the opposite of what it was said to (measures)."
+            f"The reversed wrench gives {-found.mass:.4f} +- {half:.2g} kg (95 %): the sensor reports the opposite of "
+            "what it was said to (measures)."
         )
         return Refutation(reason, (Cause("wrench-sign", sentence, rms, rms),))
     return Refutation(
@@ -166,7 +168,7 @@ def _shows_lift(found: Estimate) -> str:
     deviation = found.standard_deviation.mass
     if found.complete or not found.mass < -FARTHEST * deviation:
         return ""
-    return f"The data show no possible load: its mass is {found.mass:.4g} +- {deviation:.2g} kg."
+    return f"The data show no possible load: its mass is {found.mass:.4g} +- {NORMAL_95 * deviation:.2g} kg (95 %)."
 
 
 def _fitted(solution: OnlineSolution) -> FloatArray:

@@ -137,7 +137,7 @@ def _remark(off: FloatArray, places: FloatArray, alike: int) -> str:
     center = places.mean(axis=0)
     half = NORMAL_95 * places.std(axis=0)
     text = " ".join(f"{1e3 * value:.1f}+-{1e3 * one:.1f}" for value, one in zip(center, half, strict=True))
-    said = f"Where the shape is was estimated along: the middle of its box is at {text} mm in the tool frame."
+    said = f"Where the shape is was estimated along: the middle of its box is at {text} mm (95 %) in the tool frame."
     values, axes = np.linalg.eigh(off.T @ off / len(off))
     open_to = [axes[:, i] for i in range(3) if np.sqrt(values[i]) > TURN_OPEN]
     if alike > 1:

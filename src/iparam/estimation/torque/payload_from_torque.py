@@ -243,16 +243,16 @@ def _refutation(
             f"{reason} Look at the signs, the order and the units of the efforts, at the arm's model and how it is "
             "mounted, and whether both runs are of the same arm."
         )
-    mass, deviation = -float(free[0]), float(estimate.standard_deviation.mass)
+    mass, half = -float(free[0]), NORMAL_95 * float(estimate.standard_deviation.mass)
     if likeness < OPPOSITE:
         sentence = (
-            f"Torques of the opposite sign give {mass:.4f} +- {deviation:.2g} kg, and hold the arm's own weight in the "
-            "bare run instead of pushing it down: negate their columns."
+            f"Torques of the opposite sign give {mass:.4f} +- {half:.2g} kg (95 %), and hold the arm's own weight in "
+            "the bare run instead of pushing it down: negate their columns."
         )
         return Refutation(reason, (Cause("torque-sign", sentence, size, size),))
     sentence = (
-        f"Exchanging --bare and --loaded gives {mass:.4f} +- {deviation:.2g} kg with the same residuals: it is the run "
-        "said to be bare that carries the load."
+        f"Exchanging --bare and --loaded gives {mass:.4f} +- {half:.2g} kg (95 %) with the same residuals: it is the "
+        "run said to be bare that carries the load."
     )
     return Refutation(reason, (Cause("runs-exchanged", sentence, size, size),))
 

@@ -27,6 +27,7 @@ from iparam.estimation.torque.weighted_solution import (
     rows_in,
     scaled,
 )
+from iparam.rounding import NORMAL_95
 
 LOOSE = 0.3
 """Relative standard deviation that a gain is allowed beforehand: it only keeps the common factor from running away."""
@@ -85,7 +86,7 @@ def with_run_gains(fit: TorqueFit) -> tuple[TorqueFit, tuple[str, ...]]:
         return fit, ()
     said = (
         f"The gains are not the same in both runs: those of the loaded run deviate by {100 * factor:+.1f} +- "
-        f"{100 * np.sqrt(variance):.1f} % from those of the other"
+        f"{100 * NORMAL_95 * np.sqrt(variance):.1f} % (95 %) from those of the other"
         if shown
         else "The gains of the loaded run may deviate from those of the other by "
         f"{100 * np.sqrt(factor**2 + variance):.1f} % (standard deviation)"
