@@ -72,3 +72,15 @@ def test_the_folder_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     monkeypatch.delenv("IPARAM_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_folder() == tmp_path / "iparam"
+
+
+@pytest.mark.parametrize("base", ["", "cache"])
+def test_nothing_is_kept_where_the_command_happens_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, base: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("IPARAM_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", base)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # of a user without a home
+    np.testing.assert_array_equal(kept("a-1", [X], Counted(), two), [1.0, 2.0])
+    assert not any(tmp_path.iterdir())

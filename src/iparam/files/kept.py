@@ -1,7 +1,7 @@
 """What takes seconds to compute and is small, kept in the user's cache folder from one command to the next.
 
-The folder is $IPARAM_CACHE, or `iparam` in $XDG_CACHE_HOME or ~/.cache. Nothing depends on it: where it cannot be read
-or written, results are computed anew.
+The folder is $IPARAM_CACHE, or `iparam` in $XDG_CACHE_HOME (an absolute path) or ~/.cache. Nothing depends on it: where
+it cannot be read or written, results are computed anew.
 """
 
 from __future__ import annotations
@@ -63,4 +63,6 @@ def cache_folder() -> Path:
     if given:
         return Path(given)
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    if not os.path.isabs(base):  # a user without a home: no folder "~" where the command happens to run
+        base = os.devnull  # nothing is kept there
     return Path(base) / "iparam"

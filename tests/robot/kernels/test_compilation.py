@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +15,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from iparam.robot.kernels.compilation import alone, compiled, part
+from iparam.robot.kernels.compilation import _temporary_folder, alone, compiled, part
 
 COMPILE = """
 import sys
@@ -101,3 +102,12 @@ def test_without_a_folder_to_lock_in_nothing_is_waited_for(tmp_path: Path) -> No
     (tmp_path / "file").write_text("")
     with alone(tmp_path / "file" / "folder", "kernel"):
         pass
+
+
+def test_no_kernels_are_kept_where_the_command_happens_to_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TMPDIR", raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", os.getcwd())  # as where no usual folder can be written
+    with pytest.raises(OSError, match="happens to run"):
+        _temporary_folder.__wrapped__()
+    assert not any(tmp_path.iterdir())

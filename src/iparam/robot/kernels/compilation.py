@@ -100,7 +100,10 @@ def _kept_if_possible(function: Any, options: dict[str, Any]) -> Any:
 @cache
 def _temporary_folder() -> str:
     """One that belongs to this user alone: kernels are code, which nobody else may put there."""
-    folder = Path(tempfile.gettempdir()) / f"iparam-kernels-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    place = tempfile.gettempdir()
+    if place == os.getcwd() and place != os.environ.get("TMPDIR"):
+        raise OSError(f"no folder for temporary files but {place}, where the command happens to run")
+    folder = Path(place) / f"iparam-kernels-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode):

@@ -48,7 +48,13 @@ def generated_package(package: str, definitions: Path = DEFINITIONS) -> Path:
             f"{package} is not installed, and there is no C and C++ compiler to make it: source a ROS 2 installation "
             f"that has it (apt install ros-$ROS_DISTRO-{package.replace('_', '-')})"
         )
-    kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise IparamError(
+            f"{package} is not installed, and what is made of it cannot be kept in {kept.parent} ({error.strerror}): "
+            "set IPARAM_CACHE to a folder that can be written"
+        ) from error
     with tempfile.TemporaryDirectory(dir=kept.parent) as work:
         made = Path(work) / "made"
         _write_and_compile(source, Path(work), made, [str(name) for name in compilers])
