@@ -325,7 +325,7 @@ def _read_arguments_once() -> None:
 def _warm_up(folder: Path, samples: Path) -> dict[str, int]:
     """Do what the children will do, so that none has to load or compile it within the time of a run; the exit codes."""
     from attack.corpus.command_lines import LINES
-    from iparam.bridges.ros2.nodes.live_identification import warm_up_identifier
+    from iparam.bridges.ros2.nodes.warm_up import warm_up_identifier
     from iparam.cli.main import main
     from iparam.estimation.online.identifier import OnlineSettings
     from iparam.robot.catalog import catalog_robot

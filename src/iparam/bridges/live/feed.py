@@ -14,8 +14,8 @@ from iparam.bridges.ros2.nodes.live_identification import (
     LiveSettings,
     LoadChange,
     Processed,
-    warm_up_identifier,
 )
+from iparam.bridges.ros2.nodes.warm_up import warm_up_identifier
 from iparam.bridges.ros2.sample_matcher import MatchedSample
 from iparam.errors import IparamError
 from iparam.estimation.online.identifier import OnlineSettings
@@ -51,7 +51,8 @@ class LiveFeed:
         self._source, self._clock = source, clock
         online = OnlineSettings(period=1.0 / source.rate, gravity=source.gravity)
         warm_up_identifier(source.robot, online)  # compiled kernels load in seconds: now, and not when samples wait
-        self._identification = LiveIdentification(source.robot, LiveSettings(online, source.rate))
+        settings = LiveSettings(online, source.rate, in_step=False)
+        self._identification = LiveIdentification(source.robot, settings)
         self.state = LiveState(source.robot.num_joints)
         self.failure: IparamError | None = None
         self.notes: list[str] = []
@@ -106,7 +107,7 @@ class LiveFeed:
             return
         if not 0.0 <= at - self._judged < JUDGE_EVERY:
             self._judged = at
-            result = self._identification.result()
+            result = self._identification.result(examine=False)
             self.state.put_result(result)
             refutation = None if result is None else result.refutation
             if refutation is not None and not self._refuted:

@@ -149,6 +149,12 @@ class WrenchReader:
             self._settle(frame)
         return wrench if self._same else np.asarray(self._sign * self._there.wrench_in_tool(wrench[None])[0])
 
+    @property
+    def in_tool(self) -> bool:
+        """Whether the sensor's frame is taken to be the tool's own, as far as messages have told it."""
+        pose = self._there.pose
+        return self._named is not None and pose is not None and np.array_equal(pose, np.eye(4))
+
     def find(self, frame: str, tree: FrameTree) -> bool:
         """Look for a frame that the description does not have among transforms; whether it is known now."""
         known = {self._prefix + name: pose for name, pose in self._frames.items()}

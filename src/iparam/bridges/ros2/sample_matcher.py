@@ -24,7 +24,7 @@ class MatchedSample:
     """What all topics say at one instant.
 
     Attributes:
-        stamp: of the wrench [ns].
+        stamp: of the wrench, less its delay [ns].
         q: (n,) joint positions [rad].
         dq: (n,) joint velocities, None where the messages have none [rad/s].
         wrench: (6,) [force, torque] as measured [N, N m].
@@ -45,6 +45,9 @@ class SampleMatcher:
         tolerance: time from a wrench to the joint states on either side of it, at most [s].
         hold: time for which a sample waits for wrenches that come in the wrong order [s].
         accelerometer: whether there is one.
+
+    Attributes:
+        delay: by which a wrench is stamped later than the joint states that it belongs to [ns].
     """
 
     def __init__(self, tolerance: float = 0.01, hold: float = 0.0, accelerometer: bool = False) -> None:
@@ -53,6 +56,7 @@ class SampleMatcher:
         self.joints, self.wrenches, self.accelerations = (StampedBuffer(DEPTH) for _ in range(3))
         self.matched = 0
         self.unmatched = 0
+        self.delay = 0
         self._tolerance, self._hold = round(tolerance * 1e9), round(hold * 1e9)
         self._accelerometer = accelerometer
 
@@ -62,15 +66,16 @@ class SampleMatcher:
         while (first := self.wrenches.first) is not None:
             stamp, (wrench,) = first
             waited = (self.wrenches.newest or stamp) - stamp
-            if waited < self._hold or not self._decided(stamp, waited):
+            at = stamp - self.delay
+            if waited < self._hold or not self._decided(at, waited):
                 break
-            sample = self._sample(stamp, wrench)
+            sample = self._sample(at, wrench)
             self.wrenches.discard(stamp)
             if sample is None:
                 self.unmatched += 1
                 continue
-            self.joints.discard_before(stamp)
-            self.accelerations.discard_before(stamp)
+            self.joints.discard_before(at)
+            self.accelerations.discard_before(at)
             self.matched += 1
             found.append(sample)
         return found

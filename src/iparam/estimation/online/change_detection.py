@@ -126,6 +126,7 @@ class ChangeDetector:
 
     Attributes:
         trusted: whether a load has been seen to explain what the sensor shows in motion.
+        noise: variance of the sensor's noise, in that of the weights: 1, or more where they are wrong.
     """
 
     def __init__(self, weights: FloatArray, period: float, memory: int = 0) -> None:
@@ -137,6 +138,7 @@ class ChangeDetector:
         self._soon = TOO_SOON / period / BLOCK
         self._changed_by = 0.0
         self.trusted = False
+        self.noise = 1.0
         self.forget()
 
     def forget(self) -> None:
@@ -218,7 +220,7 @@ class ChangeDetector:
 
     def _usual_scatter(self, level: int) -> float:
         seen = 0.0 if self.trusted else self._seen[1, level] / max(self._seen[0, level], 1.0)
-        return float(max(1.0, self._usual[level] / self._windows[level], seen))
+        return float(max(self.noise, self._usual[level] / self._windows[level], seen))
 
     def _weigh(self, window: SampleSums, level: int) -> tuple[Evidence, float]:
         """The evidence for a change at the beginning of a window, and its scatter, 1 if nothing changed."""

@@ -16,6 +16,7 @@ from iparam.estimation.estimators.recursive_total import RecursiveTotalLeastSqua
 from iparam.estimation.online.change_detection import SHAPE, Change, ChangeDetector
 from iparam.estimation.online.estimate import OnlineEstimate
 from iparam.estimation.online.innovation_scatter import InnovationScatter
+from iparam.estimation.online.noise_watch import NoiseWatch
 from iparam.estimation.online.partial_solution import (
     MOSTLY_NOISE,
     OnlineSolution,
@@ -134,12 +135,13 @@ class OnlineIdentifier:
         self._whiten = np.diag(1.0 / np.asarray(self.settings.wrench_deviation))
         self._waiting: list[tuple[FloatArray, FloatArray | None]] = []
         self._zero: FloatArray | None = None  # regressor at rest where the sensor was zeroed with the load on it
-        self._calm = 0
+        self._calm = self._followed = 0  # samples in a row: at rest, and of which the motion is known
         self._settling = 0
         self.restarts = self.starts = 0
         self._changed: tuple[float, float] | None = None  # when the load changed last, and by how much [s, kg]
         self._lifting = 0, 0.0  # samples for which it may go on doing so, and by how much [kg]
         self._history = SampleHistory()
+        self._noise = NoiseWatch(np.asarray(self.settings.wrench_deviation))
         self._detector = ChangeDetector(
             np.asarray(self.settings.wrench_deviation) ** -2.0, self.settings.period, 2 * self.settings.lag
         )
@@ -153,14 +155,28 @@ class OnlineIdentifier:
         """
         self._filter.restart()
         self._waiting.clear()
-        self._settling = self._filter.settling
+        self._settling, self._followed = self._filter.settling, 0
+
+    @property
+    def resting(self) -> bool:
+        """Whether the arm stands still."""
+        return self._calm >= RESTING
+
+    @property
+    def moving(self) -> bool:
+        """Whether it is known that it does not."""
+        return self._followed >= RESTING and self._calm < RESTING
+
+    @property
+    def noise(self) -> FloatArray:
+        """(6,) standard deviations of the sensor's noise [N, N m]: as stated, or as seen where that is more."""
+        return self._noise.deviation
 
     def result(self) -> Estimate | None:
         """The present estimate as the off-line estimators give theirs, or None while there is none."""
         if self._present is None or not self._present.known[:NUM_PARAMETERS].any():
             return None
-        deviation = np.asarray(self.settings.wrench_deviation)
-        found = online_result(self.settings.method, self._present, self._moments, deviation)
+        found = online_result(self.settings.method, self._present, self._moments, self.noise)
         return replace(found, robot=self._robot.name, frame=self._robot.tool_frame)
 
     def quality(self) -> OnlineQuality | None:
@@ -188,6 +204,7 @@ class OnlineIdentifier:
         if self._zero is None and self.settings.bias == "zeroed":
             self._zero = resting_regressor(self._robot, angles, self.settings.gravity)
         motion = self._filter.step(float(time), angles)
+        self._detector.noise = self._noise.add(measured)
         self._waiting.append((measured, proper))
         if motion is None:
             return None
@@ -196,6 +213,7 @@ class OnlineIdentifier:
             self._settling -= 1
             return None
         A = self._regressor(motion, acceleration)
+        self._followed += 1
         # In motion, what is not known yet and what is wrong with the sensor look like another load before all is known.
         telling = self._present is not None and (self._excited or self._calm >= RESTING)
         if telling and self._present is not None:

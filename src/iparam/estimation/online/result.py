@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from iparam.arrays import FloatArray, frozen
+from iparam.errors import IparamError
 from iparam.estimation.assessment.refutation import (
     ABOVE_NOISE,
     FARTHEST,
@@ -16,6 +17,7 @@ from iparam.estimation.assessment.refutation import (
     shows_no_body,
 )
 from iparam.estimation.estimate import SUCCESS, Cause, Estimate, Refutation, Wrench
+from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.estimation.online.partial_solution import OnlineSolution
 from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
 from iparam.estimation.payload.partial_estimate import part_of
@@ -25,6 +27,10 @@ from iparam.spatial.consistency import check_consistency, is_physically_consiste
 
 BLOCK = 32
 """Samples that are folded into the sums together: a product of matrices costs less than many of vectors."""
+
+
+NEAREST = "Unconstrained least squares gives parameters that no rigid body has; the nearest consistent ones were taken."
+"""What is said of an estimate that was moved."""
 
 
 class WrenchMoments:
@@ -130,7 +136,7 @@ def online_refutation(
         found: the estimate.
         parameters: (p,) that leave the least of the samples.
         moments: of all samples that it rests on.
-        deviation: (6,) standard deviations of the sensor's noise [N, N m].
+        deviation: (6,) standard deviations of the sensor's noise, as stated or as seen if that is more [N, N m].
     """
     reason = shows_no_body(found) or _shows_lift(found)
     if not reason:
@@ -141,11 +147,12 @@ def online_refutation(
             f"The load explains too little of the measured wrench: {100 * share:.0f} % of the power of its force or "
             f"torque is left over ({100 * MOST_UNEXPLAINED:g} % is allowed)."
         )
-    if found.mass < 0.0 and _possible_if_reversed(found):
+    free = found.phi if found.unconstrained_phi is None else found.unconstrained_phi
+    if free[0] < 0.0 and _possible_if_reversed(found, free):
         rms = float(np.sqrt(np.sum(found.residual_rms.force**2)))
         half = NORMAL_95 * found.standard_deviation.mass
         sentence = (
-            f"The reversed wrench gives {-found.mass:.4f} +- {half:.2g} kg (95 %): the sensor reports the opposite of "
+            f"The reversed wrench gives {-free[0]:.4f} +- {half:.2g} kg (95 %): the sensor reports the opposite of "
             "what it was said to (measures)."
         )
         return Refutation(reason, (Cause("wrench-sign", sentence, rms, rms),))
@@ -155,11 +162,12 @@ def online_refutation(
     )
 
 
-def _possible_if_reversed(found: Estimate) -> bool:
-    """Whether an estimate is that of no possible load, and of a possible one if the wrench were turned."""
+def _possible_if_reversed(found: Estimate, free: FloatArray) -> bool:
+    """Whether the solution (10,) is that of no possible load, and of a possible one if the wrench were turned."""
     if not found.complete:
         return True  # of the signs, that of the mass is all that is known
-    turned = replace(found, phi=frozen(-found.phi), physically_consistent=bool(is_physically_consistent(-found.phi)))
+    possible = bool(is_physically_consistent(-free))
+    turned = replace(found, phi=frozen(-free), unconstrained_phi=None, physically_consistent=possible)
     return not shows_no_body(turned) and distance_from_possible(found)[0] > 0.0
 
 
@@ -186,6 +194,18 @@ def _unexplained_share(parameters: FloatArray, moments: WrenchMoments, deviation
     return found
 
 
+def _possible(phi: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+    """The nearest parameters (10,) of a rigid body, and those of least squares where these are others, else None."""
+    if is_physically_consistent(phi):
+        return phi, None
+    unit = 1.0 / np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    information = np.linalg.pinv(covariance * np.outer(unit, unit), hermitian=True) * np.outer(unit, unit)
+    try:
+        return nearest_consistent(phi, information), phi
+    except IparamError:  # too far from any body for the solver
+        return phi, None
+
+
 def online_result(method: str, solution: OnlineSolution, moments: WrenchMoments, deviation: FloatArray) -> Estimate:
     """Put the present estimate together.
 
@@ -198,12 +218,15 @@ def online_result(method: str, solution: OnlineSolution, moments: WrenchMoments,
     parameters, (phi, covariance_phi) = solution.parameters, solution.published
     squares = moments.residual_squares(_fitted(solution))
     rms = np.sqrt(squares / max(moments.samples, 1))
-    status = SUCCESS
+    status, free = SUCCESS, None
     if solution.complete:
+        phi, free = _possible(phi, covariance_phi)
         report = check_consistency(phi)
         warnings = precision_warnings(phi, np.sqrt(np.maximum(np.diag(covariance_phi), 0.0)))
         if not report:
             warnings.append(f"No rigid body has these parameters: {report.violations[0]}")
+        if free is not None:
+            warnings.append(NEAREST)
     else:
         warnings, status = [part_of(phi)], "Only a part was estimated."
     bias = parameters[NUM_PARAMETERS:] if solution.known[NUM_PARAMETERS:].all() else np.empty(0)
@@ -218,5 +241,6 @@ def online_result(method: str, solution: OnlineSolution, moments: WrenchMoments,
         samples=moments.samples,
         warnings=warnings,
         status=status,
+        unconstrained_phi=None if free is None else frozen(free),
     )
     return replace(found, refutation=online_refutation(found, _fitted(solution), moments, deviation))

@@ -18,7 +18,7 @@ from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.spatial.consistency import check_consistency
 from iparam.spatial.derived import derived_covariance, mass_com_inertia_jacobian
 from iparam.spatial.parameters import InertialParameters
-from iparam.spatial.phi import inertia_entries, inertia_matrix
+from iparam.spatial.phi import inertia_entries
 
 INERTIA_ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 """Row and column of the last six of phi in the inertia tensor."""
@@ -220,13 +220,16 @@ def _matrix(six: FloatArray) -> FloatArray:
 
 
 def widened(estimate: Estimate, covariance: FloatArray) -> Estimate:
-    """The estimate of all ten parameters with more uncertainty: (10, 10) that is added to the covariance of phi."""
+    """The estimate, or the part of one, with more uncertainty: (10, 10) that is added to the covariance of phi."""
     total = np.asarray(estimate.covariance_phi + covariance)
-    derived = np.sqrt(np.maximum(np.diag(derived_covariance(estimate.phi, total)), 0.0))
+    if estimate.complete:
+        derived = np.sqrt(np.maximum(np.diag(derived_covariance(estimate.phi, total)), 0.0))
+    else:
+        derived = derived_part(estimate.phi, total, ~np.isnan(estimate.phi))[1]
     deviation = StandardDeviations(
         float(derived[0]),
         frozen(derived[1:4]),
-        frozen(inertia_matrix(derived[4:])),
+        frozen(_matrix(derived[4:])),
         frozen(np.sqrt(np.maximum(np.diag(total), 0.0))),
     )
     return dataclasses.replace(estimate, covariance_phi=frozen(0.5 * (total + total.T)), standard_deviation=deviation)

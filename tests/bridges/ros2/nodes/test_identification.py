@@ -162,7 +162,8 @@ def test_a_run_with_every_fault(
     assert result.standard_deviation.mass < np.sqrt(covariances[-1].data[0]) < 0.01
     quality = dict(zip(qualities[-1].layout.dim[0].label.split(","), qualities[-1].data, strict=True))
     assert quality["restarts"] == 2
-    assert quality["relative_mass_deviation"] == pytest.approx(result.standard_deviation.mass / result.mass, rel=0.2)
+    # What is not known of sensor and arm is in both, by the examination before and by that for the file.
+    assert quality["relative_mass_deviation"] == pytest.approx(result.standard_deviation.mass / result.mass, rel=0.5)
 
     # Whoever comes late still learns of the changes of load.
     latched = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -256,11 +257,14 @@ def test_a_reversed_wrench_is_an_error_and_no_load(
     peer.until(lambda: (status_of(states, NODE) or {}).get("refuted") == "True", "the verdict")
     (said,) = [status for status in states[-1].status if status.name == NODE]
     assert said.level == DiagnosticStatus.ERROR
-    assert "The reversed wrench gives " in said.message
-    assert status_of(states, NODE)["cause"] == "wrench-sign"
+    assert "set measures to reaction" in said.message or "The reversed wrench gives " in said.message
+    assert status_of(states, NODE)["cause"].startswith("wrench-sign")
     assert float(status_of(states, NODE)["mass_kg"]) == pytest.approx(-2.0, rel=0.01)
     assert inertias == []
-    assert peer.call(f"/{NODE}/save").success
+    reply = peer.call(f"/{NODE}/save")
+    assert reply.success
+    assert "; refuted: " in reply.message
+    assert "set measures to reaction" in reply.message
     saved = Estimate.load(output)
     assert saved.refutation is not None
     assert saved.assessment["causes"][0]["cause"] == "wrench-sign"

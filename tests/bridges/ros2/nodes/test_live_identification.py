@@ -10,6 +10,7 @@ import pytest
 
 import iparam
 from iparam.bridges.ros2.nodes.live_identification import LiveIdentification, LiveSettings, Processed
+from iparam.bridges.ros2.nodes.refuted_load import refuted_sentence
 from iparam.estimation.combination import in_frame
 from iparam.estimation.online.estimate import OnlineEstimate
 from iparam.estimation.online.identifier import OnlineSettings
@@ -24,17 +25,28 @@ PLACE = iparam.spatial.transform_from(np.eye(3), np.array([0.0, 0.0, 0.1]))
 
 
 def run(
-    simulated: Any, robot: iparam.Robot, change: np.ndarray, known: iparam.Estimate | None = None
+    simulated: Any,
+    robot: iparam.Robot,
+    change: np.ndarray,
+    known: iparam.Estimate | None = None,
+    late: int = 0,
+    samples: int = 1500,
+    noise: float = 1.0,
 ) -> tuple[LiveIdentification, list[OnlineEstimate | None]]:
-    """The live identification of a run whose wrench is multiplied by a matrix (6, 6), and what it would publish."""
+    """The live identification of a run whose wrench is multiplied by a matrix (6, 6), and comes so many samples late;
+    and what it would publish. It tells of no change of load.
+    """
     recording = noise_preset("ur5e").apply(simulated.recording, 4)
     live = LiveIdentification(robot, LiveSettings(OnlineSettings(), rate=500.0, known_load=known))
     q, wrench = recording.signal("q").values, recording.signal("wrench").values @ change.T
+    more = np.sqrt(noise**2 - 1.0) * np.repeat([0.5, 0.05], 3)
+    wrench = wrench + more * np.random.default_rng(0).standard_normal(wrench.shape)
     published = []
-    for k in range(1500):
+    for k in range(50, samples + 50):
         live.matcher.joints.add(k * PERIOD, q[k], None)
-        live.matcher.wrenches.add(k * PERIOD, wrench[k])
+        live.matcher.wrenches.add(k * PERIOD, wrench[k - late])
         for done in live.process():
+            assert done.change is None
             if done.estimate is not None and k % EVERY == 0:
                 published.append(live.publishable(done))
     return live, published
@@ -43,7 +55,7 @@ def run(
 def test_a_good_run_is_published_and_always_possible(simulated: Any, ur5e: iparam.Robot) -> None:
     live, published = run(simulated, ur5e, np.eye(6))
     found = [estimate for estimate in published if estimate is not None]
-    assert len(found) > 0.5 * len(published)
+    assert all(estimate is not None for estimate in published[-30:])  # from the examination after 2 s of motion on
     assert all(estimate.mass > 0.0 for estimate in found)
     whole = [estimate for estimate in found if estimate.complete]
     assert len(whole) > 0.5 * len(found)
@@ -79,10 +91,40 @@ def test_what_the_samples_refute_is_not_published(
     assert live.publishable(Processed(0, None, None)) is None
 
 
-def test_a_turned_sensor_is_warned_of(simulated: Any, ur5e: iparam.Robot) -> None:
-    live, _ = run(simulated, ur5e, wrench_transform(np.array([0.0, 15.0, 0.0]), np.zeros(3)))
+def test_a_turned_sensor_is_refuted_when_saved(simulated: Any, ur5e: iparam.Robot) -> None:
+    live, published = run(simulated, ur5e, wrench_transform(np.array([0.0, 0.0, 45.0]), np.zeros(3)), samples=1100)
+    assert not any(published)
+    saved = live.result()
+    assert saved is not None
+    assert saved.refutation is not None
+    assert saved.refutation.causes[0].cause == "sensor-rotation"
+    assert "set sensor_rotation to [" in refuted_sentence(saved.refutation, in_tool=True)
+    assert "in the tool's axes" in refuted_sentence(saved.refutation, in_tool=False)
+
+
+@pytest.mark.parametrize("late", [15, -15])
+def test_a_late_wrench_is_taken_back_and_is_no_change_of_load(simulated: Any, ur5e: iparam.Robot, late: int) -> None:
+    live, published = run(simulated, ur5e, np.eye(6), late=late, samples=2000)
+    assert live.delay is not None
+    assert live.delay.seconds == pytest.approx(0.002 * late, abs=0.001)
+    assert live.matcher.delay == round(1e9 * live.delay.seconds)
+    assert f"ms {'late' if late > 0 else 'early'}" in live.late
+    assert "set wrench_delay to " in live.late
+    assert not any(published)  # until it was examined once more
+    saved = live.result()
+    assert saved is not None
+    assert saved.refutation is None
+    assert abs(saved.mass - 2.0) < 4.0 * saved.standard_deviation.mass < 0.05
+
+
+def test_noise_above_the_stated_one_is_named(simulated: Any, ur5e: iparam.Robot) -> None:
+    live, published = run(simulated, ur5e, np.eye(6), noise=5.0, samples=1300)
     assert live.verdict is not None
-    assert live.verdict.refutation is not None or "times the noise" in live.verdict.remark
+    assert live.verdict.refutation is None
+    assert live.verdict.noise is not None
+    np.testing.assert_allclose(live.verdict.noise, np.repeat([2.5, 0.25], 3), rtol=0.2)
+    assert "set it to about [2." in live.verdict.remark
+    assert any(published)
 
 
 def _gripper(share: float, frame: str = "tool0") -> iparam.Estimate:

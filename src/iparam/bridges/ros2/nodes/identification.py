@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from iparam.bridges.ros2.backend import (
 from iparam.bridges.ros2.description.robot_source import RobotSource
 from iparam.bridges.ros2.diagnostics import StreamDiagnostics
 from iparam.bridges.ros2.input_node import InputNode
-from iparam.bridges.ros2.input_watch import InputWatch
+from iparam.bridges.ros2.input_watch import SAID_AGAIN, InputWatch
 from iparam.bridges.ros2.messages import (
     status_message,
 )
@@ -29,13 +30,15 @@ from iparam.bridges.ros2.nodes.live_identification import (
     LiveSettings,
     LoadChange,
     Processed,
-    warm_up_identifier,
 )
 from iparam.bridges.ros2.nodes.load_publisher import LoadPublisher
+from iparam.bridges.ros2.nodes.refuted_load import refuted_sentence
+from iparam.bridges.ros2.nodes.warm_up import warm_up_examination, warm_up_identifier
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter, changeable, declare, on_change
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
 from iparam.bridges.ros2.sample_input import SampleInput
 from iparam.errors import InputError, IparamError
+from iparam.estimation.assessment.verdict import verdict_on
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate, Refutation, grouped_names
 from iparam.estimation.online.identifier import OnlineSettings
@@ -47,7 +50,7 @@ from iparam.robot.model import Robot
 ANEW = (
     *("tolerance", "hold", "wrench_frame", "measures", "rate", "bandwidth", "angle_deviation", "gravity", "method"),
     *("bias", "wrench_deviation", "lag", "restart", "accelerometer_deviation", "known_load"),
-    *("sensor_rotation", "sensor_offset"),
+    *("sensor_rotation", "sensor_offset", "wrench_delay"),
 )
 """Parameters that can be set while it runs; the load is then estimated anew."""
 
@@ -69,6 +72,14 @@ _PARAMETERS = (
         1e-9,
         1e3,
         length=6,
+    ),
+    NodeParameter(
+        "wrench_delay",
+        0.0,
+        "Time by which wrenches are stamped later than the joint states that they belong to; what is found beyond it "
+        "is taken out [s].",
+        -0.5,
+        0.5,
     ),
     NodeParameter("lag", 25, "Samples by which the estimate runs behind, for better accelerations.", 0, 500),
     NodeParameter("restart", True, "Start anew when the load changes: grasp or release."),
@@ -104,9 +115,11 @@ class Identification:
         on_change(node, PARAMETERS, self._change)
         self._running = False
         self._robot: Robot | None = None
+        self._wrenches: WrenchReader | None = None
         self._live: LiveIdentification | None = None
         self._source: RobotSource | None = None
         self._samples: SampleInput | None = None
+        self._examiner: ThreadPoolExecutor | None = None
         self._forget()
         self._load = LoadPublisher(node)
         self._events = node.create_publisher(DiagnosticStatus, "load_event", LATCHED_QOS, event_callbacks=QUIET)
@@ -172,13 +185,24 @@ class Identification:
         )
         gripper = values["known_load"]
         known = Estimate.load(os.path.expanduser(gripper)) if gripper else None
-        settings = LiveSettings(online, values["rate"], values["tolerance"], values["hold"], values["use_imu"], known)
-        live = LiveIdentification(robot, settings)
+        settings = LiveSettings(
+            online,
+            values["rate"],
+            values["tolerance"],
+            values["hold"],
+            values["use_imu"],
+            known,
+            wrench_delay=values["wrench_delay"],
+        )
+        if self._examiner is None:
+            self._examiner = ThreadPoolExecutor(1, "examination")
+            self._examiner.submit(warm_up_examination, robot, online)
+        live = LiveIdentification(robot, settings, self._examiner)
         wrenches = WrenchReader.from_parameters(robot, values)
         warm_up_identifier(robot, online)
         if not self._running:
             live.stop()
-        self._robot, self._live = robot, live
+        self._robot, self._live, self._wrenches = robot, live, wrenches
         self._load.frame = prefix + robot.tool_frame
         self._forget()
         self.inputs.clear()
@@ -198,11 +222,14 @@ class Identification:
     def close(self) -> None:
         """Write the result, if there is a file for it and something new to write."""
         try:
-            result = None if self._live is None else self._live.result()
-            if self._output and result is not None and result.samples != self._saved_samples:
+            result = None if self._live is None or not self._output else self._live.result()
+            if result is not None and result.samples != self._saved_samples:
                 self._node.get_logger().info(printable(self._write()))
         except IdentificationError as error:  # nothing but the known load
             self._node.get_logger().info(printable(f"{error}; nothing was written"))
+        if self._examiner is not None:
+            self._examiner.shutdown(cancel_futures=True)
+            self._examiner = None
 
     def _change(self, name: str, value: Any) -> None:
         if name == "output":
@@ -275,16 +302,25 @@ class Identification:
             carried = live.without_known(estimate)
             values |= {"mass_kg": carried.mass, "mass_deviation_kg": float(np.sqrt(carried.covariance_phi[0, 0]))}
             values["known"] = ", ".join(grouped_names(np.isfinite(carried.derived[0]))) or "nothing"
+        delay = live.delay
+        values["wrench_delay_s"] = self._values["wrench_delay"] + (0.0 if delay is None else delay.seconds)
+        values["tested"] = live.setup is not None and live.setup.passed
         refuted, verdict = self._refutation, live.verdict
         if verdict is not None:
             values |= {"refuted": refuted is not None, "residual_by_noise": verdict.residual}
         if refuted is not None:
             values["cause"] = ", ".join(cause.cause for cause in refuted.causes) or "unknown"
-            self._node.get_logger().error(printable(f"REFUTED: {refuted.sentence}"), throttle_duration_sec=10.0)
-            self._diagnostics.publish(values, error=f"REFUTED: {refuted.sentence}")
+            said = f"REFUTED: {refuted_sentence(refuted, self._wrench_in_tool)}"
+            self._node.get_logger().error(printable(said), throttle_duration_sec=10.0)
+            self._diagnostics.publish(values, error=said)
             return
-        remark = "" if verdict is None else verdict.remark
-        self._diagnostics.publish(values, f"waiting: {waiting}" if waiting else remark)
+        remarks = [] if verdict is None or not verdict.remark else [verdict.remark]
+        if live.late:
+            self._node.get_logger().warning(live.late, throttle_duration_sec=SAID_AGAIN)
+            remarks.append(live.late)
+        if live.setup is not None and live.setup.progress and not waiting:
+            remarks.append(live.setup.progress)
+        self._diagnostics.publish(values, f"waiting: {waiting}" if waiting else "; ".join(remarks))
 
     def _report_waiting(self) -> None:
         """Before the robot is known."""
@@ -338,7 +374,18 @@ class Identification:
             raise IparamError("nothing is known of the load yet: move the arm, and turn the tool")
         result.save(self._output)
         self._saved_samples = result.samples
-        return f"{result.mass:.4f} kg from {result.samples} samples written to {self._output}"
+        verdict, sentence = verdict_on(result), ""
+        if result.refutation is not None:
+            sentence = refuted_sentence(result.refutation, self._wrench_in_tool)
+        return (
+            f"{result.mass:.4f} kg from {result.samples} samples written to {self._output}; {verdict.word}: "
+            f"{sentence or verdict.sentence}"
+        )
+
+    @property
+    def _wrench_in_tool(self) -> bool:
+        """Whether the wrench is said to be in the tool's own frame: then a correction there is one of the sensor."""
+        return self._wrenches is not None and self._wrenches.in_tool
 
 
 class IdentificationNode(Node):

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
+from iparam.arrays import FloatArray
+from iparam.bridges.ros2.nodes.setup_examination import SetupExamination
 from iparam.bridges.ros2.sample_matcher import MatchedSample, SampleMatcher
 from iparam.bridges.ros2.stamped_buffer import PeriodEstimate
 from iparam.errors import InputError, IparamError
 from iparam.estimation.combination import combine_estimates, in_frame
 from iparam.estimation.estimate import Estimate, Refutation
 from iparam.estimation.online.estimate import OnlineEstimate
+from iparam.estimation.online.examination import Examination
 from iparam.estimation.online.identifier import OnlineIdentifier, OnlineSettings
 from iparam.estimation.online.result import OnlineQuality
+from iparam.estimation.payload.estimate_assembly import widened
+from iparam.motion.delay import Delay
 from iparam.recording.alignment import MAX_GAP
 from iparam.robot.model import Robot
+from iparam.rounding import NORMAL_95
 from iparam.spatial.consistency import is_physically_consistent
-
-
-def warm_up_identifier(robot: Robot, settings: OnlineSettings) -> None:
-    """Run an identifier on an invented motion until every kernel has been called, that of a change of load too."""
-    random = np.random.default_rng(0)
-    for bias, speed, samples in ((settings.bias, 0.05, 60), ("none", 0.0, 120)):
-        identifier = OnlineIdentifier(robot, replace(settings, bias=bias))
-        for k in range(settings.lag + samples):
-            angles = 0.5 * np.sin(speed * k + np.arange(robot.num_joints))
-            wrench = np.asarray(settings.wrench_deviation) * random.standard_normal(6)
-            identifier.step(settings.period * k, angles, wrench + (100.0 if k > settings.lag + 80 else 1.0))
-        identifier.result()
-
 
 JUDGE_EVERY = 200_000_000
 """Time between two judgements of the load: they take longer than a sample [ns]."""
@@ -38,8 +32,26 @@ JUDGE_EVERY = 200_000_000
 MOST_RESIDUAL = 2.0
 """Residual in units of the stated noise up to which nothing is said, and a part of a load may be published."""
 
+NOISY = 1.4
+"""Noise of a channel, in that stated, from which on it is said."""
+
+LEAST_DELAY = 1e-3
+"""Delay of the wrench that is taken out [s]."""
+
+FURTHER_DELAY = 0.2
+"""The same of one that was taken out before, as a share of it: a low-pass is not a delay, and goes with the motion."""
+
 SURE = 3.0
 """Standard deviations by which the mass has to differ to call a change a grasp or a release."""
+
+BARELY_MOVED = 0.1
+"""Time in motion up to which a load is only weighed [s]."""
+
+UNTESTED = (
+    "Whether the sensor's frame, its clock and the arm's model are right was not tested: a motion of some seconds that "
+    "turns the tool does so."
+)
+"""What is said of a load before sensor and arm were examined."""
 
 LEAST_SAMPLES = 25
 """Samples of the new load before its mass is compared with the old one's."""
@@ -53,6 +65,8 @@ class LiveSettings:
         online: of the identifier; its period counts only if ``rate`` is positive.
         rate: of the wrench [Hz]; 0 to find it from the first stamps.
         tolerance, hold, accelerometer: see `SampleMatcher`.
+        wrench_delay: by which wrenches are stamped later than the joint states that they belong to [s].
+        in_step: whether what is found beyond it is taken out, by the matcher; otherwise it is only said.
         known_load: that the arm carries all the time, such as the gripper: what is published and saved is the load
             without it; None for none.
     """
@@ -63,6 +77,8 @@ class LiveSettings:
     hold: float = 0.0
     accelerometer: bool = False
     known_load: Estimate | None = None
+    wrench_delay: float = 0.0
+    in_step: bool = True
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.rate) and self.rate >= 0.0):
@@ -111,20 +127,27 @@ class LoadVerdict:
 
     Attributes:
         refutation: why the samples so far refute it, or None.
-        residual: of the wrench, in units of the noise that it was said to have: 1 if all is well.
+        residual: of the wrench, in units of its noise: 1 if all is well.
+        noise: (6,) standard deviations of the noise, where they are clearly above those stated; None where not.
     """
 
     refutation: Refutation | None
     residual: float
+    noise: tuple[float, ...] | None = None
 
     @property
     def remark(self) -> str:
-        """A sentence if what the load leaves of the wrench is more than noise; "" otherwise."""
-        if self.refutation is not None or self.residual <= MOST_RESIDUAL:
+        """A sentence if the noise, or what the load leaves of the wrench, is more than stated; "" otherwise."""
+        if self.refutation is not None:
+            return ""
+        if self.noise is not None:
+            values = ", ".join(f"{value:.2g}" for value in self.noise)
+            return f"the wrench is noisier than wrench_deviation states: set it to about [{values}]"
+        if self.residual <= MOST_RESIDUAL:
             return ""
         return (
-            f"what the load leaves of the wrench is {self.residual:.1f} times the noise that wrench_deviation states: "
-            "is that right, or the sensor's frame, the arm's model, gravity, or a delay wrong?"
+            f"what the load leaves of the wrench is {self.residual:.1f} times its noise: is the sensor's frame, the "
+            "arm's model, gravity, or a delay wrong?"
         )
 
 
@@ -134,13 +157,23 @@ class LiveIdentification:
     Args:
         robot: the arm.
         settings: how.
+        executor: that examines samples beside those that come; None examines them at once.
+
+    Attributes:
+        setup: whether sensor and arm are what they are taken to be, once samples come.
+        delay: of the wrench that was found and taken out; None for none.
     """
 
-    def __init__(self, robot: Robot, settings: LiveSettings) -> None:
-        self._robot, self._settings = robot, settings
+    def __init__(self, robot: Robot, settings: LiveSettings, executor: Executor | None = None) -> None:
+        self._robot, self._settings, self._executor = robot, settings, executor
+        self.setup: SetupExamination | None = None
+        self.delay: Delay | None = None
+        self._changes = 0
+        self._noticed: list[LoadChange] = []  # that are not announced yet
         known = settings.known_load
         self._known = None if known is None else in_frame(known, robot)
         self.matcher = SampleMatcher(settings.tolerance, settings.hold, settings.accelerometer)
+        self.matcher.delay = round(1e9 * settings.wrench_delay)
         self.running = True
         self.used = self.idle = self.gaps = 0
         self.empty = False  # nothing is carried besides the known load
@@ -152,6 +185,7 @@ class LiveIdentification:
         self._changing: tuple[LoadChange, float] | None = None  # with the old mass's standard deviation
         self.verdict: LoadVerdict | None = None
         self._judged: int | None = None
+        self._residual_force = np.zeros(3)
 
     @property
     def rate(self) -> float:
@@ -159,9 +193,24 @@ class LiveIdentification:
         return 1e9 / self._period.period if self._period.period else 0.0
 
     @property
+    def late(self) -> str:
+        """A sentence if the wrench was found not to be in step with the joints; "" otherwise."""
+        if self.delay is None:
+            return ""
+        word = "late" if self.delay.seconds > 0.0 else "early"
+        half = f" +- {1e3 * NORMAL_95 * self.delay.standard_deviation:.1f}" if self.delay.standard_deviation else ""
+        total = self._settings.wrench_delay + self.delay.seconds
+        done = (
+            f"taken out; set wrench_delay to {total:.4f}, or mend the stamps"
+            if self._settings.in_step
+            else "named only"
+        )
+        return f"wrench {1e3 * abs(self.delay.seconds):.1f}{half} ms {word} beside the joint states: {done}"
+
+    @property
     def restarts(self) -> int:
         """Changes of load since the start or the last reset."""
-        return 0 if self._identifier is None else self._identifier.restarts
+        return self._changes
 
     def start(self) -> None:
         """Use samples from now on."""
@@ -175,21 +224,39 @@ class LiveIdentification:
     def reset(self) -> None:
         """Forget what is known of the load."""
         self._identifier, self.estimate, self._changing, self._latest = None, None, None, None
-        self.verdict, self._judged = None, None
+        self.verdict, self._judged, self.setup, self._changes = None, None, None, 0
+        self._noticed.clear()
 
-    def result(self) -> Estimate | None:
-        """The present estimate, as `iparam identify payload` writes it, without the known load; None while there is
-        none.
+    def result(self, examine: bool = True) -> Estimate | None:
+        """The present estimate, as `iparam identify payload` writes and judges it, without the known load; None while
+        there is none.
+
+        Args:
+            examine: whether samples that came since the last examination are examined first: some tenths of a second.
 
         Raises:
             IdentificationError: nothing is left without the known load.
         """
+        if examine and self.setup is not None and self.setup.stale:
+            self._examined(self.setup.now())
         whole = self._whole()
         return whole if whole is None or self._known is None else combine_estimates(whole, self._known, minus=True)
 
     def _whole(self) -> Estimate | None:
-        """What the sensor carries, with the known load."""
-        return None if self._identifier is None else self._identifier.result()
+        """What the sensor carries, with the known load; with what is known of sensor and arm."""
+        found = None if self._identifier is None else self._identifier.result()
+        examined = None if self.setup is None else self.setup.latest
+        if found is None or self.setup is None:
+            return found
+        if examined is None or examined.estimate is None:
+            return replace(found, warnings=(*found.warnings, UNTESTED))
+        if examined.estimate.refutation is not None:
+            return replace(found, refutation=examined.estimate.refutation, causes=examined.estimate.causes)
+        shift = _disagreement(found.phi, found.covariance_phi, examined.estimate) if self.setup.of_load else None
+        more = _setup_covariance(found.mass, examined.estimate, self.setup.of_load, shift)
+        remarks = tuple(text for text in examined.estimate.warnings if text not in found.warnings)
+        causes = examined.estimate.causes if self.setup.of_load else ()
+        return replace(widened(found, more), warnings=(*found.warnings, *remarks), causes=causes)
 
     def without_known(self, whole: OnlineEstimate) -> OnlineEstimate:
         """What the sensor carries besides the known load."""
@@ -209,7 +276,10 @@ class LiveIdentification:
             self._judged, self.verdict = done.stamp, self._judge()
         if self.verdict is None or self.verdict.refutation is not None:
             return None
-        carried = self.without_known(done.estimate)
+        tested = self._with_setup(done.estimate)
+        if tested is None:
+            return None
+        carried = self.without_known(tested)
         self.empty = self._known is not None and carried.mass < SURE * float(np.sqrt(carried.covariance_phi[0, 0]))
         if self.empty:
             return None
@@ -223,9 +293,43 @@ class LiveIdentification:
         result = self._whole()
         if result is None:
             return None
+        assert self._identifier is not None
+        self._residual_force = result.residual_rms.force
+        noise, stated = self._identifier.noise, np.asarray(self._settings.online.wrench_deviation)
         rms = np.concatenate([result.residual_rms.force, result.residual_rms.torque])
-        share = rms / np.asarray(self._settings.online.wrench_deviation)
-        return LoadVerdict(result.refutation, float(share.max()))
+        noisy = tuple(noise.tolist()) if (noise > NOISY * stated).any() else None
+        return LoadVerdict(result.refutation, float((rms / noise).max()), noisy)
+
+    def _with_setup(self, whole: OnlineEstimate) -> OnlineEstimate | None:
+        """The estimate with how well sensor and arm are known; while they are not, the mass of an arm at rest alone."""
+        if self.setup is None or self._identifier is None:
+            return None
+        latest = self.setup.latest
+        if latest is None or latest.estimate is None:
+            if self.setup.motion > BARELY_MOVED:
+                return None
+            return self._weighed(whole)
+        known = ~np.isnan(latest.estimate.phi)
+        phi, covariance = whole.phi, whole.covariance_phi
+        if self.setup.of_load and whole.complete and not known.all():
+            phi = np.where(known, phi, np.nan)
+            covariance = np.where(known[:, None] & known, covariance, np.nan)
+        shift = _disagreement(phi, covariance, latest.estimate) if self.setup.of_load else None
+        more = _setup_covariance(whole.mass, latest.estimate, self.setup.of_load, shift)
+        return replace(whole, phi=phi, covariance_phi=covariance + more)
+
+    def _weighed(self, whole: OnlineEstimate) -> OnlineEstimate | None:
+        """The mass alone, with what residuals would make of it if they came from a sensor, or a base, that is turned:
+        by an angle of e it shows a mass of m cos e, and leaves m g sin e.
+        """
+        assert self._identifier is not None
+        rms, noise = self._residual_force, self._identifier.noise[:3]
+        gravity = float(np.linalg.norm(self._settings.online.gravity))
+        excess = max(float(np.sum(rms**2) - np.sum(noise**2)), 0.0)
+        doubt = excess / (max(abs(whole.mass), 1e-3) * gravity**2)
+        phi, covariance = np.full(10, np.nan), np.full((10, 10), np.nan)
+        phi[0], covariance[0, 0] = whole.phi[0], whole.covariance_phi[0, 0] + doubt**2
+        return replace(whole, phi=phi, covariance_phi=covariance)
 
     @staticmethod
     def _nearest(estimate: OnlineEstimate) -> OnlineEstimate | None:
@@ -236,7 +340,14 @@ class LiveIdentification:
 
     def quality(self) -> OnlineQuality | None:
         """How good the present estimate is; None while there is none."""
-        return None if self._identifier is None else self._identifier.quality()
+        found = None if self._identifier is None else self._identifier.quality()
+        if found is None or self.estimate is None:
+            return None
+        mass, share = self.estimate.mass, found.relative_mass_deviation
+        if self.setup is not None and self.setup.latest is not None and self.setup.latest.estimate is not None:
+            more = _setup_covariance(mass, self.setup.latest.estimate, self.setup.of_load, None)[0, 0]
+            share = float(np.hypot(share, np.sqrt(more) / max(abs(mass), 1e-12)))
+        return found._replace(restarts=self._changes, relative_mass_deviation=share)
 
     def process(self) -> list[Processed]:
         """Use the samples that have become complete."""
@@ -258,20 +369,73 @@ class LiveIdentification:
         time = (sample.stamp - self._origin) * 1e-9
         found = identifier.step(time, sample.q, sample.wrench, sample.accelerometer)
         self.used += 1
-        change = None
+        setup = self.setup
+        assert setup is not None
+        # In motion a sensor, an arm or a clock that is not as stated looks like loads that change.
+        credible = identifier.resting or setup.passed
         if identifier.starts > starts:
             self.estimate, self.verdict, self._judged = None, None, None
-        if identifier.restarts > restarts:
-            change = self._changed(sample.stamp, identifier.restarts, before)
+            if not credible and self._examined(setup.before_change()):
+                return Processed(sample.stamp, None, None)
+            credible = credible or setup.passed
+            if credible:
+                setup.load_changed()
+        named = None
+        if identifier.restarts > restarts and (credible or setup.busy):
+            self._noticed.append(self._changed(sample.stamp, self._changes + len(self._noticed) + 1, before))
         elif found is not None:
             self.estimate = found
-            change = self._named(sample.stamp, found)
-        return Processed(sample.stamp, self.estimate, change)
+            named = None if self._noticed else self._named(sample.stamp, found)
+        if self._examined(setup.add(sample, moving=identifier.moving, resting=identifier.resting)):
+            return Processed(sample.stamp, None, None)
+        return Processed(sample.stamp, self.estimate, named or self._announced(credible))
+
+    def _announced(self, credible: bool) -> LoadChange | None:
+        """The next change of load that was noticed and may be told: one in motion waits until sensor and arm are known
+        to be what they are taken to be, if they are being examined with samples from before it.
+        """
+        setup = self.setup
+        if not self._noticed or setup is None or (setup.busy and not credible):
+            return None
+        if not (credible or setup.passed):
+            self._noticed.clear()
+            self._changing = None
+            return None
+        self._changes += 1
+        return self._noticed.pop(0)
+
+    def _examined(self, found: Examination | None) -> bool:
+        """Take note of an examination; whether the load is estimated anew, with a wrench that is in step now."""
+        if found is None:
+            return False
+        self._judged = None
+        if found.passed and self._noticed and self.setup is not None:  # the samples since then are of another load
+            self.setup.load_changed()
+        late = found.delay
+        if not found.passed or late is None:
+            return False
+        before = 0.0 if self.delay is None else self.delay.seconds
+        if abs(late.seconds) < max(LEAST_DELAY, FURTHER_DELAY * abs(before)):
+            return False
+        if not self._settings.in_step:
+            self.delay = late
+            return False
+        self.delay = Delay(before + late.seconds, late.standard_deviation)
+        self.matcher.delay = round(1e9 * (self._settings.wrench_delay + self.delay.seconds))
+        assert self.setup is not None
+        self.setup.restart()
+        self._identifier, self.estimate, self._changing = None, None, None
+        self.verdict, self._judged, self._latest = None, None, None
+        self._noticed.clear()
+        return True
 
     def _prepared(self, stamp: int, latest: int | None, period: float) -> OnlineIdentifier:
         """The identifier, told of the gap before this sample if there is one; the arm may move at the first one."""
         if self._identifier is None:
-            self._identifier = OnlineIdentifier(self._robot, replace(self._settings.online, period=period * 1e-9))
+            online = replace(self._settings.online, period=period * 1e-9)
+            self._identifier = OnlineIdentifier(self._robot, online)
+            if self.setup is None:
+                self.setup = SetupExamination(self._robot, online, self._executor)
             latest = None
         elif latest is not None and not 0 < stamp - latest <= MAX_GAP * period:
             self.gaps += 1
@@ -303,6 +467,25 @@ class LiveIdentification:
         return LoadChange(
             "grasp" if difference > 0.0 else "release", stamp, change.count, change.mass_before, found.mass
         )
+
+
+def _disagreement(phi: FloatArray, covariance: FloatArray, examined: Estimate) -> FloatArray:
+    """(10,) by how much an estimate differs from that of an examination where that is more than both allow for."""
+    shift = np.nan_to_num(phi - examined.phi)
+    allowed = np.sqrt(np.nan_to_num(np.diag(covariance)) + np.nan_to_num(np.diag(examined.covariance_phi)))
+    return np.asarray(np.where(np.abs(shift) > SURE * allowed, shift, 0.0))
+
+
+def _setup_covariance(mass: float, examined: Estimate, same: bool, shift: FloatArray | None) -> FloatArray:
+    """(10, 10) what is not known of sensor and arm makes of a load: what it made of the one that was examined, by
+    their masses if it is not the same.
+    """
+    covariance = np.nan_to_num(examined.covariance_phi)
+    if shift is not None:
+        covariance = covariance + np.outer(shift, shift)
+    if same or np.isnan(mass) or np.isnan(examined.mass):
+        return np.asarray(covariance)
+    return np.asarray(covariance * (mass / examined.mass) ** 2)
 
 
 def _mass_deviation(found: OnlineEstimate) -> float:

@@ -1,0 +1,179 @@
+"""`SetupExamination`: whether a load on this sensor and this arm explains the samples, tested now and then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+
+from iparam.bridges.ros2.sample_matcher import MatchedSample
+from iparam.estimation.online.examination import Examination, RecentSamples, examine_samples
+from iparam.estimation.online.identifier import OnlineSettings
+from iparam.estimation.payload.identify import PayloadBias
+from iparam.recording.recording import Recording
+from iparam.robot.model import Robot
+
+FIRST = 2.0
+"""Time in motion after which a load is examined for the first time; then after twice that, and so on [s]."""
+
+SHORT = 0.5
+"""Time in motion, and at rest after it, that is examined where no more of it comes [s]."""
+
+SELDOM = 30.0
+"""Time in motion between two examinations, at most [s]."""
+
+UNSETTLED = 0.25
+"""Latest time whose samples are left out: a change of load among them may not have been noticed yet [s]."""
+
+REFUTED_SELDOM = 16.0
+"""Time in motion between two examinations that refute, at most [s]."""
+
+
+class SetupExamination:
+    """Keeps the latest samples of a load, and has them examined.
+
+    Args:
+        robot: the arm.
+        settings: of the identifier; its period is that of the samples.
+        executor: that examines beside the samples; None examines at once.
+
+    Attributes:
+        latest: what came of the last examination; None before.
+        of_load: whether it is about the load that is there now.
+        motion: time in motion since the load is the same [s].
+    """
+
+    def __init__(self, robot: Robot, settings: OnlineSettings, executor: Executor | None = None) -> None:
+        self._robot, self._settings, self._executor = robot, settings, executor
+        self._recent = RecentSamples(settings.period, robot.num_joints)
+        self._pending: tuple[Future[Examination], int] | None = None
+        self.latest: Examination | None = None
+        self.of_load = False
+        self._load = 0  # how often it has changed
+        self._refuted = 0  # examinations in a row
+        self._begin()
+
+    def _begin(self, first: float = FIRST) -> None:
+        self._recent.clear()
+        self.motion = self._examined = self._still = 0.0
+        self._next = first
+
+    def restart(self) -> None:
+        """All that is known is void: the wrench is matched otherwise from now on."""
+        self.latest, self.of_load = None, False
+        self.load_changed()
+
+    def load_changed(self) -> None:
+        """The samples from now on are of another load; what is known of sensor and arm stays."""
+        self.of_load = False
+        self._load += 1
+        self._begin()
+
+    @property
+    def busy(self) -> bool:
+        """Whether samples are being examined."""
+        return self._pending is not None
+
+    @property
+    def passed(self) -> bool:
+        """Whether a load on this sensor and this arm was seen to explain the samples."""
+        return self.latest is not None and self.latest.passed
+
+    @property
+    def progress(self) -> str:
+        """What is waited for, in words; "" once the samples were examined."""
+        if self.latest is not None and not self.latest.reason:
+            return ""
+        why = "" if self.latest is None else f" ({self.latest.reason})"
+        return (
+            "whether the sensor's frame, its clock and the arm's model are right shows in motion: "
+            f"{min(self.motion, self._next):.1f} of {self._next:.1f} s so far{why}; nothing is published until then "
+            "but a mass that is weighed at rest"
+        )
+
+    def add(self, sample: MatchedSample, *, moving: bool, resting: bool) -> Examination | None:
+        """Take a sample in, of an arm that is known to move or to rest, or neither; what came of an examination that is
+        done by now.
+        """
+        self._recent.add(sample.stamp, sample.q, sample.wrench)
+        period = self._settings.period
+        self._still = self._still + period if resting else 0.0
+        if moving:
+            self.motion += period
+        if self._pending is None and self._due:
+            return self._start()
+        return self._finished() if self._pending is not None else None
+
+    @property
+    def _due(self) -> bool:
+        if self.motion >= self._next:
+            return True
+        return self._still > SHORT and self.motion - self._examined > SHORT and not self.of_load
+
+    @property
+    def stale(self) -> bool:
+        """Whether there has been motion since the last examination that would tell more."""
+        return self.motion - self._examined > SHORT
+
+    def before_change(self) -> Examination | None:
+        """What seems to be another load: examine the samples before it, if none were; what came of that, if it is done
+        at once.
+        """
+        return self._start() if self.latest is None and self._pending is None and self.stale else None
+
+    def now(self) -> Examination | None:
+        """Examine what there is, and wait for it; None where there is nothing to examine."""
+        if self._pending is not None:
+            self._pending[0].exception()  # wait for it
+            return self._finished()
+        return self._finish(self._work()(), self._load) if len(self._recent) else None
+
+    def _start(self) -> Examination | None:
+        work = self._work()
+        if self._executor is None:
+            return self._finish(work(), self._load)
+        self._pending = self._executor.submit(work), self._load
+        return None
+
+    def _work(self) -> Callable[[], Examination]:
+        self._examined = self.motion
+        recording = self._recent.recording(UNSETTLED)
+        bias: PayloadBias = "none" if self._settings.bias == "none" else "estimate"
+        return _Work(recording, self._robot, bias, self._settings.gravity)
+
+    def _finished(self) -> Examination | None:
+        assert self._pending is not None
+        future, load = self._pending
+        if not future.done():
+            return None
+        self._pending = None
+        return self._finish(future.result(), load)
+
+    def _finish(self, found: Examination, load: int) -> Examination | None:
+        same = load == self._load
+        if not found.passed and (not same or found.load_changed):  # of two loads
+            if same:
+                self._begin()
+            return None
+        self.latest = found
+        self.of_load = same
+        if found.refutation is not None:  # once more, with other samples
+            self._refuted += 1
+            if same:
+                self._begin(min(FIRST * 2.0**self._refuted, REFUTED_SELDOM))
+            return found
+        self._refuted = 0
+        if same:
+            self._next = max(self.motion, FIRST / 2.0) + min(max(self.motion, FIRST), SELDOM)
+        return found
+
+
+class _Work:
+    """An examination that is to be done."""
+
+    def __init__(
+        self, recording: Recording, robot: Robot, bias: PayloadBias, gravity: tuple[float, float, float]
+    ) -> None:
+        self._given = recording, robot, bias, gravity
+
+    def __call__(self) -> Examination:
+        return examine_samples(*self._given)
