@@ -25,6 +25,7 @@ from .run.playback import RunPlan as RunPlan
 from .run.playback import approach_path as approach_path
 from .run.playback import play as play
 from .run.run_guard import GuardLimits as GuardLimits
+from .run.run_guard import RunStoppedError as RunStoppedError
 from .run.run_guard import check_model as check_model
 from .run.run_guard import check_ready as check_ready
 from .twin.arm import HOME as HOME

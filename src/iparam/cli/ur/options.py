@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import os
 import shutil
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +21,17 @@ from iparam.bridges.ur.rtde.packets import RTDE_PORT
 from iparam.cli.console.printing import note
 from iparam.errors import InputError, IparamError
 from iparam.printable import printable
+from iparam.robot.catalog.ur_robot import TOOL_FRAME as FLANGE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from iparam.bridges.ur.record.health import Health, HealthWatch, RecordingHealth
     from iparam.bridges.ur.record.recorder import ArmRecorder
     from iparam.bridges.ur.record.spill_file import SpillFile
     from iparam.bridges.ur.rtde.controller_state import ControllerSample
     from iparam.recording.recording import Recording
+    from iparam.robot.model import Robot
 
 
 class UnsavedRecordingError(IparamError):
@@ -46,9 +53,9 @@ class StatusLine:
         self._shown = sys.stderr.isatty()
         self._text = ""
 
-    def show(self, text: str) -> None:
-        """Replace the line, if it changes."""
-        text = printable(text)[: shutil.get_terminal_size().columns - 1]  # one line is all that can be written over
+    def show(self, *words: str) -> None:
+        """Replace the line, if it changes, by as many of the words as there is room for: the first ones matter most."""
+        text = fitting([printable(word) for word in words], shutil.get_terminal_size().columns - 1)
         if self._shown and text != self._text:
             self._write("\r" + text.ljust(len(self._text)))
             self._text = text
@@ -63,6 +70,15 @@ class StatusLine:
         with contextlib.suppress(OSError):  # of a terminal that was closed: the work is more than its line
             sys.stderr.write(text)
             sys.stderr.flush()
+
+
+def fitting(words: Sequence[str], width: int) -> str:
+    """The words in one line of that width, without those that there is no room for; the first is cut if it must be."""
+    line = words[0][:width] if words else ""
+    for word in words[1:]:
+        if len(line) + 2 + len(word) <= width:
+            line += f", {word}"
+    return line
 
 
 PRECISION = "mass=1%,com=1mm,inertia=5%"
@@ -100,8 +116,10 @@ class LiveRun:
         if self._watch is None:
             self._watch = iparam.bridges.ur.HealthWatch(self._recorder, self._health)
         self._watch.played = done
-        worth = f"  {self.latest.line}" if self.latest is not None else ""
-        self._line.show(f"{stage} {100 * done:.0f} %{worth}")
+        if self.latest is None:
+            self._line.show(f"{stage} {100 * done:.0f} %")
+        else:
+            self._line.show(*self.latest.words(f"{100 * done:.0f} % played"))
 
     def enough(self) -> bool:
         """Whether the motion may end now."""
@@ -125,6 +143,13 @@ def asked_model(host: str, port: int = RTDE_PORT) -> str:
     return name
 
 
+def at_flange(robot: Robot) -> Robot:
+    """The arm with the frame as its tool that a controller measures in, whatever tip a motion was planned with."""
+    if FLANGE in iparam.sensing.rigid_frames(robot):
+        return dataclasses.replace(robot, tool_frame=FLANGE)
+    return robot
+
+
 def note_older(spill: SpillFile) -> None:
     """Tell about what earlier runs left behind."""
     for path in spill.older:
@@ -135,11 +160,18 @@ def save_and_clean(recorder: ArmRecorder, recording: Recording, output: Path, sp
     """Write the recording, and delete its file for emergencies only then.
 
     Raises:
-        UnsavedRecordingError: it could not be written; the message says what there is of it.
+        UnsavedRecordingError: it could not be written; the message says what there is of it, and where.
     """
     try:
         recording.save(output)
     except Exception as error:
+        place = _saved_elsewhere(recording, output)
+        if place is not None:
+            spill.remove()
+            raise UnsavedRecordingError(
+                f"the recording could not be saved: {error}. All of it, {recorder.duration:.2f} s, is in {place}: move "
+                "it from there"
+            ) from error
         way_out = ""
         if spill.until is not None:
             way_out = (
@@ -148,6 +180,44 @@ def save_and_clean(recorder: ArmRecorder, recording: Recording, output: Path, sp
             )
         raise UnsavedRecordingError(f"the recording could not be saved: {error}; {spill.held}{way_out}") from error
     spill.remove()
+
+
+def _saved_elsewhere(recording: Recording, output: Path) -> Path | None:
+    """The file that a recording was saved to for which there is no room where it belongs; None without one."""
+    for folder in (tempfile.gettempdir(), os.path.expanduser("~")):
+        for number in range(1, 100):
+            place = Path(folder, f"{output.stem}{'' if number == 1 else f'-{number}'}{output.suffix}")
+            if place.exists():
+                continue
+            with contextlib.suppress(Exception):
+                recording.save(place)
+                return place
+            break
+    return None
+
+
+SHORT_OF_ROOM = 600.0
+"""Time for which there should be room where a recording may last as long as it likes [s]."""
+
+
+def check_room(recorder: ArmRecorder, output: Path, duration: float | None) -> None:
+    """Refuse a recording that the disk has no room for; warn of little room where nobody said how long it will be.
+
+    Args:
+        recorder: running.
+        output: file for the recording, beside which its rows are written as they come.
+        duration: of the recording [s]; None if it is not known.
+    """
+    free = shutil.disk_usage(output.absolute().parent).free
+    need = recorder.bytes_per_second
+    where = f"{output.absolute().parent} has {free / 1e6:.0f} MB free"
+    if duration is not None and need * duration > free:
+        raise InputError(
+            f"{duration:g} s at {recorder.rate:g} Hz take {need * duration / 1e6:.0f} MB, rows and file, and {where}, "
+            f"enough for {free / need:.0f} s: make room, or choose another folder for --output"
+        )
+    if duration is None and free < SHORT_OF_ROOM * need:
+        note(f"{where}, enough for about {free / need:.0f} s at {recorder.rate:g} Hz: make room, or end in time")
 
 
 def confirm(question: str, yes: bool, what: str) -> None:

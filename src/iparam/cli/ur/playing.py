@@ -23,6 +23,8 @@ from iparam.cli.ur.options import (
     HostOption,
     LiveRun,
     UnsavedRecordingError,
+    at_flange,
+    check_room,
     clear_protective_stop,
     confirm,
     note_older,
@@ -30,7 +32,6 @@ from iparam.cli.ur.options import (
 )
 from iparam.errors import InputError, IparamError
 from iparam.robot.batching import STANDARD_GRAVITY
-from iparam.robot.catalog.ur_robot import TOOL_FRAME as FLANGE
 from iparam.rounding import number, numbers
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class PlayingOptions(PlanningOptions, SensorPlaceOptions, HostOption):
         """What is recorded of ``robot``, which the recording calls ``name``."""
         return iparam.bridges.ur.RecorderSettings(
             self.host,
-            _at_flange(robot),
+            at_flange(robot),
             name,
             wrench=self.wrench,
             measures=self.measures,
@@ -200,6 +201,8 @@ class PlayingOptions(PlanningOptions, SensorPlaceOptions, HostOption):
                 if not recorder.running:
                     recorder.start()
                 note_older(spill)
+                way = float(np.abs(motion.start - recorder.first_sample().q).max()) / self.approach_speed
+                check_room(recorder, output, motion.trajectory.duration + 2.0 * way)
                 plan = self.look(recorder, motion)
                 confirm("Is the cell clear, and may the arm move?", self.yes, "the arm stays where it is")
                 commands.connect()
@@ -287,10 +290,3 @@ class _GuardedRun:
             note(f"{reason}; {saved}")
             raise KeyboardInterrupt
         raise IparamError(f"the run was stopped: {reason}; {saved}")
-
-
-def _at_flange(robot: Robot) -> Robot:
-    """The arm with the frame as its tool that a controller measures in, whatever tip the motion was planned with."""
-    if FLANGE in iparam.sensing.rigid_frames(robot):
-        return dataclasses.replace(robot, tool_frame=FLANGE)
-    return robot

@@ -16,7 +16,16 @@ from iparam.cli.console.printing import AsJson, note, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
 from iparam.cli.options.mounting import MountingOptions, SensorPlaceOptions, note_unstored
-from iparam.cli.ur.options import PRECISION, HostOption, StatusLine, asked_model, note_older, save_and_clean
+from iparam.cli.ur.options import (
+    PRECISION,
+    HostOption,
+    StatusLine,
+    asked_model,
+    at_flange,
+    check_room,
+    note_older,
+    save_and_clean,
+)
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
@@ -76,7 +85,7 @@ class Record(MountingOptions, SensorPlaceOptions, HostOption):
         name = self.robot or asked_model(self.host, self.port)
         settings = iparam.bridges.ur.RecorderSettings(
             self.host,
-            robot_of(name),
+            at_flange(robot_of(name)),
             name,
             self.port,
             self.wrench,
@@ -89,6 +98,13 @@ class Record(MountingOptions, SensorPlaceOptions, HostOption):
         try:
             with interruption() as requested:
                 recorder.start()
+                try:
+                    check_room(recorder, self.output, self.duration)
+                    self._check_arm(recorder)
+                except BaseException:
+                    recorder.stop()
+                    spill.remove()  # of a recording that was none
+                    raise
                 note_older(spill)
                 vector = np.array(STANDARD_GRAVITY) if gravity is None else gravity
                 health = iparam.bridges.ur.RecordingHealth(settings.robot, recorder.rate, targets, vector)
@@ -107,6 +123,19 @@ class Record(MountingOptions, SensorPlaceOptions, HostOption):
         if recorder.failure is not None:
             raise recorder.failure
 
+    def _check_arm(self, recorder: ArmRecorder) -> None:
+        """Refuse the name or the file of another arm than the controller has."""
+        if self.robot is None:
+            return
+        name = iparam.bridges.ur.robot_name_of(self.host, recorder.version.major)
+        try:
+            iparam.bridges.ur.check_model(recorder.first_sample(), recorder.robot, name, "it is a")
+        except iparam.bridges.ur.RunStoppedError as error:
+            raise InputError(
+                f"--robot {self.robot}: {error}. Leave --robot out to record the arm that the controller names, or "
+                "connect to the other one; a setup of another arm does not belong here"
+            ) from None
+
     def _watch(self, recorder: ArmRecorder, spill: SpillFile, requested: StopRequest, health: RecordingHealth) -> None:
         line, lost = StatusLine(), 0
         worth = iparam.bridges.ur.HealthWatch(recorder, health)
@@ -116,7 +145,7 @@ class Record(MountingOptions, SensorPlaceOptions, HostOption):
             if self.duration is not None and time.monotonic() - begun >= self.duration:
                 break
             if recorder.connected:
-                line.show(worth.latest.line if worth.latest else f"{recorder.duration:.1f} s")
+                line.show(*(worth.latest.words() if worth.latest else (f"{recorder.duration:.1f} s",)))
             elif recorder.last_fault:
                 line.show(f"no connection: {recorder.last_fault}; trying again")
             if recorder.reconnections > lost:

@@ -16,7 +16,7 @@ from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlannedMotionOptions
 from iparam.cli.ur.options import PRECISION, require_somebody_to_ask
 from iparam.cli.ur.playing import CheckedMotion, Played, PlayingOptions
-from iparam.errors import InputError
+from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ class Run(PlannedMotionOptions, PlayingOptions):
     speed_scale: Annotated[float | None, arg(metavar="SHARE", help_behavior_hint="(default: as planned)")] = None
     """Play the motion at this share of its speed, e.g. 0.25: the same path, four times as slow."""
     until_precision: Annotated[str | None, arg(metavar="TARGETS", help_behavior_hint="(default: play it all)")] = None
-    """End the motion as soon as the load is known so well, standard deviations: mass=0.5%,com=1mm,inertia=5%."""
+    """End the motion as soon as the load is known so well, standard deviations: mass=0.5%,com=1mm,inertia=5%.
+    If it never is, the run is saved and the exit code is 1."""
 
     def run(self) -> None:
         """Check, ask, move, record, print and write."""
@@ -76,13 +77,23 @@ class Run(PlannedMotionOptions, PlayingOptions):
             return
         spill = iparam.bridges.ur.SpillFile(self.output)
         facts = {"trajectory": str(self.trajectory), "amplitude": self.amplitude, "speed_scale": self.speed_scale}
+        until_reached = self.until_precision is not None
         try:
             recorder = iparam.bridges.ur.ArmRecorder(settings, spill)
-            until_reached = self.until_precision is not None
             played = self.record_motion(motion, recorder, spill, self.output, targets, facts, until_reached)
         finally:
             spill.close()
         self._report(played)
+        if until_reached and not played.live.ended_early:
+            known = played.live.latest
+            reached = known is not None and known.reached
+            if not reached:
+                raise IparamError(
+                    f"the whole motion was played, and --until-precision {self.until_precision} was not reached "
+                    f"({'nothing is known of it' if known is None else known.precision}): {self.output} holds the run, "
+                    "which 'iparam identify payload' reads. For more, play a longer or faster plan ('iparam excite "
+                    "predict' says which), or ask for less"
+                )
 
     def _checked_plan(self, planned: TrajectoryFile, robot: Robot) -> CheckedMotion:
         """The file's motion at the share of amplitude and speed that is asked for."""

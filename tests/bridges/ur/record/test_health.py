@@ -12,6 +12,7 @@ import pytest
 import iparam
 from iparam.bridges.ur.record.health import Health, RecordingHealth
 from iparam.bridges.ur.twin.twin import UrTwin
+from iparam.cli.ur.options import fitting
 from iparam.excitation.prediction import parse_targets
 
 DATA = Path(__file__).parents[3] / "data"
@@ -62,7 +63,8 @@ def test_it_knows_what_the_estimator_will_find() -> None:
     assert last.rate == pytest.approx(RATE, rel=1e-3)
     assert (last.gaps, last.saturated) == (0, 0.0)
     assert last.reached
-    assert last.line.endswith("reached")
+    assert last.words()[0] == "precision reached"
+    assert last.precision.endswith(": reached")
     assert last.as_json()["reached"] is True
 
 
@@ -72,13 +74,29 @@ def test_the_time_left_comes_true() -> None:
     early = next(one for one in found if one.remaining is not None and one.duration > 1.4)
     assert early.remaining is not None
     assert early.duration + early.remaining == pytest.approx(reached, abs=0.7)
-    assert "in about" in early.line
+    assert " in about " in early.outlook
+    assert_the_time_left_is_always_seen(early)
     blind = next(one for one in looked_at(*rows(), plan=None) if one.duration > 2.4)
     assert blind.remaining is not None  # as much a second as so far
     assert 0.0 < blind.remaining < 30.0
     unreachable = RecordingHealth(UR5E, RATE, parse_targets("mass=0.001%"), GRAVITY, PLAN)
     unreachable.add(*rows(3.0))
-    assert unreachable.report(0.3).line.endswith("mass to 0.001 % not in this motion")
+    never = unreachable.report(0.3)
+    assert never.outlook == "mass to 0.001 % not in this motion"
+    assert never.precision.endswith("; not reached: mass to 0.001 %")
+    assert_the_time_left_is_always_seen(never)
+
+
+def assert_the_time_left_is_always_seen(health: Health) -> None:
+    """In every terminal from 40 columns on, whole words, and nothing written over the edge."""
+    words = health.words("45 % played")
+    for width in range(40, 200):
+        line = fitting(words, width - 1)
+        assert line.startswith(health.outlook)
+        assert len(line) < width
+        assert all(word in words for word in line.split(", "))
+    assert fitting(words, 200) == ", ".join(words)
+    assert fitting(words, 10) == words[0][:10]
 
 
 def test_a_target_counts_once_the_estimator_is_no_longer_too_uncertain() -> None:
@@ -96,7 +114,7 @@ def test_a_target_counts_once_the_estimator_is_no_longer_too_uncertain() -> None
         estimate = iparam.identify_payload(recording.with_signal("wrench", time=time[:end], values=wrench[:end]))
         verdicts.append((found.reached, estimate.assessment["verdict"]))
         if not found.reached:
-            assert "; all of the load in about" in found.line
+            assert found.outlook.startswith("all of the load in about")
     assert verdicts[0] == (False, "usable")
     assert verdicts[-1] == (True, "good")
     assert not any(reached and verdict != "good" for reached, verdict in verdicts)
@@ -113,7 +131,7 @@ def test_a_delay_a_gap_and_a_limit_are_seen() -> None:
     top = float(np.quantile(wrench[:, 2], 0.9))
     last = looked_at(time, q, np.minimum(wrench, [np.inf, np.inf, top, np.inf, np.inf, np.inf]))[-1]
     assert last.saturated == pytest.approx(0.1, abs=0.02)
-    assert "SATURATED 10 %" in last.line
+    assert last.words("45 % played")[1] == "SATURATED 10 %"  # what is wrong comes before where it is
 
 
 def test_nothing_is_said_of_an_arm_that_stands_still() -> None:
@@ -146,3 +164,23 @@ def test_a_run_ends_when_the_precision_is_reached(
     assert np.abs(twin.sample.q - end).max() > 0.01
     estimate = iparam.identify_payload(recording)
     assert estimate.standard_deviation.mass / estimate.mass < 0.01
+
+
+@pytest.mark.thorough
+def test_a_precision_that_is_never_reached_is_a_failure_and_the_run_is_kept(
+    make_twin: Callable[..., UrTwin], start_command: Callable[..., Any], tmp_path: Path
+) -> None:
+    pytest.importorskip("rtde_control")
+    start = iparam.load_trajectory(CALM).trajectory.evaluate(0.0).q[0]
+    twin = make_twin(q=start, mass=4.0, clock="simulated", noise="ur5e")
+    output = tmp_path / "run.parquet"
+    box = ["--payload-size", "0.1", "0.15", "0.2", "--payload-mass", "4"]
+    process = start_command(
+        *("ur", "run", str(CALM), "--host", twin.host, "--yes", *box),
+        *("--until-precision", "mass=0.001%", "--output", str(output)),
+    )
+    assert process.wait(120.0) == 1
+    assert "--until-precision mass=0.001% was not reached (mass to " in process.err
+    assert f"{output} holds the run" in process.err
+    assert "played        the whole motion" in process.out
+    assert iparam.Recording.load(output).metadata["ended_early"] is None

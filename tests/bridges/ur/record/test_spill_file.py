@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,10 +14,12 @@ import numpy as np
 import pytest
 
 import iparam
+from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
 from iparam.bridges.ur.record.rows import BLOCK, GrowingRows
 from iparam.bridges.ur.record.spill_file import SpillError, SpillFile
 from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
+from iparam.cli.ur.options import UnsavedRecordingError, save_and_clean
 from iparam.trajectory import load_trajectory
 
 resource = pytest.importorskip("resource")
@@ -100,6 +104,48 @@ def test_a_recording_that_finds_no_room_says_what_is_on_disk(
     assert f"({os.strerror(27)}); {held}. What comes now is in memory alone" in note
     assert f"the recording could not be saved: cannot write '{output}'" in error
     assert f"{held} of the " in error
+
+
+def test_a_recording_without_room_is_refused_beforehand(
+    twin: UrTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "run.parquet"
+    assert main(["ur", "record", "--host", twin.host, "--duration", "1e10", "--output", str(output)]) == 2
+    assert re.search(
+        r"1e\+10 s at 500 Hz take \d+ MB, .* MB free, enough for \d+ s: make room", capsys.readouterr().err
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_another_arms_name_is_not_believed(twin: UrTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "run.parquet"
+    words = ["ur", "record", "--host", twin.host, "--duration", "0.2", "--output", str(output)]
+    assert main([*words, "--robot", "ur10e"]) == 2
+    err = capsys.readouterr().err
+    assert "--robot ur10e: " in err
+    assert "Leave --robot out to record the arm that the controller names" in err
+    assert not list(tmp_path.iterdir())
+    assert main([*words, "--robot", "ur5e"]) == 0
+
+
+def test_a_recording_goes_elsewhere_where_its_folder_takes_it_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a disk that is full: here the folder is gone."""
+    place, other = tmp_path / "gone", tmp_path / "elsewhere"
+    for folder in (place, other):
+        folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(other))
+    spill = SpillFile(place / "run.parquet")
+    time = np.arange(5) * 0.002
+    spill.append(time, {"q": np.zeros((5, 6))})
+    shutil.rmtree(place)
+    recording = iparam.Recording("ur5e").with_signal("q", time=time, values=np.zeros((5, 6)))
+    recorder = ArmRecorder(RecorderSettings("127.0.0.1", iparam.load_robot("ur5e"), "ur5e"))
+    monkeypatch.setattr(ArmRecorder, "duration", 0.008)
+    with pytest.raises(UnsavedRecordingError, match=r"All of it, 0.01 s, is in .*elsewhere/run\.parquet: move it"):
+        save_and_clean(recorder, recording, place / "run.parquet", spill)
+    assert iparam.Recording.load(other / "run.parquet").signal("q").num_samples == 5
 
 
 def test_a_run_that_finds_no_room_stops_the_arm(

@@ -99,33 +99,44 @@ class Health:
             "reached": self.reached,
         }
 
+    def words(self, stage: str = "") -> tuple[str, ...]:
+        """All of it, what matters most first: when what is wanted will be known, then what is wrong, then the stage of
+        the run, what is known, and the rest. The first has less than 40 characters.
+        """
+        known = () if self.prediction is None else tuple(_known(target, self.prediction) for target in self.targets)
+        wrong = [f"SATURATED {100 * self.saturated:.0f} %"] if self.saturated > 0.0 else []
+        wrong += [f"{self.gaps} gaps"] if self.gaps else []
+        rest = [f"{self.duration:.1f} s", *known, f"{self.rate:.0f} Hz"]
+        rest += [] if self.delay is None else [f"delay {round(1e3 * self.delay)} ms"]
+        return tuple(word for word in (self.outlook, *wrong, stage, *rest) if word)
+
     @property
-    def line(self) -> str:
-        """All of it in a line."""
-        words = [f"{self.duration:.1f} s", f"{self.rate:.0f} Hz", f"{self.gaps} gaps"]
-        if self.delay is not None:
-            words.append(f"delay {round(1e3 * self.delay)} ms")
-        if self.saturated > 0.0:
-            words.append(f"SATURATED {100 * self.saturated:.0f} %")
-        words.append(self.precision)
-        return ", ".join(words)
+    def outlook(self) -> str:
+        """When what is wanted will be known; "" if it cannot be told."""
+        if self.prediction is None:
+            return "not all of the load is told yet"
+        if self.reached:
+            return "precision reached"
+        if self.remaining is None:
+            return ""
+        what = self._lacking(self.prediction)
+        if not np.isfinite(self.remaining):
+            return f"{what} not in this motion"
+        return f"{what} in about {max(self.remaining, 1.0):.0f} s"
+
+    def _lacking(self, found: Prediction) -> str:
+        """What is furthest from being known as well as wanted."""
+        worst = max(self.targets, key=lambda target: target.excess(found))
+        return _wanted(worst) if worst.excess(found) >= untold(found) else "all of the load"
 
     @property
     def precision(self) -> str:
-        """What is known of the load, and when what is wanted will be."""
+        """What is known of the load, and what of it is not known as well as wanted."""
         found = self.prediction
         if found is None:
             return "not all of the load is told yet"
         known = ", ".join(_known(target, found) for target in self.targets)
-        if self.reached:
-            return f"{known}: reached"
-        if self.remaining is None:
-            return known
-        worst = max(self.targets, key=lambda target: target.excess(found))
-        what = _wanted(worst) if worst.excess(found) >= untold(found) else "all of the load"
-        if not np.isfinite(self.remaining):
-            return f"{known}; {what} not in this motion"
-        return f"{known}; {what} in about {max(self.remaining, 1.0):.0f} s more"
+        return f"{known}: reached" if self.reached else f"{known}; not reached: {self._lacking(found)}"
 
 
 class RecordingHealth:
@@ -392,4 +403,4 @@ def _wanted(target: Target) -> str:
     return f"{_NAMES[target.quantity]} to {value}{unit}"
 
 
-_NAMES = {"mass": "mass", "com": "centre of mass", "inertia": "inertia"}
+_NAMES = {"mass": "mass", "com": "CoM", "inertia": "inertia"}

@@ -69,6 +69,9 @@ BACK_OFF = (0.1, 0.2, 0.5, 1.0, 2.0)
 SPILL_EVERY = 1.0
 """Seconds between writes to the spill file."""
 
+TEXT_BYTES, FILE_BYTES = 20, 9
+"""Of a number with all its digits in a row of text, and in a Parquet file: at most, but for their ends."""
+
 DECIDE_AFTER = 50
 """Rows from which the wrench's field and the signs are chosen."""
 
@@ -181,6 +184,12 @@ class ArmRecorder:
     def rate(self) -> float:
         """Packages a second that were asked for [Hz]."""
         return self._stream.rate
+
+    @property
+    def bytes_per_second(self) -> float:
+        """Room that a second takes on disk: as text while it is recorded, and then as a file [bytes/s]."""
+        numbers = 1 + sum(field.stop - field.start for field in self.columns.values()) + 6  # and the wrench
+        return float(self.rate * numbers * (TEXT_BYTES + FILE_BYTES))
 
     @property
     def silence(self) -> float:

@@ -172,16 +172,19 @@ def check_ready(sample: ControllerSample) -> None:
         )
 
 
-def check_model(sample: ControllerSample, robot: Robot, name_on_dashboard: str | None) -> str:
+def check_model(
+    sample: ControllerSample, robot: Robot, name_on_dashboard: str | None, what: str = "the motion is for a"
+) -> str:
     """Refuse a plan for another arm; return a sentence on what could be checked.
 
     Args:
         sample: of the controller.
         robot: that the motion was planned for.
         name_on_dashboard: the arm's catalogue name if the controller says it.
+        what: is said of the robot, for messages.
     """
     if name_on_dashboard is not None and robot.name.startswith("ur") and robot.name != name_on_dashboard:
-        raise RunStoppedError(f"the motion is for a {robot.name}, but the controller's arm is a {name_on_dashboard}")
+        raise RunStoppedError(f"{what} {robot.name}, but the controller's arm is a {name_on_dashboard}")
     pose, offset = sample.field("actual_TCP_pose"), sample.field("tcp_offset")
     if pose is None or offset is None:
         return "by its name" if name_on_dashboard is not None else "not checked: the controller does not tell"
@@ -191,6 +194,6 @@ def check_model(sample: ControllerSample, robot: Robot, name_on_dashboard: str |
     if not distance <= SAME_ARM:
         raise RunStoppedError(
             f"the controller has the flange {1e3 * distance:.0f} mm from where {robot.name} would have it: this is "
-            "another arm. Plan for the right one"
+            "another arm"
         )
     return f"flange within {1e3 * distance:.1f} mm of the controller's"
