@@ -129,6 +129,36 @@ def test_what_a_controllers_recording_says() -> None:
     assert sign_warning(UR5E, {}, "reaction") is None
 
 
+def test_what_a_bag_says_takes_nothing_from_a_result(tmp_path: Path) -> None:
+    """Which topics, joints and frames were taken, and what was left out; of efforts, nothing concerns a wrench."""
+    whole = recording()
+    iparam.bridges.bag.write_bag(
+        whole.with_signal("tau", time=whole.signal("q").time, values=whole.signal("q").values), tmp_path / "bag", "ur5e"
+    )
+    data = next((tmp_path / "bag").glob("*.mcap")).read_bytes()
+    (tmp_path / "cut.mcap").write_bytes(data[:-100])
+    imported = iparam.bridges.bag.read_bag(tmp_path / "cut.mcap", "ur5e")
+    assert len(imported.warnings) == 2  # cut, and efforts
+    assert discrediting(iparam.identify_payload(imported).warnings) == ()
+    for said in (
+        "/joint_states was taken, as drivers have the arm's own joints there, and not /grip: --joint-topic chooses",
+        "/joint_states: the joints are those with the prefix 'left_'",
+        "/joint_states: 6 messages are about other joints and were passed over",
+        "/wrench: 3 messages came after later ones and were put in order",
+    ):
+        assert discrediting([said]) == ()
+    doubted = "the stamps differ from the time of recording by 3 s: they come from two clocks. If so, take --stamps log"
+    assert discrediting([doubted]) == (doubted,)
+
+
+def test_a_sign_that_is_put_right_is_no_longer_doubted() -> None:
+    reversed_ = recording(sign=-1.0).with_warnings(*controller_warnings([0.0, 0.0, 19.62]))
+    assert len(reversed_.warnings) == 1
+    found = iparam.identify_payload(reversed_, correction=iparam.sensing.Correction(measures="reaction"))
+    assert not any("at rest the arm would push" in warning for warning in found.warnings)
+    assert discrediting(found.warnings) == ()
+
+
 def test_what_files_and_signals_say(tmp_path: Path) -> None:
     path = tmp_path / "run.csv"
     times = np.delete(np.arange(0.0, 1.0, 0.01), slice(40, 60))

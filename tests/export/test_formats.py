@@ -17,6 +17,7 @@ from iparam.export import (
     InconsistentLoadError,
     StaticLoad,
     export_load,
+    maker_remark,
     to_franka,
     to_kuka,
     to_ros2_yaml,
@@ -279,3 +280,13 @@ def test_decimal(value: float, text: str) -> None:
 )
 def test_plain_decimal(value: float, text: str) -> None:
     assert plain_decimal(value) == text
+
+
+def test_a_load_of_another_makers_arm_is_told() -> None:
+    for robot in ("panda", "robots/fr3.urdf", "panda.urdf arm:=1"):
+        assert "an arm of Franka, and urscript is for controllers of Universal Robots" in maker_remark(
+            robot, "urscript"
+        )
+    for robot, name in (("ur5e", "urscript"), ("my_arm.urdf", "urscript"), ("", "urscript"), ("panda", "json")):
+        assert maker_remark(robot, name) == ""
+    assert "an arm of Universal Robots" in maker_remark("ur10e", "kuka")

@@ -27,6 +27,7 @@ from iparam.export import (
     StaticLoad,
     draw_loads,
     export_load,
+    maker_remark,
     merge_into_urdf,
     read_load,
     write_into_stage,
@@ -180,7 +181,8 @@ class Export:
         if self.stage is not None and isinstance(load, IdentifiedLoad):
             written = self._into_stage(load, self.stage)
             return written.text, written.notes
-        return export_load(load, name, self.force), ()
+        remark = maker_remark(load.robot, name) if isinstance(load, IdentifiedLoad) else ""
+        return export_load(load, name, self.force), (remark,) if remark else ()
 
     def _into_stage(self, load: IdentifiedLoad, stage: Path) -> StageText:
         pose = None

@@ -103,6 +103,29 @@ FORMATS = {
 """Every format of `iparam export`, by its name."""
 
 
+MAKERS = {
+    "urscript": ("Universal Robots", ("ur",)),
+    "franka": ("Franka", ("panda", "fr3", "fp3", "franka")),
+    "kuka": ("KUKA", ("iiwa", "lbr", "kr", "kuka")),
+    "abb": ("ABB", ("irb", "abb", "yumi")),
+    "xarm": ("UFACTORY", ("xarm", "lite6", "uf")),
+}
+"""Format of a controller -> its maker, and how the names of that maker's arms begin."""
+
+
+def maker_remark(robot: str, format_name: str) -> str:
+    """A sentence if a load was identified on an arm of another maker than the controller's; "" if it is not known."""
+    name = robot.split(" ")[0].replace("\\", "/").rpartition("/")[2].lower()
+    wanted, own = MAKERS.get(format_name, ("", ()))
+    others = [maker for key, (maker, names) in MAKERS.items() if key != format_name and name.startswith(names)]
+    if not wanted or name.startswith(own) or not others:
+        return ""
+    return (
+        f"the load was identified on {name}, an arm of {others[0]}, and {format_name} is for controllers of {wanted}: "
+        "right only if the load is moved there and hangs on its flange in the same way"
+    )
+
+
 def export_load(load: IdentifiedLoad | StaticLoad, format_name: str, force: bool = False) -> str:
     """The load as text in one of `FORMATS`.
 

@@ -18,7 +18,7 @@ from iparam.robot.model import Robot
 from iparam.sensing.correction import ESTIMATE, Correction
 from iparam.sensing.held_samples import frozen_stretches
 from iparam.sensing.sensor_frame import in_tool_frame
-from iparam.sensing.wrench_source import BaseFrameWrench
+from iparam.sensing.wrench_source import SIGN_DOUBTED, BaseFrameWrench
 
 _POSITIONS = ("q", "target_q")
 
@@ -118,6 +118,9 @@ def _with_wrench(given: Correction, recording: Recording, robot: Robot | None) -
     stated = {key: value for key, value in recording.metadata.items() if key not in FRAME_KEYS}
     if robot is not None:
         recording = dataclasses.replace(recording, metadata={**stated, "tool_frame": robot.tool_frame})
+    if given.measures == "reaction":  # so what was doubted is put right
+        kept = tuple(text for text in recording.warnings if not text.startswith(SIGN_DOUBTED))
+        recording = dataclasses.replace(recording, warnings=kept)
     return recording.with_signal("wrench", Signal(signal.time, values, signal.unit, frame))
 
 

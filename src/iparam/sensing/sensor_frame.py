@@ -112,6 +112,14 @@ def sensor_frame(
         where = f"{distance:.4g} mm and {angle:.4g} deg from {robot.tool_frame}, by tf_static"
         return SensorFrame(stated, placed, f"{topic} is in the frame {stated!r}, {where}")
     known = ", ".join(rigid)
+    others = {stated.removesuffix(name) for name in rigid if stated.endswith(name)} - {""}
+    if prefix and others:
+        other = min(others, key=len)
+        raise FileFormatError(
+            f"{topic} is in the frame {stated!r}, which is of an arm with the prefix {other!r}, and the joints are "
+            f"those of {prefix!r}: choose the topic of that arm's own sensor, or the joints of the other, "
+            f"--joint-prefix {other}"
+        )
     if stated.removeprefix(prefix) in (*FIXED_FRAMES, robot.base_frame):
         raise FileFormatError(
             f"{topic} is in the frame {stated!r}, which does not move with the tool. "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
@@ -22,6 +23,18 @@ which another reading of it may leave to be the right one."""
 
 Measures = Literal["action", "reaction"]
 """What a sensor reports: "action" is what the robot exerts on the payload, "reaction" what the payload exerts on it."""
+
+
+SIGN_DOUBTED = ("the force follows gravity like the weight of ", "at rest the arm would push its load down with ")
+"""How warnings begin that are about the sign of a recorded wrench: said of the opposite, they would be untrue."""
+
+OF_EFFORTS = re.compile(r"\S+: (the efforts were taken for torques|all efforts are zero)\b.*", re.DOTALL)
+"""Warnings about joint torques, which take nothing from a wrench."""
+
+
+def wrench_warnings(recording: Recording) -> tuple[str, ...]:
+    """The warnings of a recording that are about what a load is identified from by its wrench."""
+    return tuple(text for text in recording.warnings if not OF_EFFORTS.fullmatch(text))
 
 
 @runtime_checkable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import sqlite3
 import struct
@@ -160,6 +161,21 @@ def test_the_recording_of_a_cut_bag_is_the_beginning_of_the_whole_one(maker: Any
     assert any(f"{found} messages" in warning for warning in part.warnings)
 
 
+def test_a_bag_that_was_cut_says_so(maker: Any, fill: Fill, tmp_path: Path) -> None:
+    fill(maker, 50)
+    data = next(maker.write().glob("*.mcap")).read_bytes()
+    cut = tmp_path / "cut.mcap"
+    cut.write_bytes(data[: len(data) // 2])
+    (note,) = open_bag(cut).notes
+    assert re.search(r"breaks off in the record that begins at byte \d+ of \d+: .* [1-9]\d* messages were read", note)
+    cut.write_bytes(data[:100])
+    with pytest.raises(FileFormatError, match=r"no messages of type sensor_msgs/msg/JointState.*it was cut"):
+        read_bag(cut, "ur5e")
+    cut.write_bytes(data[:5])
+    with pytest.raises(FileFormatError, match="was cut off after 5 bytes, before its first message: copy it again"):
+        open_bag(cut)
+
+
 def test_a_chunk_with_a_wrong_checksum_is_left_out(maker: Any, fill: Fill) -> None:
     fill(maker, 50)
     data = bytearray(mcap_bytes(maker.messages, per_chunk=10))
@@ -208,7 +224,7 @@ def test_space_reserved_behind_the_data_is_no_data(maker: Any, fill: Fill) -> No
     path.write_bytes(data[:written] + b"\0" * 5000)
     contents = open_bag(path)
     assert sum(log.count for log in contents.logs) == 60
-    assert f"no whole record from byte {written} of {written + 5000} on" in contents.notes[0]
+    assert f"breaks off in the record that begins at byte {written} of {written + 5000}" in contents.notes[0]
 
 
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])

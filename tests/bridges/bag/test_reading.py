@@ -73,6 +73,22 @@ def test_of_two_arms_one_has_to_be_chosen(maker: Any) -> None:
     np.testing.assert_allclose(q, [[0.1, 0.3, 0.5, 0.7, 0.9, 1.1]])
 
 
+def test_a_prefix_chooses_among_the_topics_of_two_arms(maker: Any) -> None:
+    for side, angle in (("left", 0.1), ("right", 0.2)):
+        maker.joints(START, [f"{side}_{name}" for name in UR], [angle] * 6, topic=f"/{side}/joint_states")
+        maker.wrench(START, [angle, *PULL[1:]], f"{side}_tool0", topic=f"/{side}/ft")
+    bag = maker.write()
+    with pytest.raises(InputError, match="choose one with --joint-topic"):
+        read_bag(bag, "ur5e")
+    recording = read_bag(bag, "ur5e", settings(joint_prefix="right_"))
+    assert recording.signal("q").values.tolist() == [[0.2] * 6]
+    assert recording.signal("wrench").values[0, 0] == 0.2
+    # The sensor of one arm and the joints of the other: no frame of its own is offered for it.
+    mixed = settings(joint_prefix="left_", wrench_topic="/right/ft")
+    with pytest.raises(FileFormatError, match=r"an arm with the prefix 'right_'.*--joint-prefix right_$"):
+        read_bag(bag, "ur5e", mixed)
+
+
 def test_other_names_have_to_be_given(maker: Any) -> None:
     names = ["j1", "j2", "j3", "j4", "j5", "j6"]
     maker.joints(START, list(reversed(names)), [0.6, 0.5, 0.4, 0.3, 0.2, 0.1])

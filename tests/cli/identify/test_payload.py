@@ -165,3 +165,12 @@ def test_a_reversed_wrench_fails_and_is_written_and_marked(folder: Path, capsys:
     assert main([*run, "--method", "all"]) == 1
     assert "REFUTED" in capsys.readouterr().out
     assert main([*run, "--measures", "reaction"]) == 0
+
+
+def test_a_run_without_a_wrench_is_shown_the_other_way(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Recording.load("run.parquet").without_signal("wrench").save("bare.parquet")
+    for more in ([], ["--static"]):
+        assert main(["identify", "payload", "bare.parquet", *more]) == 2
+        said = capsys.readouterr().err
+        assert "bare.parquet has no wrench, but q, target_q" in said
+        assert "'iparam identify torque-payload'" in said

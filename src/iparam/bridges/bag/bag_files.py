@@ -161,6 +161,8 @@ def _read_file(path: Path, logs: TopicLogs, source: str) -> tuple[str, list[str]
         with _unpacked(path) as (inner, notes):
             storage, found = _read_file(inner, logs, source)
             return storage, [*notes, *found]
+    if any(magic.startswith(head) for magic in (mcap_file.MAGIC, _ROS1, sqlite_file.MAGIC)):
+        raise FileFormatError(f"{source} was cut off after {size} bytes, before its first message: copy it again")
     raise FileFormatError(
         f"{source} is neither an MCAP file, nor a SQLite database, nor a ROS 1 bag: it begins with {head[:8]!r}"
     )

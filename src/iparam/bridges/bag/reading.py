@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -148,12 +148,32 @@ class _Import:
             required = kind == JOINT_STATE
             if name == NOTHING and not required:
                 continue
-            log = choose_topic(self.contents, kind, name, option, required, self.taken.notes)
+            fits: Callable[[TopicLog], bool] | None = None
+            if self._names_joints:
+                fits = self._has_joints if kind == JOINT_STATE else partial(self._has_frame, kind)
+            log = choose_topic(self.contents, kind, name, option, required, self.taken.notes, fits)
             if log is not None:
                 chosen[kind] = log
         if WRENCH not in chosen and self.settings.wrench_topic != NOTHING:
             self.taken.notes.append(f"there is no topic of type {WRENCH}: the recording has no wrench")
         return chosen
+
+    @property
+    def _names_joints(self) -> bool:
+        return bool(self.settings.joint_names) or self.settings.joint_prefix is not None
+
+    def _has_joints(self, log: TopicLog) -> bool:
+        """Whether a topic has the joints that the settings name."""
+        prefix = self.settings.joint_prefix or ""
+        free = [self.robot.joint_names[joint] for joint in self.robot.free_joints]
+        wanted = set(self.settings.joint_names or (prefix + name for name in free))
+        return any(wanted <= set(names) for names in decode_joints(log).names)
+
+    def _has_frame(self, kind: str, log: TopicLog) -> bool:
+        """Whether a sensor's topic is of the arm with the prefix that the settings name."""
+        prefix = self.settings.joint_prefix
+        frames = (decode_wrenches if kind == WRENCH else decode_imus)(log).frames
+        return bool(prefix) and all(frame.lstrip("/").startswith(str(prefix)) for frame in frames)
 
     def _arm(self, log: TopicLog) -> JointSamples:
         """The joint states of the arm, without those of others on the same topic."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
@@ -88,7 +88,13 @@ DRIVER_TOPICS = {
 
 
 def choose_topic(
-    contents: BagContents, kind: str, name: str | None, option: str, required: bool, notes: list[str] | None = None
+    contents: BagContents,
+    kind: str,
+    name: str | None,
+    option: str,
+    required: bool,
+    notes: list[str] | None = None,
+    fits: Callable[[TopicLog], bool] | None = None,
 ) -> TopicLog | None:
     """The topic to read messages of a type from: the one that is named, the only one, or that of a common driver.
 
@@ -99,10 +105,13 @@ def choose_topic(
         option: that names it, for messages.
         required: whether there has to be one.
         notes: that a choice among several is added to.
+        fits: whether a topic can be the right one; asked where there are several.
     """
     if name is not None:
         return _named(contents, kind, name, option)
     candidates = [log for log in contents.logs if log.topic.type == kind and log.count]
+    if len(candidates) > 1 and fits is not None:
+        candidates = [log for log in candidates if fits(log)] or candidates
     if len(candidates) == 1:
         return candidates[0]
     for ending, reason in DRIVER_TOPICS.get(kind.rpartition("/")[2], ()):
@@ -120,8 +129,9 @@ def choose_topic(
             f"{topic_list(candidates)}"
         )
     if required:
+        reasons = "".join(f". {remark}" for remark in contents.notes)
         raise FileFormatError(
-            f"{contents.source} has no messages of type {kind}. Its topics: {topic_list(contents.logs)}"
+            f"{contents.source} has no messages of type {kind}. Its topics: {topic_list(contents.logs)}{reasons}"
         )
     return None
 

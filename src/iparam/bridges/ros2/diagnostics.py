@@ -90,7 +90,8 @@ class StreamDiagnostics:
         self.latency = LatencyWindow()
         self._node, self._matcher = node, SampleMatcher() if matcher is None else matcher
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", OUTPUT_QOS, event_callbacks=QUIET)
-        self._before, self._at, self._last = 0, time.monotonic(), time.monotonic()
+        self._before, self._at = 0, time.monotonic()
+        self._last: float | None = None  # until it is first published, a node starts and cannot have any
 
     def follow(self, matcher: SampleMatcher) -> None:
         """Count what another matcher does from now on."""
@@ -104,6 +105,7 @@ class StreamDiagnostics:
     def publish(self, values: dict[str, object], remark: str = "", error: str = "") -> None:
         """Publish the counts, with further values; a remark makes it a warning, an error an error."""
         now = time.monotonic()
+        self._last = now if self._last is None else self._last
         rate = (self._matcher.matched - self._before) / max(now - self._at, 1e-9)
         self._before, self._at = self._matcher.matched, now
         if not remark and now - self._last > STALE:

@@ -94,6 +94,12 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
             raise InputError(f"a shape is a method of its own: leave --method {self.method} out, or the shape")
         shape = self.known_shape()
         recording, robot = self._load()
+        if not recording.has("wrench"):
+            raise InputError(
+                f"{self.recording} has no wrench, but {', '.join(recording.signals)}. If columns of the file hold it, "
+                "say which: --map 'wrench=HEADER*'. Without a force sensor, 'iparam identify torque-payload' finds the "
+                "load from joint torques or motor currents, of a run with it and a run without"
+            )
         prior = self._prior(recording, robot)
         if self.method == "all":
             self._compare(recording, robot)

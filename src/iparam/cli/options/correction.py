@@ -14,6 +14,7 @@ import iparam
 from iparam.cli.console.printing import note
 from iparam.cli.options.recorded_run import RecordedRunOptions
 from iparam.errors import InputError
+from iparam.sensing.wrench_source import SIGN_DOUBTED
 
 if TYPE_CHECKING:
     from iparam.arrays import FloatArray
@@ -77,6 +78,10 @@ class CorrectedRunOptions(RecordedRunOptions):
     # The file of --setup.
     of_setup: Annotated[tuple[str, ...], Suppress] = ()
     # Which of the options it gave.
+
+    def concerns(self, warning: str) -> bool:
+        """See `RecordingFileOptions.concerns`: a sign that is put right is no longer doubted."""
+        return not (self.measures == "reaction" and warning.startswith(SIGN_DOUBTED))
 
     def given_gravity(self) -> FloatArray | None:
         """Gravity as a statement that the recording's own must agree with; None where the correction has it."""

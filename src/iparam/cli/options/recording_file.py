@@ -55,5 +55,10 @@ class RecordingFileOptions:
             time_range=self.time_range,
         )
         for warning in recording.warnings:
-            note(warning)
+            if self.concerns(warning):
+                note(warning)
         return recording
+
+    def concerns(self, warning: str) -> bool:
+        """Whether a warning of a recording is still true with the other options."""
+        return True

@@ -33,7 +33,7 @@ from iparam.sensing.held_samples import without_repeats
 from iparam.sensing.offset import offset_compensated_regressor, resting_regressor
 from iparam.sensing.run_check import check_run
 from iparam.sensing.saturation import saturated_entries
-from iparam.sensing.wrench_source import Measures, SensorWrench, WrenchSource, weighed_wrench
+from iparam.sensing.wrench_source import Measures, SensorWrench, WrenchSource, weighed_wrench, wrench_warnings
 
 Bias = Literal["estimate", "none", "zeroed"]
 """The sensor's bias: six more unknowns, none, or a sensor that was zeroed with the load on it in the first pose.
@@ -209,7 +209,7 @@ def prepare_run(
         return found
 
     warnings = [
-        *recording.warnings,
+        *wrench_warnings(recording),
         *checked.remarks,
         *restamped,
         *sign,

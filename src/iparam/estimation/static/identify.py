@@ -33,7 +33,7 @@ from iparam.regressor.wrench import body_regressor, wrench_regressor
 from iparam.robot.kinematics import forward_kinematics, jacobian
 from iparam.robot.model import Robot
 from iparam.sensing.run_check import check_run
-from iparam.sensing.wrench_source import SensorWrench, WrenchSource, weighed_wrench
+from iparam.sensing.wrench_source import SensorWrench, WrenchSource, weighed_wrench, wrench_warnings
 from iparam.spatial.transforms import exp_so3
 
 INERTIA_UNSEEN = (
@@ -173,7 +173,9 @@ def identify_static(
     num_poses = _require_directions(-regressors[:, :3, 0] / np.linalg.norm(down))
     turned = forward_kinematics(robot, poses)[:, :3, :3]
     axes = jacobian(robot, poses, frame="base")[:, :3]
-    found = _fit(rests, regressors, turned, down, num_poses, (*recording.warnings, *checked.remarks), joint_axes=axes)
+    found = _fit(
+        rests, regressors, turned, down, num_poses, (*wrench_warnings(recording), *checked.remarks), joint_axes=axes
+    )
     return dataclasses.replace(
         found, robot=recording.robot or robot.name, frame=robot.tool_frame, measurements=_marks(recording)
     )
@@ -182,7 +184,7 @@ def identify_static(
 def _identify_sensor(recording: Recording, wrench: WrenchSource | None, gravity: ArrayLike | None) -> StaticEstimate:
     """The same from the orientation of the sensor: from its rests, or from rows that are a pose each."""
     checked = check_run(recording, None, gravity)
-    remarks = [*recording.warnings, *checked.remarks]
+    remarks = [*wrench_warnings(recording), *checked.remarks]
     if wrench is None:
         wrench, sign = weighed_wrench(recording, checked.gravity)
         remarks += sign

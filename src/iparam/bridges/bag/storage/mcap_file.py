@@ -70,8 +70,8 @@ class _McapScan:
         notes = []
         if not finished:
             notes.append(
-                f"{self.source} breaks off, with no whole record from byte {place} of {self.size} on: it was cut, or "
-                f"its recording never finished. {read} messages were read"
+                f"{self.source} breaks off in the record that begins at byte {place} of {self.size}: it was cut, or "
+                f"its recording never finished. {read} messages were read, as far as it goes"
             )
         elif not self._has_end():
             notes.append(f"{self.source} is cut behind its messages, in its index: all {read} messages were read")

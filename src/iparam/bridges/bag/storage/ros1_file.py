@@ -67,8 +67,8 @@ class _Ros1Scan:
         notes = []
         if place < self.size:
             notes.append(
-                f"{self.source} breaks off, with no whole record from byte {place} of {self.size} on: it was cut, or "
-                f"its recording never finished. {read} messages were read"
+                f"{self.source} breaks off in the record that begins at byte {place} of {self.size}: it was cut, or "
+                f"its recording never finished. {read} messages were read, as far as it goes"
             )
         elif not self.indexed:
             notes.append(f"{self.source} has no index: its recording never finished. {read} messages were read")
