@@ -242,11 +242,14 @@ def require_somebody_to_ask(yes: bool, what: str, condition: str) -> None:
         raise InputError(f"there is no terminal to ask for permission to {what}: add --yes if {condition}")
 
 
-PROTECTIVE_STOP_HELP = (
+STOPPED_BY_PROTECTION = (
     "the arm stands in a protective stop: it met something, was pushed, or could not follow its path; the log on the "
     "pendant says which. Look at the arm, the load and the payload that the controller is set to, and remove the "
-    "cause. Then unlock it on the teach pendant (Enable Robot), or start 'iparam ur run' again on a terminal, which "
-    "offers to do it"
+    "cause"
+)
+PROTECTIVE_STOP_HELP = (
+    f"{STOPPED_BY_PROTECTION}. Then unlock it on the teach pendant (Enable Robot), or start 'iparam ur run' again on a "
+    "terminal, which offers to do it"
 )
 
 UNLOCK_TIME = 15.0
@@ -259,7 +262,7 @@ def clear_protective_stop(host: str, recorder: ArmRecorder) -> ControllerSample:
     Returns:
         The controller's state afterwards.
     """
-    note(PROTECTIVE_STOP_HELP)
+    note(STOPPED_BY_PROTECTION)
     what = "the protective stop stays; nothing has moved"
     confirm("Have you looked at the arm, is the cause removed, and may the stop be unlocked?", False, what)
     deadline = time.monotonic() + UNLOCK_TIME

@@ -67,7 +67,11 @@ def test_a_good_motion_is_played_from_its_start_and_stopped(
             joints.publish(joint_state(names, 0, q, dq))
             peer.spin(0.05)
 
-    assert "nobody listens" in peer.call(f"{NODE}/play").message
+    assert "nobody listens to /joint_trajectory: is the controller" in peer.call(f"{NODE}/play").message
+    peer.listen(JointTrajectory, "/arm_controller/joint_trajectory")  # as controllers of ros2_control do
+    peer.spin(0.6)
+    message = peer.call(f"{NODE}/play").message
+    assert message.endswith("start with -r joint_trajectory:=/arm_controller/joint_trajectory")
     trajectories = peer.listen(JointTrajectory, "joint_trajectory")
     peer.spin(0.6)
     answer = peer.call(f"{NODE}/play")

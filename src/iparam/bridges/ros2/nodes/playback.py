@@ -239,10 +239,22 @@ class PlaybackNode(Node):
         if self._client is not None and not action_served(self, self._action):
             return f"nobody serves the action {self._action} any more: is the controller running?"
         if self._client is None and self._publisher.get_subscription_count() == 0:
-            return f"nobody listens to {self._publisher.topic_name}: is the controller running?"
+            return f"nobody listens to {self._publisher.topic_name}: {self._controllers()}"
         if self._state is None or time.monotonic() - self._seen > FRESH:
             return f"where the arm is is not known: no message on joint_states for {FRESH:g} s"
         return None
+
+    def _controllers(self) -> str:
+        """How to reach the controllers that do listen, as a clause."""
+        listening = [
+            name
+            for name, types in self.get_topic_names_and_types()
+            if "trajectory_msgs/msg/JointTrajectory" in types and self.count_subscribers(name)
+        ]
+        if not listening:
+            return "is the controller running?"
+        ways = " or ".join(f"-r joint_trajectory:={name}" for name in listening)
+        return f"if this is the controller, start with {ways}"
 
     def _stop(self, request: Any, response: Any) -> Any:
         client = self._client

@@ -20,7 +20,7 @@ from iparam.bridges.ur.rtde.packets import (
     requested_protocol,
     setup_answer,
 )
-from iparam.bridges.ur.rtde.simulated_time import RUN_UNTIL
+from iparam.bridges.ur.rtde.simulated_time import RUN_UNTIL, SIMULATED_TIME
 from iparam.bridges.ur.twin.controller import VERSION, TwinController
 from iparam.bridges.ur.twin.motion import PERIOD
 
@@ -142,7 +142,8 @@ class RtdeSession:
         self.streaming, self._outputs = False, None
         if NOT_FOUND in types or not names:
             missing = [name for name in names if name not in served]
-            self._controller.notice(f"a client asks for outputs that there are not: {', '.join(missing)[:200]}")
+            if missing != [SIMULATED_TIME]:  # which iparam asks of every controller, to know a twin by it
+                self._controller.notice(f"a client asks for outputs that there are not: {', '.join(missing)[:200]}")
             return setup_answer(packet.kind, 0, types)
         self._frequency = min(frequency, RATE)
         self._outputs = Recipe.agreed(names, types)
