@@ -168,6 +168,11 @@ class OnlineIdentifier:
         return self._followed >= RESTING and self._calm < RESTING
 
     @property
+    def changed_by(self) -> float:
+        """Mass by which the load changed last, roughly, as it was noticed [kg]; 0 while it has not."""
+        return 0.0 if self._changed is None else self._changed[1]
+
+    @property
     def noise(self) -> FloatArray:
         """(6,) standard deviations of the sensor's noise [N, N m]: as stated, or as seen where that is more."""
         return self._noise.deviation

@@ -170,6 +170,7 @@ class LiveIdentification:
         self.delay: Delay | None = None
         self._changes = 0
         self._noticed: list[LoadChange] = []  # that are not announced yet
+        self._doubtful = False  # whether the change that was noticed last is none, maybe
         known = settings.known_load
         self._known = None if known is None else in_frame(known, robot)
         self.matcher = SampleMatcher(settings.tolerance, settings.hold, settings.accelerometer)
@@ -343,10 +344,9 @@ class LiveIdentification:
         found = None if self._identifier is None else self._identifier.quality()
         if found is None or self.estimate is None:
             return None
-        mass, share = self.estimate.mass, found.relative_mass_deviation
-        if self.setup is not None and self.setup.latest is not None and self.setup.latest.estimate is not None:
-            more = _setup_covariance(mass, self.setup.latest.estimate, self.setup.of_load, None)[0, 0]
-            share = float(np.hypot(share, np.sqrt(more) / max(abs(mass), 1e-12)))
+        mass = self.estimate.mass
+        of_setup = self._setup_deviation(mass) / max(abs(mass), 1e-12)
+        share = float(np.hypot(found.relative_mass_deviation, of_setup))
         return found._replace(restarts=self._changes, relative_mass_deviation=share)
 
     def process(self) -> list[Processed]:
@@ -372,23 +372,40 @@ class LiveIdentification:
         setup = self.setup
         assert setup is not None
         # In motion a sensor, an arm or a clock that is not as stated looks like loads that change.
-        credible = identifier.resting or setup.passed
+        credible, doubtful = identifier.resting or setup.passed, False
         if identifier.starts > starts:
             self.estimate, self.verdict, self._judged = None, None, None
             if not credible and self._examined(setup.before_change()):
                 return Processed(sample.stamp, None, None)
             credible = credible or setup.passed
-            if credible:
+            doubtful = not identifier.resting and credible and not self._beyond_setup(identifier.changed_by, before)
+            if credible and not doubtful:
                 setup.load_changed()
         named = None
         if identifier.restarts > restarts and (credible or setup.busy):
-            self._noticed.append(self._changed(sample.stamp, self._changes + len(self._noticed) + 1, before))
+            change = self._changed(sample.stamp, self._changes + len(self._noticed) + 1, before)
+            self._doubtful = doubtful and (self._doubtful or not self._noticed)
+            if not doubtful:
+                self._noticed.append(change)
         elif found is not None:
             self.estimate = found
             named = None if self._noticed else self._named(sample.stamp, found)
         if self._examined(setup.add(sample, moving=identifier.moving, resting=identifier.resting)):
             return Processed(sample.stamp, None, None)
         return Processed(sample.stamp, self.estimate, named or self._announced(credible))
+
+    def _beyond_setup(self, change: float, before: OnlineEstimate | None) -> bool:
+        """Whether a change of mass [kg] is more than sensor and arm, as well as they are known, make of a load that
+        stays the same in motion.
+        """
+        return before is None or abs(change) > SURE * self._setup_deviation(before.mass)
+
+    def _setup_deviation(self, mass: float) -> float:
+        """Of a mass, by what is not known of sensor and arm [kg]; 0 before they were examined."""
+        if self.setup is None or self.setup.latest is None or self.setup.latest.estimate is None or np.isnan(mass):
+            return 0.0
+        more = _setup_covariance(mass, self.setup.latest.estimate, self.setup.of_load, None)
+        return float(np.sqrt(more[0, 0]))
 
     def _announced(self, credible: bool) -> LoadChange | None:
         """The next change of load that was noticed and may be told: one in motion waits until sensor and arm are known
@@ -401,8 +418,9 @@ class LiveIdentification:
             self._noticed.clear()
             self._changing = None
             return None
-        self._changes += 1
-        return self._noticed.pop(0)
+        first = self._noticed.pop(0)
+        self._changes += first.kind == "changed"
+        return first
 
     def _examined(self, found: Examination | None) -> bool:
         """Take note of an examination; whether the load is estimated anew, with a wrench that is in step now."""
@@ -461,12 +479,21 @@ class LiveIdentification:
             return None
         change, deviation = self._changing
         difference = found.mass - change.mass_before
-        if not abs(difference) > SURE * float(np.hypot(deviation, _mass_deviation(found))):
+        deviations = [deviation, _mass_deviation(found)]
+        if self._doubtful:  # it was not clear whether it is another load at all
+            deviations.append(self._setup_deviation(found.mass))
+        if not abs(difference) > SURE * float(np.linalg.norm(deviations)):
             return None
         self._changing = None
-        return LoadChange(
+        named = LoadChange(
             "grasp" if difference > 0.0 else "release", stamp, change.count, change.mass_before, found.mass
         )
+        if not self._doubtful:
+            return named
+        self._doubtful = False
+        self._changes += 1
+        self._noticed.append(named)
+        return change
 
 
 def _disagreement(phi: FloatArray, covariance: FloatArray, examined: Estimate) -> FloatArray:
