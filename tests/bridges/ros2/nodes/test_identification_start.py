@@ -149,8 +149,10 @@ def hang_sensor_on_tf(peer: Any, stream: Stream, robot: iparam.Robot, words: Cal
 
 
 def test_a_quality_of_service_that_cannot_match_is_said(peer: Any, start_node: Callable[..., Any]) -> None:
+    """And that somebody else has the node's name, and publishes loads where it does."""
+    import rclpy
     from diagnostic_msgs.msg import DiagnosticArray
-    from geometry_msgs.msg import WrenchStamped
+    from geometry_msgs.msg import InertiaStamped, WrenchStamped
     from rclpy.event_handler import PublisherEventCallbacks
     from rclpy.qos import qos_profile_sensor_data
     from std_msgs.msg import String
@@ -162,6 +164,15 @@ def test_a_quality_of_service_that_cannot_match_is_said(peer: Any, start_node: C
     peer.until(lambda: states, "diagnostics")
     peer.until(lambda: "(RELIABILITY) that cannot match: set reliable:=false" in said(states)[1], "the policy", SOON)
     assert "/wrench of peer offers a quality of service" in said(states)[1]
+    assert "too: whoever listens" not in node.text
+    assert "nodes are called" not in node.text
+    rival = peer.node.create_publisher(InertiaStamped, "inertia", 1)
+    double = rclpy.create_node(NODE, context=peer.node.context, enable_rosout=False, start_parameter_services=False)
+    peer.until(lambda: "/inertia is published by /peer, too: whoever listens" in said(states)[1], "the rival", SOON)
+    peer.until(lambda: f"2 nodes are called /{NODE}: " in said(states)[1], "the name", SOON)
+    assert f"2 nodes are called /{NODE}" in node.text
+    peer.node.destroy_publisher(rival)
+    double.destroy_node()
     assert node.stop() == 0
     # A description that is not latched was published before this node came, and never comes.
     peer.node.create_publisher(String, "robot_description", 1, event_callbacks=quiet)

@@ -302,6 +302,10 @@ class Identification:
             carried = live.without_known(estimate)
             values |= {"mass_kg": carried.mass, "mass_deviation_kg": float(np.sqrt(carried.covariance_phi[0, 0]))}
             values["known"] = ", ".join(grouped_names(np.isfinite(carried.derived[0]))) or "nothing"
+        rivals = printable(self._load.rivals())
+        if rivals:
+            values["rivals"] = rivals
+            self._node.get_logger().warning(rivals, throttle_duration_sec=SAID_AGAIN)
         delay = live.delay
         values["wrench_delay_s"] = self._values["wrench_delay"] + (0.0 if delay is None else delay.seconds)
         values["tested"] = live.setup is not None and live.setup.passed
@@ -314,13 +318,17 @@ class Identification:
             self._node.get_logger().error(printable(said), throttle_duration_sec=10.0)
             self._diagnostics.publish(values, error=said)
             return
-        remarks = [] if verdict is None or not verdict.remark else [verdict.remark]
+        remarks = [rivals] if rivals else []
+        if verdict is not None and verdict.remark:
+            remarks.append(verdict.remark)
         if live.late:
             self._node.get_logger().warning(live.late, throttle_duration_sec=SAID_AGAIN)
             remarks.append(live.late)
         if live.setup is not None and live.setup.progress and not waiting:
             remarks.append(live.setup.progress)
-        self._diagnostics.publish(values, f"waiting: {waiting}" if waiting else "; ".join(remarks))
+        if waiting:
+            remarks = [f"waiting: {waiting}", *remarks[: bool(rivals)]]
+        self._diagnostics.publish(values, "; ".join(remarks))
 
     def _report_waiting(self) -> None:
         """Before the robot is known."""

@@ -33,6 +33,7 @@ class LoadPublisher:
 
     def __init__(self, node: Node) -> None:
         phi, size = ",".join(PARAMETER_NAMES), len(PARAMETER_NAMES)
+        self._node = node
         self.frame = ""
         self._inertia, self._bias = InertiaStamped(), WrenchStamped()
         self._deviation = array_message(np.zeros(size), [",".join(DERIVED_NAMES)])
@@ -72,3 +73,29 @@ class LoadPublisher:
         """Publish how good the estimate is."""
         write_values(self._quality, np.array(quality, dtype=np.float64))
         self._to_quality.publish(self._quality)
+
+    def rivals(self) -> str:
+        """A sentence if another node has the same name, or publishes a load on the same topic; "" for none."""
+        own, found = _path(self._node.get_name(), self._node.get_namespace()), []
+        names = [_path(*entry) for entry in self._node.get_node_names_and_namespaces()]
+        if names.count(own) > 1:
+            found.append(
+                f"{names.count(own)} nodes are called {own}: services and parameters reach any of them; start one with "
+                "-r __node:=another_name"
+            )
+        topic = self._node.resolve_topic_name("inertia")
+        publishers = [
+            _path(info.node_name, info.node_namespace) for info in self._node.get_publishers_info_by_topic(topic)
+        ]
+        if len(publishers) > 1:
+            others = ", ".join(sorted(set(publishers) - {own})) or "another node of this name"
+            found.append(
+                f"{topic} is published by {others}, too: whoever listens gets two loads in turn; start one with "
+                "-r __ns:=/another, or end one"
+            )
+        return "; ".join(found)
+
+
+def _path(name: str, namespace: str) -> str:
+    """Of a node, as ROS 2 writes it."""
+    return f"{namespace.rstrip('/')}/{name}"
