@@ -71,10 +71,18 @@ WRONG = 0.5
 SOLID = 0.1
 """The most of `WITHIN` that a solid part has."""
 
-LARGEST_MOVE = 2.0 / 3.0
-"""Standard deviations of the data by which a shape may move what they determine, whatever linear combination of phi one
-looks at: a wrong shape that nobody noticed then makes its error no more than sqrt(1 + 4/9) = 1.2 times that of the
-data alone (the limited translation of Efron and Morris 1971; docs/guide/shape.md has the argument)."""
+LARGEST_MOVE = 0.2
+"""Standard deviations of the data by which a shape may move the result, whatever linear combination of phi one looks
+at, where they leave nothing open: a wrong shape that nobody noticed then adds at most a fifth of it to the root mean
+square of the error."""
+
+ALL_DETERMINED = 0.05
+"""Standard deviation of the data in the direction that they know least, in units of the load's own mass and size, up to
+which they leave nothing open: an inertia to 10 % of it with 95 %."""
+
+LARGEST_PARTIAL_MOVE = 2.0 / 3.0
+"""The same where the data leave something open, in the directions that they determine: the price of what the shape adds
+to the others (the limited translation of Efron and Morris 1971)."""
 
 DETERMINED = 30.0
 """How many times more precise than the shape at its widest, which may be wrong by more than all of an inertia, the data
@@ -234,10 +242,11 @@ def _stated(samples: FloatArray, center: FloatArray) -> FloatArray:
 def _limited(
     phi: FloatArray, covariance: FloatArray, rows: FloatArray, target: FloatArray, widest: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """What data and shape give, moved by the shape no farther from what the data determine than `LARGEST_MOVE`.
+    """What data and shape give, moved by the shape no farther from what the data determine than is allowed.
 
-    The whitened move is projected to an ellipsoid: a ball of that radius in the directions that the data determine, so
-    that no linear combination of them moves by more, and wider in the others, in which the shape may do as it likes.
+    The whitened move is projected to an ellipsoid: a ball in the directions that the data determine, so that no linear
+    combination of them moves by more, and wider in the others, in which the shape may do as it likes. Data that leave
+    nothing open determine all of them, and the ball is small.
 
     Args:
         phi, covariance: (10,) and (10, 10) of data and shape, in units of the load.
@@ -248,7 +257,9 @@ def _limited(
     spread, turn = np.linalg.eigh(across @ across.T)
     along, wanted = turn.T @ rows, turn.T @ target
     moved = along @ phi - wanted
-    most = LARGEST_MOVE * np.maximum(1.0, DETERMINED**2 / np.maximum(spread, 1e-12))
+    most = LARGEST_PARTIAL_MOVE * np.maximum(1.0, DETERMINED**2 / np.maximum(spread, 1e-12))
+    opened = _least_known(rows, target) / ALL_DETERMINED
+    most = np.minimum(most, LARGEST_MOVE * max(1.0, opened) ** 2)
     kept = shrink_to_ellipsoid(moved, most)
     if np.all(kept == 1.0):
         return phi, covariance
@@ -258,9 +269,25 @@ def _limited(
     own = np.einsum("ri,ij,rj->r", along, covariance, along)
     doubt = covariance + (change.T * ((1.0 - kept) * np.maximum(1.0 - own, 0.0))) @ change
     if not is_physically_consistent(free):
-        inverse = np.linalg.inv(doubt + 1e-12 * np.diag(np.diag(doubt)))
-        free = nearest_consistent(free, np.asarray(inverse, dtype=np.float64))
+        # In the metric of the data no two bodies get farther apart: the result stays as near to that of the data alone.
+        metric = rows.T @ rows if opened <= 1.0 else np.linalg.inv(doubt + 1e-12 * np.diag(np.diag(doubt)))
+        free = nearest_consistent(free, np.asarray(metric, dtype=np.float64))
     return free, doubt
+
+
+def _least_known(rows: FloatArray, target: FloatArray) -> float:
+    """Standard deviation of the data (r, 10) in the direction that they know least, infinite if they do not see it.
+
+    In units of the load's mass and of its size: that of the shape or, if it is larger, the one that the data show.
+    """
+    if len(rows) < rows.shape[1]:
+        return np.inf
+    alone = np.linalg.lstsq(rows, target, rcond=None)[0]
+    mass = max(abs(float(alone[0])), 1e-9)
+    reach = 0.5 * float(alone[[4, 7, 9]].sum()) / mass - float(alone[1:4] @ alone[1:4]) / mass**2
+    size = np.sqrt(max(reach, 1.0))
+    weakest = float(np.linalg.svd(rows * np.array([1.0, *[size] * 3, *[size**2] * 6]), compute_uv=False)[-1])
+    return 1.0 / max(weakest, 1e-9)
 
 
 def shrink_to_ellipsoid(moved: FloatArray, most: FloatArray) -> FloatArray:
