@@ -67,6 +67,7 @@ _HARMLESS = tuple(
         r"The inertia rests on the shape: .* and the intervals hold how far its densities and its place may be off\.",
         r"The data contradict the shape: .* It was left out: the result is that of the data alone\.",
         r"The data contradict the shape: .* The intervals hold all of these\.",
+        r"Bodies of .* lie in each other: .* cut it out of the other in a CAD program\.",
         r"Where the shape is was estimated along: .*",
         r".* Each is taken to be within \S+ % \(standard deviation\)\.",
     )

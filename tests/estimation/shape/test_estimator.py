@@ -37,7 +37,9 @@ def test_slow_motion_and_a_shape_tell_all_ten(
     hammer: Shape, body: iparam.InertialParameters, make_problem: MakeProblem
 ) -> None:
     problem = make_problem(body, speed=0.15)
-    found, alone = ShapeEstimator(hammer).fit(problem), ConsistentLeastSquares().fit(problem)
+    odd = dataclasses.replace(hammer, remarks=("The file is odd.",))
+    found, alone = ShapeEstimator(odd).fit(problem), ConsistentLeastSquares().fit(problem)
+    assert "The file is odd." in found.warnings
     assert found.complete
     assert found.physically_consistent
     assert largest_error(found, body) < 0.1 < largest_error(alone, body)

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.estimation.shape.conftest import box_points
 
 import iparam
 from iparam.arrays import FloatArray
@@ -17,7 +18,6 @@ from iparam.estimation.shape.density_model import DensityModel, Spread
 from iparam.estimation.shape.posterior import LARGEST_MOVE, WRONG, DataRows, shape_posterior, shrink_to_ellipsoid
 from iparam.spatial import inertia_entries, is_physically_consistent
 from iparam.spatial.derived import derived_covariance, mass_com_inertia
-from tests.estimation.shape.conftest import box_points
 
 AT_REST = np.array([1e-3, *[1e-4] * 3, *[np.inf] * 6])
 PRECISE = np.array([1e-4, *[1e-5] * 3, *[1e-5] * 6])

@@ -10,6 +10,7 @@ import trimesh
 
 from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.estimation import load_shape
+from iparam.export.discrediting import discrediting
 
 
 def ring() -> trimesh.Trimesh:
@@ -69,6 +70,22 @@ def test_nodes_and_separate_bodies_are_parts(tmp_path: Path) -> None:
     (tmp_path / "two.obj").write_text(text, encoding="utf-8")
     named = load_shape(tmp_path / "two.obj", scale=0.01)
     assert sorted(part.name for part in named.parts) == ["blade", "grip"]
+
+
+def test_bodies_that_lie_in_each_other_are_taken_and_said(tmp_path: Path) -> None:
+    block, pin = trimesh.creation.box([0.1, 0.05, 0.05]), trimesh.creation.box([0.1, 0.02, 0.02])
+    for shift, twice in ((0.05, 8), (0.1, 0), (0.2, 0)):  # half in it, at its face, apart
+        there = pin.copy().apply_translation([shift, 0.0, 0.0])
+        trimesh.util.concatenate([block, there]).export(tmp_path / "two.stl")
+        shape = load_shape(tmp_path / "two.stl")
+        assert len(shape.parts) == 2
+        assert shape.volume == pytest.approx(block.volume + pin.volume, rel=1e-5)
+        assert len(shape.remarks) == (1 if twice else 0)
+        if twice:
+            share = int(shape.remarks[0].split(": ")[1].split(" %")[0])
+            assert share == pytest.approx(100 * 0.5 * pin.volume / (block.volume + 0.5 * pin.volume), abs=2)
+            assert "CAD program" in shape.remarks[0]
+            assert discrediting(shape.placed(np.eye(4)).remarks) == ()
 
 
 def test_a_surface_that_faces_inward_is_a_cavity(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def with_shape(static: StaticEstimate, shape: Shape) -> Estimate:
     found, placement = placed_posterior(shape, rows, static.mass)
     share = data_share(found.covariance, rows)
     placed = [] if placement is None else [placement.remark]
-    warnings = [*static.warnings, *placed, *reliance(share)]
+    warnings = [*static.warnings, *shape.remarks, *placed, *reliance(share)]
     if not shape.vague and found.wrong > WRONG:
         warnings.insert(0, f"{contradiction(found, '')} Its intervals hold that it is wrong.")
     elif not shape.vague and found.unlikely > LIKELIER:

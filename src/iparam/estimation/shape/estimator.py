@@ -90,6 +90,7 @@ class ShapeEstimator(Estimator):
         covariance = np.zeros((problem.num_unknowns,) * 2)
         covariance[:NUM_PARAMETERS, :NUM_PARAMETERS] = found.covariance
         share = data_share(found.covariance, data.rows)
+        placed = () if placement is None else (placement.remark,)
         # What a delay and corrections add is in the rows already.
         plain = dataclasses.replace(problem, delay_deviation=0.0, correction_covariance=None)
         estimate = assemble_estimate(
@@ -99,7 +100,7 @@ class ShapeEstimator(Estimator):
             covariance,
             inflation=data.inflation,
             data_share=share,
-            warnings=(*warnings, *(() if placement is None else (placement.remark,)), *reliance(share)),
+            warnings=(*warnings, *self.shape.remarks, *placed, *reliance(share)),
             status="All ten parameters were estimated, with the shape of the load.",
         )
         return dataclasses.replace(
@@ -118,9 +119,8 @@ class ShapeEstimator(Estimator):
             alone = ConsistentLeastSquares().fit(problem)
         except IparamError:
             return self._assembled(problem, data, found, (f"{sentence} Its intervals hold that it is wrong.",))
-        return dataclasses.replace(
-            alone, warnings=(f"{sentence} It was left out: the result is that of the data alone.", *alone.warnings)
-        )
+        left_out = f"{sentence} It was left out: the result is that of the data alone."
+        return dataclasses.replace(alone, warnings=(left_out, *self.shape.remarks, *alone.warnings))
 
 
 def found_shape(shape: Shape, found: ShapePosterior, placement: Placement | None) -> FoundShape:

@@ -7,6 +7,9 @@ which the surface tells exactly.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -88,8 +91,61 @@ def mesh_points(triangles: FloatArray) -> tuple[FloatArray, FloatArray]:
     return center + (points - middle) @ change.T, weight * volume
 
 
+def overlap(bodies: Sequence[FloatArray]) -> float:
+    """Which share of what closed surfaces (F, 3, 3) enclose lies in more than one of them."""
+    triangles = np.concatenate(list(bodies))
+    low, high = triangles.min(axis=(0, 1)), triangles.max(axis=(0, 1))
+    return _cut_lines(triangles, low, high - low).twice
+
+
 def _lines(triangles: FloatArray, low: FloatArray, extent: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Points and volumes between where lines along the longest side enter and leave the body."""
+    cut = _cut_lines(triangles, low, extent)
+    _refuse_crossing(cut.twice)
+    one, two, along = cut.axes
+    bottom = np.flatnonzero(cut.inside > 0.5)
+    length = cut.length[bottom]
+    kept = length > 1e-9 * extent[along]
+    bottom, length = bottom[kept], length[kept]
+    pieces = np.maximum(np.ceil(length / (extent[along] / ALONG)).astype(int), 1)
+    which = np.repeat(np.arange(len(bottom)), pieces)
+    step = np.arange(len(which)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    points = np.empty((len(which), 3))
+    column = cut.column[bottom][which]
+    points[:, one] = low[one] + (column // cut.counts[1] + _OFFSETS[0]) * cut.pitch[0]
+    points[:, two] = low[two] + (column % cut.counts[1] + _OFFSETS[1]) * cut.pitch[1]
+    points[:, along] = cut.start[bottom][which] + (step + 0.5) * (length / pieces)[which]
+    return points, (length / pieces)[which] * cut.pitch[0] * cut.pitch[1]
+
+
+@dataclass(frozen=True, eq=False)
+class _CutLines:
+    """Parallel lines through a grid, in pieces between the triangles that they meet.
+
+    Attributes:
+        axes: two across the lines, and the one along them.
+        counts, pitch: (2,) of the grid.
+        column: (n,) the number of each piece's line; start, length: where it begins, and how long it is.
+        inside: (n,) in how many bodies it lies.
+    """
+
+    axes: tuple[int, int, int]
+    counts: NDArray[np.int64]
+    pitch: FloatArray
+    column: NDArray[np.int64]
+    start: FloatArray
+    length: FloatArray
+    inside: FloatArray
+
+    @property
+    def twice(self) -> float:
+        """Which share of what is inside is so more than once, or inside out."""
+        odd, any_body = (self.inside > 1.5) | (self.inside < -0.5), self.inside != 0.0
+        return float(self.length[odd].sum() / max(float(self.length[any_body].sum()), 1e-300))
+
+
+def _cut_lines(triangles: FloatArray, low: FloatArray, extent: FloatArray) -> _CutLines:
+    """Lines along the longest side, cut where they meet triangles."""
     along = int(np.argmax(extent))
     one, two = [axis for axis in range(3) if axis != along]
     aspect = max(float(extent[one]), 1e-12) / max(float(extent[two]), 1e-12)
@@ -109,28 +165,12 @@ def _lines(triangles: FloatArray, low: FloatArray, extent: FloatArray) -> tuple[
     base[starts] = np.concatenate([[0.0], inside[starts[1:] - 1]]) if len(starts) else []
     inside = inside - base[starts][np.searchsorted(starts, np.arange(len(columns)), side="right") - 1]
     same = np.append(columns[1:] == columns[:-1], False)
-    _refuse_crossing(np.where(same, np.diff(height, append=0.0), 0.0), inside)
-    bottom = np.flatnonzero(same & (inside > 0.5))
-    length = height[bottom + 1] - height[bottom]
-    kept = length > 1e-9 * extent[along]
-    bottom, length = bottom[kept], length[kept]
-    pieces = np.maximum(np.ceil(length / (extent[along] / ALONG)).astype(int), 1)
-    which = np.repeat(np.arange(len(bottom)), pieces)
-    step = np.arange(len(which)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    points = np.empty((len(which), 3))
-    column = columns[bottom][which]
-    points[:, one] = low[one] + (column // counts[1] + _OFFSETS[0]) * pitch[0]
-    points[:, two] = low[two] + (column % counts[1] + _OFFSETS[1]) * pitch[1]
-    points[:, along] = height[bottom][which] + (step + 0.5) * (length / pieces)[which]
-    return points, (length / pieces)[which] * pitch[0] * pitch[1]
+    length = np.where(same, np.diff(height, append=0.0), 0.0)
+    return _CutLines((one, two, along), counts, pitch, columns, height, length, np.where(same, inside, 0.0))
 
 
-def _refuse_crossing(length: FloatArray, inside: FloatArray) -> None:
-    """Refuse a surface that crosses itself, by pieces of lines and how often each is inside.
-
-    What lies twice inside, or inside out, would count so in the moments.
-    """
-    share = float(length[(inside > 1.5) | (inside < -0.5)].sum() / max(float(length[inside != 0.0].sum()), 1e-300))
+def _refuse_crossing(share: float) -> None:
+    """Refuse a surface that crosses itself: what lies twice inside, or inside out, would count so in the moments."""
     if share > MOST_CROSSING:
         raise InputError(
             f"a surface of the mesh crosses itself: {100 * share:.0f} % of its inside lies in it twice, or inside out "

@@ -76,9 +76,10 @@ LARGEST_MOVE = 0.2
 at, where they leave nothing open: a wrong shape that nobody noticed then adds at most a fifth of it to the root mean
 square of the error."""
 
-ALL_DETERMINED = 0.05
+ALL_DETERMINED = 0.02
 """Standard deviation of the data in the direction that they know least, in units of the load's own mass and size, up to
-which they leave nothing open: an inertia to 10 % of it with 95 %."""
+which they leave nothing open: an inertia to 4 % of it with 95 %. At 5 % a right shape would still have halved the
+error."""
 
 LARGEST_PARTIAL_MOVE = 2.0 / 3.0
 """The same where the data leave something open, in the directions that they determine: the price of what the shape adds

@@ -21,7 +21,7 @@ from scipy.cluster.vq import kmeans2
 
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError, MissingExtraError
-from iparam.estimation.shape.mesh_points import closed_volume, mesh_points
+from iparam.estimation.shape.mesh_points import MOST_CROSSING, closed_volume, mesh_points, overlap
 from iparam.estimation.shape.shape import DEFAULT_TOLERANCE, Part, Shape
 from iparam.files.reading_limit import read_bounded
 from iparam.files.trimesh_errors import trimesh_errors
@@ -70,14 +70,15 @@ def load_shape(
         raise FileFormatError(f"{file}: cannot be read: {error.strerror}") from None
     if len(content) > MAX_BYTES:
         raise FileFormatError(f"{file}: larger than {MAX_BYTES // 10**6} MB: let a mesh program make it coarser")
+    remarks: tuple[str, ...] = ()
     if suffix in MESHES:
-        parts = _mesh_parts(file, content, scale)
+        parts, remarks = _mesh_parts(file, content, scale)
     else:
         parts = _point_parts(file, content, scale)
     try:
         if len(parts) == 1 and segments > 1:
             parts = _segmented(parts[0], segments)
-        return Shape(tuple(parts), tolerance)
+        return Shape(tuple(parts), tolerance, remarks=remarks)
     except InputError as error:
         raise InputError(f"{file}: {error}") from None
 
@@ -145,12 +146,21 @@ def _npz(file: Path, content: bytes) -> tuple[FloatArray, FloatArray, list[Any] 
     return place, volume, None if labels is None else np.atleast_1d(labels).tolist()
 
 
-def _mesh_parts(file: Path, content: bytes, scale: float) -> list[Part]:
+def _mesh_parts(file: Path, content: bytes, scale: float) -> tuple[list[Part], tuple[str, ...]]:
+    """The bodies, and what is odd about them."""
     with trimesh_errors(file):
         bodies = _bodies(file, content)
         if len(bodies) > MOST_PARTS:
             raise InputError(f"{file}: has {len(bodies)} separate bodies, more than {MOST_PARTS}: leave out small ones")
-        return [Part(name, *mesh_points(triangles * scale)) for name, triangles in bodies]
+        parts = [Part(name, *mesh_points(triangles * scale)) for name, triangles in bodies]
+        share = overlap([triangles for _, triangles in bodies]) if len(bodies) > 1 else 0.0
+    if share <= MOST_CROSSING:
+        return parts, ()
+    remark = (
+        f"Bodies of {file.name} lie in each other: {100 * share:.0f} % of what they fill counts for two of them, with "
+        "the densities of both. Where there is only one, cut it out of the other in a CAD program."
+    )
+    return parts, (remark,)
 
 
 def _bodies(file: Path, content: bytes) -> list[tuple[str, FloatArray]]:

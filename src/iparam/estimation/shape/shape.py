@@ -79,6 +79,7 @@ class Shape:
         place_deviation: standard deviation of where it is in the hand, beyond the tolerance [m]; see `roughly`.
         turn_deviation: of how it is turned, about each axis [rad]; infinite if nothing is known of it.
         pose: (4, 4) of the frame of its file in the tool frame, as far as that is known [m].
+        remarks: what is odd about its file, a sentence each, for whoever uses it.
     """
 
     parts: tuple[Part, ...]
@@ -87,6 +88,7 @@ class Shape:
     place_deviation: float = 0.0
     turn_deviation: float = 0.0
     pose: FloatArray = field(default_factory=lambda: frozen(np.eye(4)))
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))
