@@ -19,6 +19,7 @@ from iparam.cli.main import main
 from iparam.sensing import Correction, Setup
 
 LOAD = iparam.InertialParameters(1.7, np.array([0.01, -0.02, 0.06]), np.diag([0.004, 0.005, 0.003]))
+CALM = Path(__file__).parents[2] / "data" / "calm_ur5e.json"
 GRAVITY = np.array([0.0, 0.0, 9.81])  # of an arm that hangs from the ceiling
 SETTINGS: dict[str, Any] = {
     "robot": "ur5e",
@@ -92,6 +93,22 @@ def test_an_imported_bag(
     assert identified(capsys, with_it, "--setup", setup) == first
     later = identified(capsys, without, "--setup", setup)
     assert np.allclose(later["phi"], first["phi"], rtol=1e-9, atol=1e-12)
+
+
+def test_that_somebody_said_how_the_sensor_sits_counts_whenever_it_was_said() -> None:
+    """These data would not show a sensor some mm away: where nobody said where it is, the intervals are wider."""
+    plan = iparam.load_trajectory(CALM).trajectory.evaluate(np.linspace(0.0, 4.0, 801))
+    exact = iparam.wrench_regressor(iparam.load_robot("ur5e"), plan.q, plan.dq, plan.ddq) @ LOAD.phi
+    noise = np.random.default_rng(1).normal(size=exact.shape) * np.array([0.5] * 3 + [0.05] * 3)
+    run = iparam.Recording("ur5e").with_signal("q", time=plan.time, values=plan.q)
+    run = run.with_signal("wrench", time=plan.time, values=exact + noise)
+    place = {"sensor_rotation": (0.0, 0.0, 0.0), "sensor_offset": (0.0, 0.0, 0.0)}
+    unsaid = iparam.identify_payload(run)
+    later = iparam.identify_payload(run, correction=Correction(**place))
+    before = iparam.identify_payload(iparam.sensing.with_applied(run, Correction(**place)))
+    assert any("These data would not show" in warning for warning in unsaid.warnings)
+    assert unsaid.standard_deviation.center_of_mass.max() > 1.1 * later.standard_deviation.center_of_mass.max()
+    assert np.array_equal(before.covariance_phi, later.covariance_phi)
 
 
 def test_a_controllers_data(motion: iparam.Recording, setup: Path, tmp_path: Path) -> None:

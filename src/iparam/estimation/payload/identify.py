@@ -39,6 +39,7 @@ from iparam.recording.followers import with_followers
 from iparam.recording.recording import Recording
 from iparam.robot.kernels.notice import expect
 from iparam.robot.model import Robot
+from iparam.sensing.applied_setup import applied_setup
 from iparam.sensing.correction import ESTIMATE, Correction
 from iparam.sensing.run_check import moves_without_arm, recorded_robot
 from iparam.sensing.wrench_source import WrenchSource
@@ -288,7 +289,12 @@ class _Job:
                 structure = _structure(problem, estimate)
                 if structure.lasts and not structure.linear_in_motion:
                     estimate, drift = _fit_drifting(self.estimator, problem, unless=estimate)
-        said = {"place": given.sensor_offset, "turn": given.sensor_rotation, "gravity": given.gravity}
+        applied = applied_setup(self.recording)  # what somebody said when the recording was made
+        said = {
+            "place": given.sensor_offset or applied.sensor_offset,
+            "turn": given.sensor_rotation or applied.sensor_rotation,
+            "gravity": given.gravity,
+        }
         known = [kind for kind, value in said.items() if value is not None]
         judgement = judged(run, estimate, drift, known)
         estimate = self._counting_rivals(judgement.estimate, run, given, sought, delay, settings)
