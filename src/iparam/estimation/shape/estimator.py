@@ -63,7 +63,7 @@ class ShapeEstimator(Estimator):
         wrong = not self.shape.vague and found.wrong > WRONG
         likelier = ""
         if not self.shape.movable and (wrong or (not self.shape.vague and share[4:].min() > TELLING)):
-            likelier = likelier_shape(self.shape, data.rows, mass)
+            likelier = likelier_shape(self.shape, data.rows, mass, wrong=wrong)
         if wrong or likelier:
             return self._without_shape(problem, data, found, contradiction(found, likelier))
         doubt = () if self.shape.vague or found.unlikely <= LIKELIER else (f"{contradiction(found, UNEVEN)} {HELD}",)
