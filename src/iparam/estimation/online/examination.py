@@ -15,7 +15,7 @@ from iparam.arrays import FloatArray
 from iparam.errors import InputError, IparamError
 from iparam.estimation.estimate import Estimate, Refutation
 from iparam.estimation.payload.identify import PayloadBias, identify_payload
-from iparam.motion.delay import Delay, align_motion, estimate_delay
+from iparam.motion.delay import CLEAR, MAX_DELAY, Delay, align_motion, estimate_delay
 from iparam.motion.sources import KalmanMotion, known_motion
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
@@ -26,6 +26,9 @@ LONGEST = 10.0
 
 MOST_SAMPLES = 10_000
 """Samples that are kept, at most."""
+
+LONGEST_DELAY = 0.25
+"""The longest lag of a wrench that is looked for [s]."""
 
 LEAST_SAMPLES = 100
 """Samples below which there is nothing to examine."""
@@ -151,9 +154,10 @@ def _delay(recording: Recording, robot: Robot, gravity: tuple[float, float, floa
     """The lag of the wrench, if it shows one clearly; that of a low-pass is its mean delay."""
     motion = known_motion(recording, robot, KalmanMotion())
     aligned = align_motion(motion, recording.signal("wrench"), robot, gravity)
-    if aligned.motion is motion and not aligned.delay:
-        return None
+    in_step = aligned.motion is motion and not aligned.delay
     try:
-        return estimate_delay(recording, robot, gravity=gravity)
+        late = estimate_delay(recording, robot, LONGEST_DELAY if in_step else MAX_DELAY, gravity)
     except InputError:  # none of those that are looked for
         return None
+    # In step, or so far out of it that it was not looked for.
+    return late if not in_step or abs(late.seconds) > max(0.8 * MAX_DELAY, CLEAR * late.standard_deviation) else None
