@@ -429,6 +429,10 @@ class LiveIdentification:
         self._judged = None
         if found.passed and self._noticed and self.setup is not None:  # the samples since then are of another load
             self.setup.load_changed()
+        if found.load_changed:  # which went unnoticed
+            self._identifier, self.estimate, self._changing = None, None, None
+            self.verdict, self._latest = None, None
+            return True
         late = found.delay
         if not found.passed or late is None:
             return False

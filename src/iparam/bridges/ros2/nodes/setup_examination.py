@@ -151,9 +151,10 @@ class SetupExamination:
     def _finish(self, found: Examination, load: int) -> Examination | None:
         same = load == self._load
         if not found.passed and (not same or found.load_changed):  # of two loads
-            if same:
-                self._begin()
-            return None
+            if not same:
+                return None
+            self._begin()
+            return found
         self.latest = found
         self.of_load = same
         if found.refutation is not None:  # once more, with other samples
