@@ -34,14 +34,16 @@ from iparam.estimation import (
 from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.estimation.estimators.recursive import RecursiveLeastSquaresState
 from iparam.estimation.estimators.recursive_total import RecursiveTotalLeastSquaresState
+from iparam.estimation.payload.identify import PayloadBias
 from iparam.motion.sources import SavitzkyGolayMotion
 from iparam.recording import Recording
-from iparam.sensing import NoiseModel, noise_preset
+from iparam.sensing import Correction, NoiseModel, noise_preset
 from iparam.simulation import MujocoSimulator, Payload, SimulationResult
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 UR5E = noise_preset("ur5e")
-BIASES = ("constant", "estimate", "drifting")
+BIASES: tuple[PayloadBias, ...] = ("constant", "estimate", "drifting")
+IN_PLACE = Correction(sensor_offset=(0.0, 0.0, 0.0), gravity=(0.0, 0.0, -9.81))
 PAYLOAD = Payload.box(mass=2.0, size=(0.1, 0.15, 0.2))
 
 
@@ -90,7 +92,8 @@ def errors_in_regressor(seeds: int) -> None:
 def fit_both_biases(preset: str, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     recording, robot = noisy(noise_preset(preset), seed), iparam.load_robot("ur5e")
     delay = None if preset == "harsh" else 0.0
-    found = [identify_payload(recording, robot, delay=delay, bias=bias) for bias in BIASES]
+    run = partial(identify_payload, recording, robot, delay=delay)
+    found = [run(bias=bias, correction=IN_PLACE) for bias in BIASES] + [run()]
     return [(estimate.phi, estimate.standard_deviation.phi) for estimate in found]
 
 
@@ -99,7 +102,7 @@ def drifting_bias(seeds: int) -> None:
     truth, rows = PAYLOAD.parameters.phi, []
     for preset in ("harsh", "ur5e"):
         found = np.array(list(in_workers(partial(fit_both_biases, preset), range(seeds))))
-        for k, name in enumerate(BIASES):
+        for k, name in enumerate((*BIASES, "estimate, base and sensor not stated")):
             errors, deviation = found[:, k, 0] - truth, found[:, k, 1]
             covered = 100 * np.mean(np.abs(errors) <= 1.959964 * deviation, axis=0)
             rmse = np.sqrt(np.mean(errors**2, axis=0))
