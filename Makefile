@@ -59,7 +59,7 @@ format: $(READY_DEV)  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-tables: $(READY_DEV)  ## measured tables of the docs, made anew and stamped; on a quiet machine (some 10 minutes)
+tables: $(READY_DEV)  ## measured tables of the docs, made anew and stamped; on a quiet machine (an hour; TABLES="WORD ..." chooses)
 	$(BIN)/python benchmarks/tables.py $(TABLES)
 
 bench: $(READY_DEV)  ## run every benchmark; each prints ratios

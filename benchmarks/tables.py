@@ -62,10 +62,14 @@ def all_places() -> list[Place]:
     return [place for page in sorted((ROOT / "docs").rglob("*.md")) for place in places_of(page)]
 
 
-def stamp() -> str:
-    """Version, revision, date and machine."""
+def revision_of_checkout() -> str:
+    """What is checked out: asked once, before the first renewed page makes the checkout differ from it."""
     described = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    revision = subprocess.run(described, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+    return subprocess.run(described, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
+
+
+def stamp(revision: str) -> str:
+    """Version, ``revision``, date and machine."""
     model = platform.processor() or platform.machine()
     for line in _lines(Path("/proc/cpuinfo")):
         if line.startswith("model name"):
@@ -73,7 +77,7 @@ def stamp() -> str:
             break
     busy = f", load average {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     return (
-        f"*iparam {iparam.__version__}, revision {revision or 'unknown'}, {datetime.now(UTC):%Y-%m-%d}; "
+        f"*iparam {iparam.__version__}, revision {revision}, {datetime.now(UTC):%Y-%m-%d}; "
         f"{os.cpu_count()} cores ({model}), Python {platform.python_version()}{busy}*"
     )
 
@@ -100,9 +104,9 @@ def printed(command: str) -> str:
     return done.stdout.strip()
 
 
-def renew(place: Place) -> None:
-    """Run the command of a place and put its tables there."""
-    line, tables = stamp(), printed(place.command)
+def renew(place: Place, revision: str) -> None:
+    """Run the command of a place and put its tables there, under a line that tells their ``revision``."""
+    line, tables = stamp(revision), printed(place.command)
     now = next(other for other in places_of(place.page) if other.command == place.command)
     text = place.page.read_text(encoding="utf-8")
     write_atomically(place.page, f"{text[: now.start]}\n\n{line}\n\n{tables}\n\n{text[now.end :]}")
@@ -113,13 +117,14 @@ def main() -> None:
     parser.add_argument("words", nargs="*", metavar="WORD", help="of the page or the command")
     parser.add_argument("--list", action="store_true", help="what would be run")
     options = parser.parse_args()
+    revision = revision_of_checkout()
     for place in all_places():
         name = f"{place.page.relative_to(ROOT)}: {place.command}"
         if options.words and not any(word in name for word in options.words):
             continue
         print(name, flush=True)
         if not options.list:
-            renew(place)
+            renew(place, revision)
 
 
 if __name__ == "__main__":

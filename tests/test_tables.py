@@ -42,7 +42,7 @@ def test_a_table_is_replaced_with_version_and_date_and_nothing_else(tables: Modu
     page.write_text(f"before\n<!-- table: {command} -->\nold\n<!-- end of table -->\nafter\n")
     for _ in range(2):
         (place,) = tables.places_of(page)
-        tables.renew(place)
+        tables.renew(place, "abc1234")
         found = page.read_text("utf-8")
         assert re.fullmatch(
             r"before\n<!-- table: .* -->\n\n\*iparam \d\S*, revision \S+, \d{4}-\d\d-\d\d; .*\*\n\n"
@@ -71,5 +71,5 @@ def test_a_command_without_a_table_changes_nothing(tables: ModuleType, tmp_path:
     page.write_text("<!-- table: python -c pass -->\n| old |\n<!-- end of table -->\n")
     before = page.read_text("utf-8")
     with pytest.raises(ValueError, match="printed no table"):
-        tables.renew(tables.places_of(page)[0])
+        tables.renew(tables.places_of(page)[0], "abc1234")
     assert page.read_text("utf-8") == before
