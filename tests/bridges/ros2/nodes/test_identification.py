@@ -81,6 +81,7 @@ def test_a_run_with_every_fault(
     covariances = peer.listen(Float64MultiArray, "inertia_covariance")
     qualities = peer.listen(Float64MultiArray, "inertia_quality")
     peer.connected(joints, wrenches)
+    peer.until(lambda: (status_of(states, NODE) or {}).get("examiner") == "ready", "the process that examines")
 
     q, dq, measured = noisy
     count = len(q)

@@ -64,12 +64,8 @@ def test_ten_seconds_at_500_hz(
     assert found["unmatched"] == found["wrench.lost"] == found["joint_states.lost"] == "0"
     assert float(found["mass_kg"]) == pytest.approx(2.0, abs=5.0 * float(found["mass_deviation_kg"]))
     memory.append((time.monotonic() - begin, node.memory()))
-    at, sizes = (np.array(column, dtype=float) for column in zip(*memory, strict=True))
-    # A kilobyte kept from each of the thousand messages a second would be 1.5 MB in each of these times;
-    # the examinations, after 2, 4 and 8 s of motion, take some megabytes once.
-    starts = np.arange(WARM_UP, SECONDS - 1.5 + 1e-9, 0.5)
-    grown = [np.ptp(np.interp([start, start + 1.5], at, sizes)) for start in starts]
-    assert min(grown) < 0.4e6
-    assert sizes[-1] - np.interp(WARM_UP, at, sizes) < 10e6
+    settled = np.array([size for at, size in memory if at > WARM_UP], dtype=float)
+    # A kilobyte kept from each of the thousand messages a second would be some 7 MB.
+    assert settled[-10:].mean() - settled[:10].mean() < 2e6
     print(f"sent in {spent:.1f} s; latency p50 {found['latency_p50_ms']} ms, p99 {found['latency_p99_ms']} ms")
     assert node.stop() == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,7 @@ from iparam.errors import InputError, IparamError
 from iparam.estimation.assessment.verdict import verdict_on
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate, Refutation, grouped_names
+from iparam.estimation.online.examining_process import ExaminingProcess
 from iparam.estimation.online.identifier import OnlineSettings
 from iparam.files.kind import FileKind, check_target
 from iparam.motion.joint_process import JointProcess
@@ -119,7 +120,8 @@ class Identification:
         self._live: LiveIdentification | None = None
         self._source: RobotSource | None = None
         self._samples: SampleInput | None = None
-        self._examiner: ThreadPoolExecutor | None = None
+        self._examiner: ExaminingProcess | None = None
+        self._warmed: Future[None] | None = None
         self._forget()
         self._load = LoadPublisher(node)
         self._events = node.create_publisher(DiagnosticStatus, "load_event", LATCHED_QOS, event_callbacks=QUIET)
@@ -195,8 +197,8 @@ class Identification:
             wrench_delay=values["wrench_delay"],
         )
         if self._examiner is None:
-            self._examiner = ThreadPoolExecutor(1, "examination")
-            self._examiner.submit(warm_up_examination, robot, online)
+            self._examiner = ExaminingProcess()
+            self._warmed = self._examiner.submit(warm_up_examination, robot, online)
         live = LiveIdentification(robot, settings, self._examiner)
         wrenches = WrenchReader.from_parameters(robot, values)
         warm_up_identifier(robot, online)
@@ -292,6 +294,7 @@ class Identification:
         values: dict[str, object] = {
             "waiting_for": waiting,
             "running": live.running,
+            "examiner": "ready" if self._warmed is not None and self._warmed.done() else "starting",
             "used": live.used,
             "idle": live.idle,
             "gaps": live.gaps,

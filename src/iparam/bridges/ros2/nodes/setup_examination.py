@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import Executor, Future
 
 from iparam.bridges.ros2.sample_matcher import MatchedSample
+from iparam.errors import IparamError
 from iparam.estimation.online.examination import Examination, RecentSamples, examine_samples
 from iparam.estimation.online.identifier import OnlineSettings
 from iparam.estimation.payload.identify import PayloadBias
-from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 
 FIRST = 2.0
@@ -122,23 +121,26 @@ class SetupExamination:
 
     def now(self) -> Examination | None:
         """Examine what there is, and wait for it; None where there is nothing to examine."""
-        if self._pending is not None:
-            self._pending[0].exception()  # wait for it
-            return self._finished()
-        return self._finish(self._work()(), self._load) if len(self._recent) else None
+        if self._pending is None and len(self._recent):
+            found = self._start()
+            if not self.busy:
+                return found
+        return self._waited_for()
+
+    def _waited_for(self) -> Examination | None:
+        if self._pending is None:
+            return None
+        self._pending[0].exception()
+        return self._finished()
 
     def _start(self) -> Examination | None:
-        work = self._work()
-        if self._executor is None:
-            return self._finish(work(), self._load)
-        self._pending = self._executor.submit(work), self._load
-        return None
-
-    def _work(self) -> Callable[[], Examination]:
         self._examined = self.motion
-        recording = self._recent.recording(UNSETTLED)
         bias: PayloadBias = "none" if self._settings.bias == "none" else "estimate"
-        return _Work(recording, self._robot, bias, self._settings.gravity)
+        given = self._recent.recording(UNSETTLED), self._robot, bias, self._settings.gravity
+        if self._executor is None:
+            return self._finish(examine_samples(*given), self._load)
+        self._pending = self._executor.submit(examine_samples, *given), self._load
+        return None
 
     def _finished(self) -> Examination | None:
         assert self._pending is not None
@@ -146,7 +148,11 @@ class SetupExamination:
         if not future.done():
             return None
         self._pending = None
-        return self._finish(future.result(), load)
+        try:
+            found = future.result()
+        except IparamError as error:  # the process that examines was ended
+            found = Examination(None, reason=str(error))
+        return self._finish(found, load)
 
     def _finish(self, found: Examination, load: int) -> Examination | None:
         same = load == self._load
@@ -166,15 +172,3 @@ class SetupExamination:
         if same:
             self._next = max(self.motion, FIRST / 2.0) + min(max(self.motion, FIRST), SELDOM)
         return found
-
-
-class _Work:
-    """An examination that is to be done."""
-
-    def __init__(
-        self, recording: Recording, robot: Robot, bias: PayloadBias, gravity: tuple[float, float, float]
-    ) -> None:
-        self._given = recording, robot, bias, gravity
-
-    def __call__(self) -> Examination:
-        return examine_samples(*self._given)
