@@ -13,6 +13,9 @@ from pathlib import Path
 EXIT_CODES = (0, 1, 2, 130)
 """Done, failed, bad usage, interrupted."""
 
+BAD_USAGE = 2
+"""The one at which an error names the option that it is about."""
+
 BROKEN_PIPE = 141
 """What the exit code may be, too, where the reader of standard output has gone."""
 

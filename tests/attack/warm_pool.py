@@ -28,7 +28,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from attack.rule import EXIT_CODES, LONGEST, Ending, snapshot, violations
+from attack.rule import BAD_USAGE, EXIT_CODES, LONGEST, Ending, snapshot, violations
 
 MOST_ADDRESS_SPACE = 4 << 30
 """Bytes of address space that a child may take on top of the loaded program's: what asks for more gets none."""
@@ -55,6 +55,7 @@ class Case:
         codes: exit codes that are allowed.
         largest_file: bytes that a file may have, as if the disk were full behind them.
         interrupt_after: seconds after which it gets the signal of Ctrl-C; None for never.
+        must_name: the option that it has to name if it ends as bad usage; "" for none.
         stdout_errors: what standard output does with text that is no Unicode: "strict" as in most locales,
             "surrogateescape" as in the locale C.
     """
@@ -67,6 +68,7 @@ class Case:
     codes: tuple[int, ...] = EXIT_CODES
     largest_file: int = LARGEST_FILE
     interrupt_after: float | None = None
+    must_name: str = ""
     stdout_errors: str = "strict"
 
     @property
@@ -175,6 +177,8 @@ class WarmPool:
             found.append(f"leaves {left[0]!r} in the folder for temporary files")
             shutil.rmtree(temporary)
             temporary.mkdir()
+        if ending.code == BAD_USAGE and case.must_name.encode() not in ending.err:
+            found.append(f"does not name {case.must_name}")
         if expected is not None and ending.code not in expected:
             found.append(f"has the exit code {ending.code}, not {' or '.join(map(str, expected))}")
         return Broken(case, ending, tuple(found)) if found else None

@@ -88,7 +88,7 @@ def test_other_payloads(folder: Path, payload: list[str]) -> None:
     ("arguments", "message"),
     [
         (["--payload", "box", "--mass", "2"], "--size needs 3 numbers, edge lengths x y z"),
-        (["--payload", "box", "--size", "1", "1", "1"], "mass [kg] or its density"),
+        (["--payload", "box", "--size", "1", "1", "1"], "--mass [kg] or its --density"),
         (["--mass", "2"], "no shape"),
         ([*BOX, "--payload-mesh", "part.obj"], "not both"),
         ([*BOX, "--noise", "loud"], "unknown noise preset 'loud'"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,8 @@ import pytest
 import iparam
 from iparam.cli.kinematics.state_files import COLUMNS, WRITERS, StatesHeader
 from iparam.cli.main import main
-from iparam.errors import InputError
+from iparam.errors import FileFormatError, InputError
+from iparam.estimation.corrections.sensor_calibration import load_sensor_correction
 from iparam.export import FORMATS, IdentifiedLoad, export_load, merge_into_urdf
 from iparam.files.kind import FileKind, check_target, kind_of
 from iparam.recording import CHANNELS
@@ -160,3 +163,54 @@ def test_the_file_that_is_printed_to_is_not_replaced(tmp_path: Path) -> None:
     with path.open("w") as stream:
         ended = subprocess.run([sys.executable, "-c", check], stdout=stream, stderr=subprocess.PIPE, text=True)
     assert "is where the printed text goes, which would be lost" in ended.stderr
+
+
+LOADERS: dict[FileKind, Callable[[Path], object]] = {
+    FileKind.RESULT: iparam.Estimate.load,
+    FileKind.TRAJECTORY: iparam.load_trajectory,
+    FileKind.TRUTH: iparam.simulation.GroundTruth.load,
+    FileKind.SENSOR: load_sensor_correction,
+    FileKind.CELL: iparam.robot.load_cell,
+    FileKind.SETUP: iparam.sensing.Setup.load,
+    FileKind.RECORDING: iparam.Recording.load,
+}
+STATED = {
+    FileKind.RESULT: "iparam-result",
+    FileKind.TRAJECTORY: "iparam-trajectory",
+    FileKind.TRUTH: "iparam-truth",
+    FileKind.SENSOR: "iparam-sensor",
+    FileKind.CELL: "iparam-cell",
+    FileKind.POSES: "iparam-poses",
+}
+
+
+@pytest.mark.parametrize("wanted", LOADERS)
+def test_a_file_of_another_kind_is_called_what_it_is(wanted: FileKind, tmp_path: Path) -> None:
+    file = tmp_path / "given.json"
+    for found, name in STATED.items():
+        if found is wanted:
+            continue
+        file.write_text(json.dumps({"format": f"{name}/1"}))
+        with pytest.raises(
+            FileFormatError, match=rf"given\.json is {found}; this needs {wanted}, as 'iparam .*' writes"
+        ):
+            LOADERS[wanted](file)
+
+
+@pytest.mark.parametrize("wanted", [kind for kind in LOADERS if kind is not FileKind.RECORDING])
+def test_a_recording_is_called_one(wanted: FileKind, tmp_path: Path) -> None:
+    recording = iparam.Recording().with_signal("q", time=np.arange(3.0), values=np.zeros((3, 6)))
+    for file in (tmp_path / "run.parquet", tmp_path / "run.csv"):
+        recording.save(file)
+        with pytest.raises(FileFormatError, match=rf"{file.name} is a recording; this needs {wanted}"):
+            LOADERS[wanted](file)
+
+
+@pytest.mark.parametrize("kind", [FileKind.RESULT, FileKind.TRAJECTORY, FileKind.TRUTH])
+def test_a_newer_version_is_still_said_to_be_one(kind: FileKind, tmp_path: Path) -> None:
+    file = tmp_path / "newer.json"
+    file.write_text(json.dumps({"format": f"{STATED[kind]}/2"}))
+    with pytest.raises(
+        FileFormatError, match=rf"is '{STATED[kind]}/2'; this version of iparam reads '{STATED[kind]}/1'"
+    ):
+        LOADERS[kind](file)

@@ -17,6 +17,7 @@ from itertools import pairwise
 
 from iparam.cli.command_table import Command, choose, overview
 from iparam.cli.console.option_names import in_options, speak_for
+from iparam.cli.console.typed_options import OF_ARGUMENTS, check_counts, naming_file, naming_option, remember, too_much
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.printable import printable
 
@@ -68,7 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_output()
         return BROKEN_PIPE
     except Exception as error:
-        for line in [*(_traceback(error) if debug else ()), f"iparam: error: {in_options(_sentence(error))}"]:
+        text = in_options(_sentence(error))
+        text = naming_option(text) if isinstance(error, OF_ARGUMENTS) else naming_file(text)
+        for line in [*(_traceback(error) if debug else ()), f"iparam: error: {text}"]:
             print(printable(line), file=sys.stderr)
         return BAD_USAGE if isinstance(error, InputError | UnknownNameError) else FAILURE
     return SUCCESS
@@ -85,6 +88,7 @@ def _return_large_memory() -> None:
 
 
 def _run(arguments: list[str]) -> None:
+    remember()
     if arguments[:1] == ["--version"]:
         from iparam import __version__
 
@@ -98,6 +102,7 @@ def _run(arguments: list[str]) -> None:
     _check_xacro(rest)
     command_type = entry.load()
     speak_for(command_type)
+    check_counts(rest, command_type)
     import tyro  # here, because neither the list of commands nor the version needs it
 
     from iparam.cli.console import option_values, setup_option, written_files
@@ -114,6 +119,7 @@ def _run(arguments: list[str]) -> None:
         registry=option_values.registry(),
     )
     command = filled.told(_parsed(parse, filled.arguments))
+    remember(filled.arguments, command)
     written_files.check_outputs(command)
     command.run()
 
@@ -152,7 +158,7 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, MemoryError):
-        return "not enough memory for this many samples"
+        return f"not enough memory for this many samples{too_much()}"
     return f"{type(error).__name__}: {error}. This is a bug in iparam: please report it with the output of --debug."
 
 

@@ -97,7 +97,7 @@ class View(RecordedRunOptions, PageOptions):
     def _follow(self) -> None:
         """Show an arm as it moves, until Ctrl-C."""
         if self.output is not None:
-            raise InputError("a live page is served and not written: leave --output out")
+            raise InputError("a live page is served and not written: leave --output out, or --live and --ur")
         source, title, cell = self._source()
         feed = iparam.bridges.live.LiveFeed(source)
         try:

@@ -20,6 +20,7 @@ from iparam.estimation.estimate_table import estimate_html, estimate_lines, esti
 from iparam.estimation.shape.found import FoundShape
 from iparam.estimation.static.result_document import STATIC_FORMAT, as_result
 from iparam.files.json import JsonSection, read_json, write_json
+from iparam.files.kind import FileKind
 from iparam.plotting.interval_plots import interval_figure
 from iparam.printable import printable
 from iparam.rounding import NORMAL_95, decimals_for, number, numbers, with_interval
@@ -311,7 +312,7 @@ class Estimate:
         """Read what `save` wrote. Keys that older files lack (status, residual_rms, data_share, robot, frame,
         measurements, assessment) may be missing. A result at rest (``iparam-static-result/1``) is one without inertia.
         """
-        document = read_json(path)
+        document = read_json(path, wanted=(FileKind.RESULT, FileKind.STATIC_RESULT))
         stated = document.text("format")
         if stated == STATIC_FORMAT:
             document = as_result(document)

@@ -121,7 +121,7 @@ def choose_poses(
     if start is not None:
         raise InfeasibleError(
             f"the start pose q0 itself violates '{start.constraint}' by {-start.margin:.4g} {start.unit} "
-            f"({start.label}): choose another q0 or relax that constraint"
+            f"({start.label}): choose another with q0=, or relax that constraint"
         )
     selection = _Selection(problem, np.random.default_rng(seed), gravity, criterion)
     chosen = selection.run(count)

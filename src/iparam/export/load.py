@@ -17,6 +17,7 @@ from iparam.estimation.estimate import part_warning, stated_refutation
 from iparam.estimation.static.result_document import STATIC_FORMAT
 from iparam.export.discrediting import UNSTATED, discrediting
 from iparam.files.json import JsonSection, read_json
+from iparam.files.kind import FileKind
 from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.spatial.consistency import check_consistency
 from iparam.spatial.derived import derived_covariance
@@ -33,6 +34,7 @@ class InconsistentLoadError(IparamError, ValueError):
 
 RESULT_FORMAT = "iparam-result/1"
 LOAD_FORMAT = "iparam-load/1"
+_LOADS = (FileKind.RESULT, FileKind.STATIC_RESULT, FileKind.EXPORTED_LOAD)
 DEFAULT_FRAME = "tool"
 """Of a load that says neither its frame nor an arm whose tool frame is known."""
 
@@ -115,7 +117,7 @@ class IdentifiedLoad:
 
         Where the file also gives phi or the inertia about the origin, they must agree with the rest.
         """
-        document = read_json(path)
+        document = read_json(path, wanted=_LOADS)
         stated = document.text("format")
         if stated not in (RESULT_FORMAT, LOAD_FORMAT):
             raise document.error("format", f"is {stated!r}; only {RESULT_FORMAT!r} and {LOAD_FORMAT!r} can be exported")
@@ -242,7 +244,7 @@ class StaticLoad:
         """Read what `iparam identify payload --static` wrote, a result whose data did not determine the inertia, or
         what the format ``json`` makes of them.
         """
-        document = read_json(path)
+        document = read_json(path, wanted=_LOADS)
         stated = document.text("format")
         if stated not in (STATIC_FORMAT, RESULT_FORMAT, LOAD_FORMAT):
             raise document.error("format", f"is {stated!r}, not {STATIC_FORMAT!r}")
@@ -297,7 +299,7 @@ class StaticLoad:
 
 def is_static_result(path: str | os.PathLike[str]) -> bool:
     """Whether a JSON file is the result of rests, or one whose data did not determine the whole inertia."""
-    document = read_json(path)
+    document = read_json(path, wanted=_LOADS)
     stated = document.content.get("format")
     open_to = _has_null(document.content.get("phi", 0.0))
     return stated == STATIC_FORMAT or (stated in (RESULT_FORMAT, LOAD_FORMAT) and open_to)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError
 from iparam.files.atomic import write_atomically
+from iparam.files.kind import FileKind, kind_of, kind_stated, needed
 from iparam.files.reading_limit import read_bounded
 
 MAX_BYTES = 50_000_000
@@ -114,7 +115,11 @@ class JsonSection:
 
 
 def read_json(
-    path: str | os.PathLike[str], max_bytes: int = MAX_BYTES, hint: str = "", finite: bool = True
+    path: str | os.PathLike[str],
+    max_bytes: int = MAX_BYTES,
+    hint: str = "",
+    finite: bool = True,
+    wanted: Sequence[FileKind] = (),
 ) -> JsonSection:
     """The JSON object in the file at ``path``.
 
@@ -123,12 +128,24 @@ def read_json(
         max_bytes: the most that is read.
         hint: the way out for a larger file, at the end of the error's sentence.
         finite: see `parse_json`.
+        wanted: kinds of which it has to be one; a file that is known to be of another kind is refused by that name.
     """
     name = _shown(path, quoted=False)
-    document = parse_json(_read_bounded(path, name, max_bytes, hint), name, finite)
+    data = _read_bounded(path, name, max_bytes, hint)
+    try:
+        document = parse_json(data, name, finite)
+    except FileFormatError:
+        _refuse_other(name, kind_of(path), wanted)
+        raise
     if not isinstance(document, dict):
         raise FileFormatError(f"{name} must hold a JSON object, got {_shown(document)}")
+    _refuse_other(name, kind_stated(document), wanted)
     return JsonSection(name, "", document)
+
+
+def _refuse_other(name: str, kind: FileKind | None, wanted: Sequence[FileKind]) -> None:
+    if wanted and kind is not None and kind not in wanted:
+        raise FileFormatError(f"{name} is {kind}; {needed(wanted[0])}")
 
 
 def parse_json(data: bytes | str, name: str, finite: bool = True) -> Any:

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
@@ -62,6 +63,17 @@ _FORMATS = {
     b"iparam-study": FileKind.STUDY,
     b"iparam-setup": FileKind.SETUP,
 }
+_WRITTEN_BY = {
+    FileKind.RECORDING: "iparam simulate --output' or 'iparam ur record --output",
+    FileKind.TRAJECTORY: "iparam excite optimize --output",
+    FileKind.POSES: "iparam excite poses --output",
+    FileKind.RESULT: "iparam identify payload --output",
+    FileKind.STATIC_RESULT: "iparam identify payload --static --output",
+    FileKind.SENSOR: "iparam calibrate sensor --output",
+    FileKind.TRUTH: "iparam simulate --truth",
+    FileKind.CELL: "iparam excite design --cell-output",
+    FileKind.SETUP: "iparam setup --output",
+}
 _EXPORTS = {
     b"<mujocoinclude>": FileKind.EXPORTED_MJCF,
     b"LOAD_DATA": FileKind.EXPORTED_KUKA,
@@ -115,6 +127,23 @@ def kind_of(path: str | os.PathLike[str]) -> FileKind | None:
         return None
 
 
+def kind_stated(content: Mapping[str, object]) -> FileKind | None:
+    """The kind that a document states, whatever the version of its format; None if it states none."""
+    stated = content.get("format")
+    return _FORMATS.get(stated.partition("/")[0].encode()) if isinstance(stated, str) else None
+
+
+def needed(kind: FileKind) -> str:
+    """What to say of a file that should have been of a kind: it, and who writes it."""
+    return f"this needs {kind}, as '{_WRITTEN_BY[kind]}' writes it"
+
+
+def kind_begun(text: bytes) -> FileKind | None:
+    """The kind of a file of iparam's that states its format, JSON or TOML, by its first bytes."""
+    stated = _JSON_FORMAT.match(text.lstrip()) or _TOML_FORMAT.match(text.lstrip())
+    return _FORMATS.get(stated[1]) if stated else None
+
+
 def check_target(
     path: Path, kind: FileKind, name: str, *, overwrite: bool = False, way_out: str = "choose another file"
 ) -> None:
@@ -164,9 +193,8 @@ def _is_printed_to(status: os.stat_result) -> bool:
 
 
 def _kind_of_text(head: bytes, rest: bytes) -> FileKind | None:
-    stated = _JSON_FORMAT.match(head) or _TOML_FORMAT.match(head)
-    if stated:
-        return _FORMATS.get(stated[1])
+    if (stated := kind_begun(head)) is not None:
+        return stated
     if _STATES_HEADER.match(head):
         return FileKind.STATES
     if _STUDY_HEADER.match(head):

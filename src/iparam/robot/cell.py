@@ -11,6 +11,7 @@ import numpy as np
 from iparam.arrays import FloatArray, as_bounded_array, as_float_array, frozen
 from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.files.json import read_json, write_json
+from iparam.files.kind import FileKind
 from iparam.spatial.transforms import is_rotation, rotation_from_rpy, rpy_from_rotation
 
 
@@ -112,7 +113,7 @@ def load_cell(path: str | os.PathLike[str]) -> WorkCell:
     "rpy": [3]}], "planes": [{"name", "point": [3], "normal": [3]}]}``, lengths in m and angles in rad, in the robot's
     base frame. ``ground_height`` may be null for no ground; names and ``rpy`` may be left out.
     """
-    document = read_json(path, MAX_BYTES)
+    document = read_json(path, MAX_BYTES, wanted=(FileKind.CELL,))
     where, content = document.file, document.content
     if content.get("format") != FORMAT:
         raise FileFormatError(f'{where}: not a work cell: expected an object with "format": "{FORMAT}"')

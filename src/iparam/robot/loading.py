@@ -102,6 +102,18 @@ def load_robot(
     return cut_arm(read_description(source), tip, base, side_branches, lock)
 
 
+def is_robot(source: str) -> bool:
+    """Whether ``source`` names a robot that can be read, whatever its tip and base."""
+    try:
+        if _looks_like_path(source) and source.lower() not in robot_names():
+            read_description(source)
+        else:
+            load_robot(source)
+    except IparamError:
+        return False
+    return True
+
+
 def load_description(
     text: str,
     called: str,

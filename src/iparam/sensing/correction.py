@@ -32,6 +32,9 @@ Estimated = Literal["estimate"]
 WRENCH_CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 """The channels of a wrench, in the order of its columns."""
 
+MOST_CLOCK = 1e6
+"""By which a clock runs fast or slow: seconds taken for microseconds."""
+
 AXES = tuple(f"{sign}{axis}" for sign in ("", "-") for axis in "xyz")
 
 ESTIMABLE = (
@@ -126,6 +129,8 @@ class Correction:
             value = getattr(self, name)
             if isinstance(value, float) and value <= 0.0:
                 raise InputError(f"{name}= must be above 0, got {value:g}")
+        if isinstance(self.clock, float) and not 1.0 / MOST_CLOCK <= self.clock <= MOST_CLOCK:
+            raise InputError(f"clock= must be from {1.0 / MOST_CLOCK:g} to {MOST_CLOCK:g}, got {self.clock:g}")
         if self.low_pass_order not in (None, 1, 2):
             raise InputError(f"low_pass_order= must be 1 or 2, got {self.low_pass_order}")
         if self.low_pass_order is not None and self.low_pass is None:

@@ -23,7 +23,7 @@ from iparam.recording.statements import (
 )
 from iparam.recording.units import LARGEST_FORCE
 from iparam.robot.kinematics import tool_motion
-from iparam.robot.loading import StatedArm, load_stated_robot
+from iparam.robot.loading import StatedArm, is_robot, load_stated_robot
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import LONG
 from iparam.robot.same_arm import check_same_arm
@@ -113,9 +113,10 @@ def recorded_robot(
     try:  # `check_run` compares the frames
         return load_stated_robot(name, StatedArm.from_document(stated), tip, base, lock)
     except IparamError as error:
-        if robot:
+        if robot or is_robot(name):  # then it is about tip, base or lock
             raise
-        raise InputError(f"the recording belongs to {name!r}. {error}. Say which robot that is (--robot)") from error
+        known = str(error).rstrip(".")
+        raise InputError(f"the recording belongs to {name!r}. {known}. Say which robot that is (--robot)") from error
 
 
 def with_told_frame(recording: Recording, robot: Robot, tip: str | None) -> Recording:

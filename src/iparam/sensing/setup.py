@@ -38,6 +38,7 @@ import numpy as np
 from iparam.errors import FileFormatError, InputError, UnknownNameError
 from iparam.files.atomic import write_atomically
 from iparam.files.json import JsonSection
+from iparam.files.kind import FileKind, kind_of, kind_stated, needed
 from iparam.files.reading_limit import read_bounded
 from iparam.robot.gravity import MOUNTINGS, check_size, mounted_gravity
 from iparam.sensing.correction import Correction
@@ -228,10 +229,15 @@ def _read(path: Path) -> JsonSection:
     except RecursionError:
         raise FileFormatError(f"{path} is nested too deeply") from None
     except UnicodeDecodeError:
-        raise FileFormatError(f"{path} is not UTF-8 text, so it is no TOML") from None
+        raise FileFormatError(f"{path} is {kind_of(path) or 'not UTF-8 text'}; {needed(FileKind.SETUP)}") from None
     except ValueError as error:  # among them that of tomllib, and a number or a date that cannot be
+        if (found := kind_of(path)) is not None:
+            raise FileFormatError(f"{path} is {found}; {needed(FileKind.SETUP)}") from None
         raise FileFormatError(f"{path} is not TOML that can be read: {error}") from None
     document = JsonSection(str(path), "", content)
+    found = kind_stated(content)
+    if found not in (None, FileKind.SETUP):
+        raise FileFormatError(f"{path} is {found}; {needed(FileKind.SETUP)}")
     if content.get("format") != FORMAT:
         raise document.error("format", f'must be "{FORMAT}": is this a file of iparam setup?')
     unknown = next((name for name in content if name not in ("format", *_KNOWN)), None)

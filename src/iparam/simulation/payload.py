@@ -20,6 +20,12 @@ from iparam.spatial.transforms import rotation_from_rpy, transform_from
 LARGEST_MASS = 1e4
 """A payload above this is taken for a mistake of units [kg]."""
 
+SMALLEST_MASS = 1e-9
+"""A payload below this has no inertia that can be computed with [kg]."""
+
+FARTHEST = 1e3
+"""Where a payload is at most [m]."""
+
 
 @dataclass(frozen=True, eq=False)
 class Payload:
@@ -254,8 +260,16 @@ def _mass(mass: float | None, density: float | None, volume: float) -> float:
     if value.shape != () or value <= 0.0:
         raise InputError(f"{name} of the payload must be one positive number, got {value.tolist()}")
     total = float(value) if density is None else float(value) * volume
+    if total < SMALLEST_MASS:
+        raise InputError(
+            f"the payload's mass would be {total:g} kg, less than {SMALLEST_MASS:g}, got a {name} of {float(value):g}: "
+            "wrong units?"
+        )
     if total > LARGEST_MASS:
-        raise InputError(f"the payload's mass would be {total:g} kg, more than {LARGEST_MASS:g}: wrong units?")
+        raise InputError(
+            f"the payload's mass would be {total:g} kg, more than {LARGEST_MASS:g}, got a {name} of {float(value):g}: "
+            "wrong units?"
+        )
     return total
 
 
@@ -263,4 +277,6 @@ def _three(value: ArrayLike, name: str) -> FloatArray:
     array = as_float_array(value, name)
     if array.shape != (3,):
         raise InputError(f"{name} must be three numbers, got shape {array.shape}")
+    if (np.abs(array) > FARTHEST).any():
+        raise InputError(f"{name} must stay within +-{FARTHEST:g}, got {array.tolist()}: in SI units?")
     return array

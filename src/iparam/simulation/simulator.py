@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.files.json import read_json, write_json
+from iparam.files.kind import FileKind
 from iparam.motion.motion import MotionEstimate
 from iparam.recording import Recording
 from iparam.robot.cell import WorkCell
@@ -95,7 +96,7 @@ class GroundTruth:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> GroundTruth:
         """Read what `save` wrote."""
-        document = read_json(path)
+        document = read_json(path, wanted=(FileKind.TRUTH,))
         if document.text("format") != FORMAT:
             raise document.error("format", f"is {document.text('format')!r}; this version of iparam reads {FORMAT!r}")
         center, inertia = document.array("center_of_mass", 1), document.array("inertia_about_com", 2)
@@ -149,7 +150,7 @@ def _steps(name: str, rate: float, physics_rate: float, last_step: int) -> NDArr
     if ratio < 1.0 - TIME_SLACK:
         raise InputError(
             f"the sensor rate {name!r} is {rate:g} Hz, more than the physics rate, {physics_rate:g} Hz: there is "
-            "nothing to measure between two steps"
+            "nothing to measure between two steps (physics_rate= sets it)"
         )
     count = int(np.floor(last_step / ratio + 0.5)) + 1
     steps: NDArray[np.int64] = np.floor(np.arange(count) * ratio + 0.5).astype(np.int64)

@@ -33,7 +33,10 @@ def validation_times(duration: float, rate: float = VALIDATION_RATE) -> FloatArr
     """Times from 0 to the duration, both included, at least ``rate`` [Hz] a second [s]: where a motion is checked."""
     count = int(np.ceil(duration * rate * (1.0 - TIME_SLACK))) + 1
     if count > MAX_SAMPLES:
-        raise InputError(f"{duration:g} s at {rate:g} Hz are {count} samples, more than {MAX_SAMPLES}: lower the rate")
+        raise InputError(
+            f"{count} samples are more than {MAX_SAMPLES}, got {duration:g} s and {rate:g} Hz: shorten the motion, or "
+            "lower the rate"
+        )
     return np.linspace(0.0, duration, max(count, 2))
 
 

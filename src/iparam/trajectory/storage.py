@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import ContradictionError, FileFormatError, InputError, UnknownNameError
 from iparam.files.json import JsonSection, read_json, write_json
+from iparam.files.kind import FileKind
 from iparam.plotting.html import html_table
 from iparam.printable import printable
 from iparam.robot.gravity import stated_gravity
@@ -256,7 +257,7 @@ def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFile:
     Raises:
         FileFormatError: if the file cannot be read; the message gives the key and what was expected there.
     """
-    document = read_json(path)
+    document = read_json(path, wanted=(FileKind.TRAJECTORY,))
     stated = document.has("format")
     if stated and document.text("format") != FORMAT:
         raise document.error("format", f"is {document.text('format')!r}; this version of iparam reads {FORMAT!r}")

@@ -118,8 +118,8 @@ class Trajectory(ABC):
         last = int(np.floor(self.duration * rate * (1.0 + TIME_SLACK)))
         if last >= MAX_SAMPLES:
             raise InputError(
-                f"{self.duration:g} s at {rate:g} Hz are {last + 1} samples, more than {MAX_SAMPLES}; lower fps, or "
-                "evaluate it in parts"
+                f"{last + 1} samples, got {self.duration:g} s and {rate:g} Hz, are more than {MAX_SAMPLES}; lower fps, "
+                "or evaluate it in parts"
             )
         return self.evaluate(np.arange(last + 1) / rate)
 

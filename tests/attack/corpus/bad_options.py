@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from attack.corpus.command_lines import LINES, Line
 from attack.corpus.hostile import HOSTILE
+from attack.rule import BAD_USAGE
 from attack.warm_pool import Case
 from iparam.cli.command_table import COMMANDS
 
@@ -35,17 +36,26 @@ class BadOption:
         line: the call that it is added to.
         option: as it is written.
         values: the words behind it.
+        named: whether an error about it has to name it: not if the call itself is refused, or where the words are no
+            value of the option.
     """
 
     line: Line
     option: str
     values: tuple[str, ...]
+    named: bool = True
 
     def case(self, samples: Path, folder: Path) -> Case:
         """The run, in a new folder."""
         self.line.put_samples(samples, folder)
         name = f"{self.line} {self.option} {' '.join(value[:20] for value in self.values)}"
-        return Case(name, (*self.line.arguments(), self.option, *self.values), folder, self.line.outputs)
+        return Case(
+            name,
+            (*self.line.arguments(), self.option, *self.values),
+            folder,
+            self.line.outputs,
+            must_name=self.option if self.named else "",
+        )
 
 
 def bad_options(command: str) -> Iterator[BadOption]:
@@ -56,7 +66,8 @@ def bad_options(command: str) -> Iterator[BadOption]:
     line = min((line for line in LINES if line.command == command), key=lambda line: line.slow)
     for name, kind in _options()[command] if not line.endless else ():
         for values in _values(name, kind, must_fail=line.slow):
-            yield BadOption(line, f"--{name.replace('_', '-')}", values)
+            named = BAD_USAGE not in line.codes and kind is not bool and "--" not in values
+            yield BadOption(line, f"--{name.replace('_', '-')}", values, named)
 
 
 @cache

@@ -151,7 +151,7 @@ def test_predict_the_shortest_duration(folder: Path, capsys: pytest.CaptureFixtu
         (["predict", "t.json", *GUESS, "--target", "mass=1%", "--output", "no/u.json"], "does not exist"),
         (["random", "--output", "r.json"], "which robot"),
         (["random", "--robot", "ur5e", "--output", "no/r.json"], "does not exist"),
-        (["random", "--robot", "ur5e", "--output", "r.json", "--max-attempts", "0"], "max_attempts"),
+        (["random", "--robot", "ur5e", "--output", "r.json", "--max-attempts", "0"], "--max-attempts must be"),
     ],
 )
 def test_bad_usage(folder: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

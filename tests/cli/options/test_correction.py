@@ -82,7 +82,7 @@ def test_a_calibrated_sensor(here: Path, run: Any, capsys: pytest.CaptureFixture
         ("--rezeroed 99", "--rezeroed 99 is not within the run"),
         ("--delay soon", "--delay takes numbers or 'estimate', got 'soon'"),
         ("--static --clock estimate", "--static averages rests"),
-        ("--sensor known.json", "a sensor's calibration is"),
+        ("--sensor known.json", "this needs a calibrated sensor"),
     ],
 )
 def test_what_means_nothing_is_refused(

@@ -37,7 +37,7 @@ def test_it_serves_for_its_duration_and_writes_the_truth(tmp_path: Path, capsys:
         (["--q", "9", "0", "0", "0", "0", "0"], "within the joints' range"),
         (["--duration", "0"], "--duration must be positive"),
         (["--seed", "-1"], "seed must be at least 0"),
-        (["--rtde-port", "70000"], "cannot listen on 127.0.0.1 port 70000"),
+        (["--rtde-port", "70000"], "--rtde-port must be 0 to 65535, 0 for a free one, got 70000"),
         (["--host", "203.0.113.7"], "cannot listen on 203.0.113.7"),
         (["--truth", "/no/such/folder/truth.json"], "does not exist"),
     ],

@@ -71,7 +71,7 @@ class ImportSettings:
         if self.joint_names and self.joint_prefix is not None:
             raise InputError("give the joints' names or their prefix, not both")
         if len(set(self.joint_names)) < len(self.joint_names):
-            raise InputError(f"the joints' names repeat themselves: {', '.join(self.joint_names)}")
+            raise InputError(f"joint_names= must name each joint once, got {', '.join(self.joint_names)}")
         object.__setattr__(self, "units", MappingProxyType(check_units(self.units)))
 
 

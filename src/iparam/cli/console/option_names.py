@@ -25,7 +25,15 @@ _OF_RECORDINGS = (
     ),
     *("known_mass", "mass_tolerance"),
 )
-_OF_PLANS = ("max_velocity", "max_acceleration", "max_torque", "payload_size", "payload_center", "payload_mass")
+_OF_PLANS = (
+    "max_velocity",
+    "max_acceleration",
+    "max_jerk",
+    "max_torque",
+    "payload_size",
+    "payload_center",
+    "payload_mass",
+)
 
 ARGUMENTS = {
     **{name: name for name in (*_OF_RECORDINGS, *_OF_PLANS)},
@@ -33,7 +41,7 @@ ARGUMENTS = {
     **{name: name for name in ("friction", "mounting", "clearance")},
     **{name: name for name in ("stage", "prim", "pose", "own_mass", "copy")},
     **{name: name for name in ("layout", "scheduler", "resume", "overwrite", "workers")},
-    **{name: name for name in ("precision", "masses", "seed")},
+    **{name: name for name in ("precision", "masses", "seed", "physics_rate", "q0", "joint_names", "validate_rows")},
     "most_runs": "runs",
     "speed": "max_speed",
     "count": "samples",
@@ -49,7 +57,7 @@ _ELSEWHERE = {
 """Options that a command which lacks them can only refer to, such as one that repeats the warnings of a result, and the
 command that has them."""
 
-_ARGUMENT = re.compile(r"(?<!in Python )(?<![^\s(])([a-z][a-z_]*)=('[^']*'|\"[^\"]*\"|\.\.\.|[\w.+-]*\w)?")
+_ARGUMENT = re.compile(r"(?<!in Python )(?<![^\s(])([a-z][a-z0-9_]*)=('[^']*'|\"[^\"]*\"|\.\.\.|[\w.+-]*\w)?")
 
 _options: ContextVar[frozenset[str]] = ContextVar("options", default=frozenset())
 

@@ -11,6 +11,7 @@ from tyro.conf import Positional, arg
 import iparam
 from iparam.cli.console.printing import AsJson, note, print_estimate, print_json
 from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.errors import InputError
 from iparam.files.kind import FileKind
 
 
@@ -35,6 +36,8 @@ class IdentifyFuse:
 
     def run(self) -> None:
         """Fuse, print and write."""
+        if len(self.results) < 2:
+            raise InputError(f"give at least two results to fuse, got {' '.join(map(str, self.results)) or 'none'}")
         found = iparam.fuse_estimates([iparam.Estimate.load(path) for path in self.results])
         if self.output is not None:
             found.save(self.output)

@@ -101,7 +101,10 @@ class IdentifyRobot(ControllerLogOptions):
 
     def _held_out(self, path: Path, robot: Robot, recordings: Sequence[Recording]) -> Recording:
         """The log to predict, none of whose time was fitted."""
-        held_out = self.load_other_log(path, robot, self.validate_rows)
+        try:
+            held_out = self.load_other_log(path, robot, self.validate_rows)
+        except InputError as error:
+            raise InputError(str(error).replace("rows=", "validate_rows=")) from error
         end = held_out.start + held_out.duration
         for log, recording in zip(self.logs, recordings, strict=True):
             apart = end < recording.start or recording.start + recording.duration < held_out.start

@@ -15,7 +15,7 @@ from iparam.arrays import FloatArray, as_float_array
 from iparam.cli.console.printing import AsJson, note
 from iparam.cli.options.arm import ArmOptions
 from iparam.errors import InputError, IparamError
-from iparam.robot.loading import StatedArm, load_stated_robot
+from iparam.robot.loading import StatedArm, is_robot, load_stated_robot
 from iparam.robot.model import JointKind, Robot
 from iparam.robot.plausibility import fast_joints
 
@@ -108,9 +108,10 @@ def robot_of(
     try:
         robot = load_stated_robot(source, stated or StatedArm(), tip, base, lock)
     except IparamError as error:
-        if not named_by or Path(source).exists():
+        if not named_by or Path(source).exists() or is_robot(source):  # then it is about --tip, --base or --lock
             raise
-        raise InputError(f"{named_by} belongs to {source!r}. {error}. Say which robot that is (--robot)") from error
+        known = str(error).rstrip(".")
+        raise InputError(f"{named_by} belongs to {source!r}. {known}. Say which robot that is (--robot)") from error
     note_model(robot)
     return robot
 

@@ -14,10 +14,12 @@ from iparam.cli.options.joint_state import exact_count
 from iparam.errors import FileFormatError, InputError
 from iparam.estimation.static.result_document import STATIC_FORMAT
 from iparam.export.load import RESULT_FORMAT
+from iparam.files.kind import FileKind
 
 if TYPE_CHECKING:
     from iparam.robot.model import Robot
 
+_LOADS = (FileKind.RESULT, FileKind.STATIC_RESULT, FileKind.TRUTH, FileKind.EXPORTED_LOAD)
 _SIZES = {
     "box": ("edge lengths x y z [m]", 3),
     "cylinder": ("radius and length [m]", 2),
@@ -66,12 +68,14 @@ class PayloadOptions:
         if self.payload_mesh is not None:
             if self.payload not in (None, "none") or self.size:
                 raise InputError("give --payload with --size or --payload-mesh, not both")
+            self._require_mass()
             return iparam.Payload.mesh(self.payload_mesh, scale=self.mesh_scale, rotation_rpy=turn, **place)
         if self.payload in (None, "none"):
             if self.size or self.mass is not None or self.density is not None or self.offset:
                 raise InputError("the payload has no shape: add --payload box, cylinder, ... or --payload-mesh")
             return None
         lengths = exact_count(self.size, "--size", *_SIZES[self.payload]).tolist()
+        self._require_mass()
         if self.payload == "box":
             return iparam.Payload.box(size=lengths, rotation_rpy=turn, **place)
         if self.payload == "cylinder":
@@ -81,10 +85,14 @@ class PayloadOptions:
         stages = dict(zip(("radius1", "length1", "radius2", "length2"), lengths, strict=True))
         return iparam.Payload.two_stage_cylinder(**stages, rotation_rpy=turn, **place)
 
+    def _require_mass(self) -> None:
+        if (self.mass is None) == (self.density is None):
+            raise InputError("give the payload's --mass [kg] or its --density [kg/m^3], one of the two")
+
 
 def read_result(path: Path) -> tuple[iparam.Estimate | iparam.InertialParameters, str]:
     """A result, or the load of another file that has one, which counts as known exactly; and its frame."""
-    document = iparam.files.read_json(path)
+    document = iparam.files.read_json(path, wanted=_LOADS)
     if document.content.get("format") in (RESULT_FORMAT, STATIC_FORMAT):
         found = iparam.Estimate.load(path)
         return found, found.frame
@@ -98,7 +106,7 @@ def read_load(path: Path, robot: Robot | None) -> tuple[iparam.InertialParameter
         path: of the file.
         robot: whose tool frame the load must be given in; None where there is no arm.
     """
-    document = iparam.files.read_json(path)
+    document = iparam.files.read_json(path, wanted=_LOADS)
     if robot is not None:
         iparam.estimation.check_frame(document.text("frame") if document.has("frame") else "", robot)
     refutation = iparam.estimation.stated_refutation(document)

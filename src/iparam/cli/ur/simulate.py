@@ -94,6 +94,13 @@ class UrSimulate(ArmOptions, MountingOptions, PayloadOptions):
         """Serve."""
         if self.duration is not None and not self.duration > 0.0:
             raise InputError(f"--duration must be positive, got {self.duration:g} s")
+        for option, ports in (
+            ("--rtde-port", (self.rtde_port,)),
+            ("--dashboard-port", (self.dashboard_port,)),
+            ("--script-ports", self.script_ports),
+        ):
+            if not all(0 <= port < 65536 for port in ports):
+                raise InputError(f"{option} must be 0 to 65535, 0 for a free one, got {' '.join(map(str, ports))}")
         gravity = self.given_gravity()
         robot = robot_of(self.robot, self.tip, **self.cut())
         start = exact_count(self.q, "--q", "one for each joint [rad]", 6) if self.q else iparam.bridges.ur.HOME

@@ -24,6 +24,7 @@ from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.problem_from_recording import problem_from_recording
 from iparam.estimation.payload.weighted_fit import residual_weights
 from iparam.files.json import read_json, write_json
+from iparam.files.kind import FileKind
 from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
@@ -111,7 +112,7 @@ class SensorCalibration:
 
 def load_sensor_correction(path: str | os.PathLike[str]) -> tuple[Correction, str]:
     """The correction that a calibration's file holds, and the frame that the sensor is mounted at ("" if unknown)."""
-    document = read_json(path)
+    document = read_json(path, wanted=(FileKind.SENSOR,))
     stated = document.text("format")
     if stated != FORMAT:
         raise document.error("format", f"is {stated!r}; a sensor's calibration is {FORMAT!r}")

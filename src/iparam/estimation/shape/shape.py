@@ -23,6 +23,9 @@ made by people."""
 LEAST_EXTENT, MOST_EXTENT = 1e-3, 3.0
 """Bounds of the longest side of what an arm can carry [m]; beyond them the unit is another one."""
 
+MOST_LENGTH = 1e3
+"""Of a box that a load lies in [m]."""
+
 MOST_DENSITY = 25_000.0
 """No material that a load is made of is denser [kg/m^3]: osmium has 22 590."""
 
@@ -135,8 +138,10 @@ class Shape:
     def box(cls, size: ArrayLike, center: ArrayLike = (0.0, 0.0, 0.0)) -> Shape:
         """A volume that the load lies in: a box of edge lengths ``size`` (3,) about ``center`` (3,), tool axes [m]."""
         edges, middle = as_bounded_array(size, "size"), as_bounded_array(center, "center")
-        if edges.shape != (3,) or middle.shape != (3,) or (edges <= 0.0).any():
-            raise InputError(f"a box needs three positive lengths and a centre (3,), got {edges.tolist()}")
+        if edges.shape != (3,) or middle.shape != (3,) or not ((edges > 0.0) & (edges <= MOST_LENGTH)).all():
+            raise InputError(
+                f"a box needs three positive lengths up to {MOST_LENGTH:g} m and a centre (3,), got {edges.tolist()}"
+            )
         steps = (np.arange(10) + 0.5) / 10.0 - 0.5
         grid = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
         # Cells have an extent of their own, which centres leave out of the second moments.

@@ -144,7 +144,7 @@ def _limited(robot: Robot, name: str, given: ArrayLike | None, own: FloatArray) 
         return own
     values = as_bounded_array(given, "limit")
     if values.shape not in ((), (robot.num_joints,)) or (values <= 0).any():
-        raise InputError(f"a limit must be one positive number or {robot.num_joints}, got {values.tolist()}")
+        raise InputError(f"max_{name}= must be one positive number or {robot.num_joints}, got {values.tolist()}")
     asked = np.broadcast_to(values, (robot.num_joints,))
     if name in _MOST:
         _check_degrees(robot, name, asked, own)

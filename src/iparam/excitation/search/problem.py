@@ -143,7 +143,7 @@ class ExcitationProblem:
             if margin.margin <= 0:
                 raise InfeasibleError(
                     f"the start pose q0 itself violates '{margin.constraint}' by {-margin.margin:.4g} {margin.unit} "
-                    f"({margin.label}): choose another q0 or relax that constraint"
+                    f"({margin.label}): choose another with q0=, or relax that constraint"
                 )
         basis = np.abs(self.basis(self.grid(100.0))[:, :, : 2 * self.num_harmonics]).max(axis=1)  # (4, 2 K)
         for joint in range(self.robot.num_joints):

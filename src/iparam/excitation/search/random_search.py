@@ -27,6 +27,9 @@ MAX_ATTEMPTS = 200
 PATIENCE = 20
 """Failures after which the amplitude is multiplied by DECAY."""
 
+MOST_AMPLITUDE = 1e6
+"""That coefficients are drawn from [rad/s]."""
+
 DECAY = 0.8
 
 COARSER = 20.0
@@ -116,6 +119,8 @@ def random_search(
         InfeasibleError: none was found; the message says what they were refused for.
     """
     pose, bound = joint_vector(q0, "q0"), positive_number(amplitude, "amplitude", "rad/s")
+    if bound > MOST_AMPLITUDE:
+        raise InputError(f"amplitude must be at most {MOST_AMPLITUDE:g} rad/s, got {bound:g}")
     for name, value, least in (("max_attempts", max_attempts, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise InputError(f"{name} must be a whole number from {least}, got {value!r}")
@@ -125,7 +130,9 @@ def random_search(
     still = np.zeros((pose.size, 2))
     reason = check.refusal(IntegratedFourierTrajectory(pose, still, still, 1.0 / check.rate))
     if reason is not None:
-        raise InfeasibleError(f"the start pose q0 itself is refused ({reason}): choose another q0 or make more room")
+        raise InfeasibleError(
+            f"the start pose q0 itself is refused ({reason}): choose another with q0=, or make more room"
+        )
     random = np.random.default_rng(seed)
     refused: Counter[str] = Counter()
     for attempt in range(1, max_attempts + 1):

@@ -27,6 +27,7 @@ from iparam.simulation.mujoco.simulator import MujocoSimulator
 from iparam.simulation.payload import Payload
 from iparam.simulation.simulator import SensorRates
 from iparam.spatial.parameters import InertialParameters
+from iparam.trajectory.checks import positive_number
 from iparam.trajectory.trajectory import Trajectory
 
 SMALLEST_EDGE, LARGEST_EDGE = 0.04, 0.25  # m, of random boxes
@@ -69,6 +70,7 @@ class Experiment:
         low, high = self.masses
         if not 0.0 < low <= high < np.inf:
             raise InputError(f"masses= must be two positive numbers [kg], the smaller one first, got {low:g} {high:g}")
+        positive_number(self.rate, "the sensor rate", "Hz")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise InputError(f"seed={self.seed!r} must be a whole number from 0")
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from iparam.errors import ContradictionError, FileFormatError
+from iparam.files.kind import FileKind, kind_begun, needed
 from iparam.files.reading_limit import check_size, reading_limit
 from iparam.recording.channels import TOOL, default_frame, default_unit, expand_columns
 from iparam.recording.files.arrow_columns import arrow_of_numbers
@@ -66,6 +67,8 @@ def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints:
         )
     if not text.strip() and not stream.read(1):
         raise FileFormatError(f"{source} is empty")
+    if (kind := kind_begun(text)) not in (None, FileKind.RECORDING):
+        raise FileFormatError(f"{source} is {kind}; {needed(FileKind.RECORDING)}")
     if text.lstrip().startswith(_JSON):
         raise FileFormatError(f"{source} is JSON, and no table: write its numbers with a column a component, as CSV")
     skipped, comment, first = comments_before(text)
