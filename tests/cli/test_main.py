@@ -54,6 +54,7 @@ def test_help_of_a_command_fits_80_columns_and_has_an_example(
     assert max(len(line) for line in out.splitlines()) <= 80
     assert f"usage: iparam {name}" in out
     assert f"Example:\n  iparam {name}" in out
+    assert "(default: )" not in out
 
 
 def test_every_name_begins_with_a_word_that_is_no_command_itself() -> None:

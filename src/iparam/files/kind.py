@@ -130,7 +130,7 @@ def kind_of(path: str | os.PathLike[str]) -> FileKind | None:
 def kind_stated(content: Mapping[str, object]) -> FileKind | None:
     """The kind that a document states, whatever the version of its format; None if it states none."""
     stated = content.get("format")
-    return _FORMATS.get(stated.partition("/")[0].encode()) if isinstance(stated, str) else None
+    return _FORMATS.get(stated.partition("/")[0].encode(errors="replace")) if isinstance(stated, str) else None
 
 
 def needed(kind: FileKind) -> str:

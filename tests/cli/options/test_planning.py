@@ -11,6 +11,7 @@ import pytest
 
 import iparam
 from iparam.cli.main import main
+from iparam.cli.options.planning import PlanningOptions
 from iparam.robot.cell import WorkCell
 from iparam.robot.urdf.writer import robot_to_urdf
 from iparam.trajectory import PlanConditions, PlannedPayload, PlanningLimits, WindowedFourierTrajectory, save_trajectory
@@ -274,3 +275,19 @@ def test_a_motion_and_its_robot_file_that_were_moved_together_still_work(
         said = capsys.readouterr().err
         assert "moved/t.json belongs to 'arm.urdf'" in said
         assert "Say which robot that is (--robot)" in said
+
+
+NOT_OF_A_PLAN = {"preset", "q0", "free_start", "duration", "harmonics", "base_freq"}
+
+
+@pytest.mark.parametrize("command", ["excite check", "excite predict", "ur run", "ur check-payload"])
+def test_the_help_says_that_the_plan_decides(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    assert main([*command.split(), "--help"]) == 0
+    out = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    helps = dict(re.findall(r"(--[a-z-]+) [A-Z].*?(\(default: [^)]*\))", out))
+    own = (*PlanningOptions.__annotations__, "base", "lock")
+    told = {name: helps.get(f"--{name.replace('_', '-')}", "") for name in own if name not in NOT_OF_A_PLAN}
+    assert {name for name, text in told.items() if "the plan's" not in text} == set()

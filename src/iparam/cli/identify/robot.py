@@ -46,7 +46,7 @@ class IdentifyRobot(ControllerLogOptions):
           --validate other.csv --output arm.json --urdf arm.urdf
     """
 
-    logs: Positional[Annotated[tuple[Path, ...], arg(metavar="LOG ..")]]
+    logs: Positional[Annotated[tuple[Path, ...], arg(metavar="LOG ..", help_behavior_hint="")]]
     """Logs of the bare arm: .parquet, .csv, .npz or .mat."""
     validate: Annotated[Path | None, arg(metavar="LOG", help_behavior_hint="")] = None
     """A log that is not used, to predict the torques of. --rows and --time-range are not about it."""

@@ -200,8 +200,56 @@ class PlanningOptions(ArmOptions, MountingOptions):
         return checked
 
 
+_PLAN = "(default: the plan's)"
+_PLAN_OR_ROBOT = "(default: the plan's, and the robot's)"
+
+
 @dataclass(frozen=True, kw_only=True)
-class PlannedMotionOptions(PlanningOptions):
+class PlanConditionOptions(PlanningOptions):
+    """The options of a motion that is planned already, which hold where they are given; a command adds its own."""
+
+    base: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the plan's, or the root)")] = None
+    """The link that the arm begins at and poses are given in; the rest of the robot stands still."""
+    lock: Annotated[
+        tuple[str, ...], arg(metavar="JOINT=Q ..", help_behavior_hint="(default: the plan's, or at zero)")
+    ] = ()
+    """Joints that do not move, and where they stand [rad or m], e.g. torso_lift_joint=0.2."""
+    robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint=_PLAN)] = None
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the plan's, or the robot's own)")] = (
+        None
+    )
+    """The frame taken as the tool: a link of the URDF, or 'flange'."""
+    payload_size: Annotated[tuple[float, ...], arg(metavar="X Y Z", help_behavior_hint=_PLAN)] = ()
+    """Edge lengths of the box around the payload [m]."""
+    payload_center: Annotated[tuple[float, ...], arg(metavar="X Y Z", help_behavior_hint=_PLAN)] = ()
+    """Its centre in the tool frame [m]."""
+    payload_mass: Annotated[float | None, arg(metavar="KG", help_behavior_hint=_PLAN)] = None
+    """Guessed mass of the payload, for the joint torques [kg]."""
+    cell: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: the plan's, or ground at z = 0)")
+    ] = None
+    """Work cell: .json with boxes, walls and the ground."""
+    max_displacement: Annotated[float | None, arg(metavar="M", help_behavior_hint=_PLAN)] = None
+    """Largest distance of the tool from its start [m]."""
+    max_speed: Annotated[float | None, arg(metavar="M/S", help_behavior_hint=_PLAN)] = None
+    """Most speed of the tool and of the payload's box [m/s], e.g. 0.25 with people near."""
+    max_velocity: Annotated[tuple[float, ...], arg(metavar="RAD/S ..", help_behavior_hint=_PLAN_OR_ROBOT)] = ()
+    """Limit on the joints' speed, one number or one a joint; the robot's own hold beside it."""
+    max_acceleration: Annotated[tuple[float, ...], arg(metavar="RAD/S2 ..", help_behavior_hint=_PLAN_OR_ROBOT)] = ()
+    """Limit on the joints' acceleration, as above."""
+    max_jerk: Annotated[tuple[float, ...], arg(metavar="RAD/S3 ..", help_behavior_hint=_PLAN)] = ()
+    """Limit on the joints' jerk, as above."""
+    max_torque: Annotated[tuple[float, ...], arg(metavar="NM ..", help_behavior_hint=_PLAN_OR_ROBOT)] = ()
+    """Limit on the joints' torque [N m; N for prismatic joints], as above."""
+    limit_fraction: Annotated[float | None, arg(metavar="SHARE", help_behavior_hint=_PLAN)] = None
+    """Share of the limits on speed, acceleration, jerk and torque to use, e.g. 0.5."""
+    clearance: Annotated[float | None, arg(metavar="M", help_behavior_hint=_PLAN)] = None
+    """Least distance of arm and payload from each other and from all around them [m]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedMotionOptions(PlanConditionOptions):
     """The options; a command adds its own to them."""
 
     trajectory: Annotated[Positional[Path], arg(metavar="FILE")]
@@ -212,10 +260,6 @@ class PlannedMotionOptions(PlanningOptions):
     harmonics: Annotated[int, Suppress] = 5
     base_freq: Annotated[float | None, Suppress] = None
     free_start: Annotated[bool, Suppress] = False
-    limit_fraction: Annotated[float | None, arg(metavar="SHARE", help_behavior_hint="(default: the file's)")] = None
-    """Share of the limits on speed, acceleration, jerk and torque to use, e.g. 0.5."""
-    clearance: Annotated[float | None, arg(metavar="M", help_behavior_hint="(default: the file's)")] = None
-    """Least distance of arm and payload from each other and from all around them [m]."""
     json: AsJson = False
 
     def conditions(self, planned: PlanConditions | None = None) -> PlanConditions:

@@ -17,7 +17,7 @@ from iparam.bridges.ur.rtde.controller_state import PROTECTIVE_STOP
 from iparam.cli.console.interruption import StopRequest, interruption
 from iparam.cli.console.printing import AsJson, note, print_line, print_table
 from iparam.cli.options.mounting import SensorPlaceOptions
-from iparam.cli.options.planning import PlanningOptions
+from iparam.cli.options.planning import PlanConditionOptions
 from iparam.cli.ur.options import (
     PROTECTIVE_STOP_HELP,
     HostOption,
@@ -90,7 +90,7 @@ class Played:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlayingOptions(PlanningOptions, SensorPlaceOptions, HostOption):
+class PlayingOptions(PlanConditionOptions, SensorPlaceOptions, HostOption):
     """The options; a command adds its own to them."""
 
     max_deviation: Annotated[float, arg(metavar="RAD")] = 0.05
