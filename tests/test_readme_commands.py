@@ -8,7 +8,8 @@ Conventions for the fenced blocks:
 - ``python``: runs as a script. A ``text`` block that follows, with only blank lines between, is its output.
 
 Expected lines must occur in the output in the given order, whole lines, runs of blanks counting as one; ``...`` stands
-for any text within a line, and on a line of its own for any lines. Extra lines of output are allowed.
+for any text within a line, and on a line of its own for any lines. Extra lines of output are allowed. In lines with an
+interval (``2.0003 +- 0.0014 kg``) any numbers do: processors round differently.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ if sys.platform != "win32":
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
+NUMBER = r"-?\d+(?:\.\d+)?"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -68,6 +70,10 @@ def commands_of(block: Block) -> list[tuple[str, str]]:
     return [(command, output) for command, _, output in pairs if re.match(r"iparam\b", command)]
 
 
+def _pattern(part: str, any_numbers: bool) -> str:
+    return NUMBER.join(map(re.escape, re.split(NUMBER, part))) if any_numbers else re.escape(part)
+
+
 def missing_line(expected: str, output: str) -> str | None:
     """The first expected line that the output lacks, or None."""
     lines = iter([" ".join(line.split()) for line in output.splitlines()])
@@ -75,7 +81,7 @@ def missing_line(expected: str, output: str) -> str | None:
         wanted = " ".join(line.split())
         if wanted in ("", "..."):
             continue
-        pattern = re.compile(".*".join(re.escape(part) for part in wanted.split("...")))
+        pattern = re.compile(".*".join(_pattern(part, "+-" in wanted) for part in wanted.split("...")))
         if not any(pattern.fullmatch(candidate) for candidate in lines):
             return line
     return None

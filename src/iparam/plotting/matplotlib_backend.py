@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import logging
 import re
 import warnings
 from collections.abc import Iterator
@@ -87,10 +88,16 @@ def require_matplotlib() -> Any:
     Raises:
         MissingExtraError: it is not installed.
     """
+    log = logging.getLogger("matplotlib")
+    level = log.level
+    if level == logging.NOTSET:
+        log.setLevel(logging.ERROR)  # where no home can be written it warns of a folder, which concerns no user of ours
     try:
         import matplotlib
     except ImportError:
         raise MissingExtraError("matplotlib", "plot") from None
+    finally:
+        log.setLevel(level)
     return matplotlib
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # What is printed of the ten derived numbers: name, unit, and the unit in SI.
 _ROWS = (
     ("mass", "g", 1e-3),
-    *((f"center of mass {axis}", "mm", 1e-3) for axis in "xyz"),
+    *((f"centre of mass {axis}", "mm", 1e-3) for axis in "xyz"),
     *((f"inertia {entry} (CoM)", "g m^2", 1e-3) for entry in ("xx", "xy", "xz", "yy", "yz", "zz")),
 )
 _DIAGONAL = (0, 4, 7, 9)  # those with a size of their own, to which an error can be compared
@@ -163,19 +163,21 @@ class Predict(PlannedMotionOptions, ShapeOptions):
                 [
                     f"{name} [{unit}]",
                     number(guess[index] / scale, 4),
-                    f"{deviation:.3g}",
                     f"+-{NORMAL_95 * deviation:.3g}",
-                    f"{share:.2g} %" if np.isfinite(share) else "-",
+                    f"+-{NORMAL_95 * share:.2g} %" if np.isfinite(share) else "-",
                     *([f"+-{NORMAL_95 * without[index] / scale:.3g}"] if shaped else []),
                 ]
             )
         title = f"Predicted precision after {prediction.duration:.4g} s, {prediction.samples} samples"
-        header = ["parameter", "guess", "std. deviation", "95 %", "relative"]
-        print_table(title, [*header, *(["95 % without shape"] if shaped else [])], rows)
+        header = ["parameter", "guess", "+-95 %", "of the guess"]
+        print_table(title, [*header, *(["+-95 % without shape"] if shaped else [])], rows)
         print_line()
-        print_line(f"mass              {100 * prediction.relative_mass:.3g} %")
-        print_line(f"center of mass    {1e3 * prediction.worst_center_of_mass:.3g} mm in the worst direction")
-        print_line(f"inertia           {100 * prediction.relative_inertia:.3g} % of the whole tensor")
+        for name, value, unit in (
+            ("mass", 100 * prediction.relative_mass, "%"),
+            ("centre of mass", 1e3 * prediction.worst_center_of_mass, "mm in the worst direction"),
+            ("inertia", 100 * prediction.relative_inertia, "% of the whole tensor"),
+        ):
+            print_line(f"{name:<17} +-{NORMAL_95 * value:.3g} {unit} (95 %; standard deviation {value:.3g})")
         if choice is not None:
             speed = "faster" if choice.time_scale < 1 else "slower"
             factor = 1 / choice.time_scale if choice.time_scale < 1 else choice.time_scale

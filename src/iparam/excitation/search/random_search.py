@@ -1,4 +1,4 @@
-"""Random search for a motion that hits nothing: draw, check, draw again, smaller after many failures (document 003)."""
+"""Random search for a motion that hits nothing: draw, check, draw again, smaller after many failures."""
 
 from __future__ import annotations
 

@@ -206,7 +206,8 @@ class LiveIdentification:
             if self._settings.in_step
             else "named only"
         )
-        return f"wrench {1e3 * abs(self.delay.seconds):.1f}{half} ms {word} beside the joint states: {done}"
+        sure = " (95 %)" if half else ""
+        return f"wrench {1e3 * abs(self.delay.seconds):.1f}{half} ms{sure} {word} beside the joint states: {done}"
 
     @property
     def restarts(self) -> int:
