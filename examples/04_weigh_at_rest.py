@@ -44,7 +44,7 @@ recording = recording.with_signal("wrench", time=time, values=wrench)
 
 estimate = iparam.identify_static(recording, robot)
 half = estimate.interval_factor
-print(f"mass {estimate.mass:.4f} +- {half * estimate.standard_deviation.mass:.4f} kg, truth 2 kg")
+print(f"mass {estimate.mass:.4f} +- {half * estimate.standard_deviation.mass:.4f} kg (95 %), truth 2 kg")
 print("centre of mass [mm]", (1000 * estimate.center_of_mass).round(2), "truth [10 20 100]")
 print(estimate.status)
 

@@ -42,7 +42,7 @@ print(recording)
 for warning in recording.warnings:
     print("note:", warning)
 estimate = iparam.identify_payload(recording, robot=robot)
-print(f"mass {estimate.mass:.4f} +- {1.96 * estimate.standard_deviation.mass:.4f} kg, truth 1.5 kg")
+print(f"mass {estimate.mass:.4f} +- {1.96 * estimate.standard_deviation.mass:.4f} kg (95 %), truth 1.5 kg")
 
 # %%
 # Look at what was read before believing what came out of it; in a notebook, ``recording.plot()`` does.

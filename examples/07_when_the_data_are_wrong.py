@@ -35,7 +35,7 @@ for cause in wrong.causes:
 # Estimated along with the load, the rotation is counted in the intervals.
 
 right = iparam.identify_payload(recording, robot=robot, correction=Correction(sensor_rotation="estimate"))
-print(f"mass {right.mass:.4f} +- {1.96 * right.standard_deviation.mass:.4f} kg, truth 2 kg")
+print(f"mass {right.mass:.4f} +- {1.96 * right.standard_deviation.mass:.4f} kg (95 %), truth 2 kg")
 print("centre of mass [mm]", (1000 * right.center_of_mass).round(2), "truth [30 0 100]")
 
 # %%

@@ -26,7 +26,7 @@ for time, angles, measured in zip(q.time, q.values, wrench.values, strict=False)
         times.append(estimate.time)
         masses.append(estimate.phi[0])
         deviations.append(np.sqrt(estimate.covariance_phi[0, 0]))
-print(f"after {times[-1] - times[0]:.1f} s: {masses[-1]:.4f} +- {1.96 * deviations[-1]:.4f} kg, truth 2 kg")
+print(f"after {times[-1] - times[0]:.1f} s: {masses[-1]:.4f} +- {1.96 * deviations[-1]:.4f} kg (95 %), truth 2 kg")
 
 # %%
 # The interval narrows as the motion shows more.
