@@ -26,12 +26,12 @@ def test_print_reads_like_the_table_of_the_command(estimate: Estimate, capsys: p
     print_estimate(estimate, None)
     assert capsys.readouterr().out == f"{estimate}\n"
     lines = str(estimate).splitlines()
-    assert lines[0] == "verdict         good"
-    assert lines[1] == "mass            2.0005 +- 0.0014 kg"
-    assert lines[4] == "centre of mass z 99.976 +- 0.112 mm"
-    assert lines[5] == "inertia xx      0.010311 +- 0.000147 kg m^2 about it"
-    assert lines[-3] == "condition       1.89, from 5001 samples"
-    assert lines[-2].startswith("unseen          No residual shows a gain that all channels share")
+    assert lines[0] == "verdict           good"
+    assert lines[1] == "mass              2.0005 +- 0.0014 kg"
+    assert lines[4] == "centre of mass z  99.976 +- 0.112 mm"
+    assert lines[5] == "inertia xx        0.010311 +- 0.000147 kg m^2 about it"
+    assert lines[-3] == "condition         1.89, from 5001 samples"
+    assert lines[-2].startswith("unseen            No residual shows a gain that all channels share")
     assert "--known-mass" in lines[-1]
     assert estimate.assessment["unseen"] in estimate._repr_html_()
 
@@ -39,8 +39,8 @@ def test_print_reads_like_the_table_of_the_command(estimate: Estimate, capsys: p
 def test_what_the_data_do_not_tell_is_a_dash(estimate: Estimate) -> None:
     part = dataclasses.replace(estimate, mass=np.nan, center_of_mass=np.full(3, np.nan), phi=np.full(10, np.nan))
     lines = str(part).splitlines()
-    assert lines[:3] == ["verdict         usable: a part only", "mass            -", "centre of mass x -"]
-    assert lines[-1] == "determined      inertia_about_com; from 5001 samples"
+    assert lines[:3] == ["verdict           usable: a part only", "mass              -", "centre of mass x  -"]
+    assert lines[-1] == "determined        inertia_about_com; from 5001 samples"
     assert repr(part) == "<Estimate by consistent, usable: inertia_about_com; 5001 samples>"
     assert "not known" in part._repr_html_()
 
@@ -49,7 +49,7 @@ def test_a_weight_alone_says_what_it_does_not_show(estimate: Estimate) -> None:
     phi = np.concatenate([estimate.phi[:4], np.full(6, np.nan)])
     part = dataclasses.replace(estimate, inertia_about_com=np.full((3, 3), np.nan), phi=phi)
     assert "A weight alone shows no gain and no other unit" in part.assessment["unseen"]
-    assert "unseen          A weight alone" in str(part)
+    assert "unseen            A weight alone" in str(part)
 
 
 def test_repr_is_one_line_of_the_figures_that_matter(estimate: Estimate) -> None:
@@ -74,10 +74,10 @@ def test_a_result_that_is_not_good_shows_its_causes_and_the_options_to_type(esti
     causes = (Cause("sensor-rotation", said, 14.4, 0.5, typed), Cause("drift", "A bias\nthat drifts.", 14.4, 9.0))
     doubtful = dataclasses.replace(estimate, causes=causes, warnings=("The residuals hold more than noise.",))
     text = str(doubtful)
-    assert text.startswith("verdict         usable, with 1 warning\n")
-    assert "\ncause           sensor-rotation: Turning the sensor" in text
+    assert text.startswith("verdict           usable, with 1 warning\n")
+    assert "\ncause             sensor-rotation: Turning the sensor" in text
     assert any(typed in line for line in text.splitlines()), "on one line, to be copied"
-    assert "\ncause           drift: A bias\\nthat drifts.\nunseen  " in text
+    assert "\ncause             drift: A bias\\nthat drifts.\nunseen  " in text
     assert "unseen" in doubtful.assessment
     refuted = dataclasses.replace(doubtful, refutation=Refutation("The residuals are large.", causes))
     assert "unseen" not in str(refuted) + str(refuted.assessment)
@@ -87,7 +87,7 @@ def test_a_result_that_is_not_good_shows_its_causes_and_the_options_to_type(esti
 def test_a_refuted_result_says_so_first_everywhere(estimate: Estimate) -> None:
     cause = Cause("wrench-sign", "The wrench <b>turned</b>.", 5.0, 1.0)
     refuted = dataclasses.replace(estimate, refutation=Refutation("The residuals are large.", (cause,)))
-    assert str(refuted).startswith("REFUTED         by its own data")
+    assert str(refuted).startswith("REFUTED           by its own data")
     assert "refuted" in repr(refuted)
     shown = refuted._repr_html_()
     assert "Estimate by consistent: refuted: do not use it" in shown

@@ -111,7 +111,7 @@ def estimate_lines(estimate: Estimate, rows: Iterable[tuple[str, str]]) -> Itera
 
 def table_line(name: str, text: str) -> str:
     """A row of a table of two columns, as a line."""
-    return f"{name:<15} {text}"
+    return f"{name:<17} {text}"
 
 
 def _causes(estimate: Estimate) -> tuple[Cause, ...]:

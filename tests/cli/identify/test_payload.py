@@ -37,8 +37,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_result_is_printed_and_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["identify", "payload", "run.parquet", "--robot", "ur5e", "--output", "result.json"]) == 0
     out = capsys.readouterr().out
-    assert "mass            " in out
-    assert "consistent      yes" in out
+    assert "mass              " in out
+    assert "consistent        yes" in out
     estimate = Estimate.load("result.json")
     assert abs(estimate.mass - 2.0) < 0.02
     assert estimate.sensor_bias is not None

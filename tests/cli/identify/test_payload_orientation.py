@@ -52,8 +52,8 @@ def test_the_screen_has_dashes_where_the_file_has_null(tmp_path: Path, capsys: p
     capsys.readouterr()
     assert main(["identify", "payload", str(tmp_path / "poses.csv"), "--output", str(tmp_path / "part.json")]) == 0
     out = capsys.readouterr().out
-    assert "inertia xx      -\n" in out
-    assert "determined      mass, center_of_mass" in out
+    assert "inertia xx        -\n" in out
+    assert "determined        mass, center_of_mass" in out
     assert "nan" not in out
 
 
