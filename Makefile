@@ -72,7 +72,7 @@ release:  ## wheel and sdist in dist/, and a demo from the wheel in a fresh envi
 	@$(VENV)-release/bin/python -m build -o dist .
 	@$(VENV)-release/bin/python -m pip install -qq --disable-pip-version-check "$$(ls dist/*.whl)[mujoco,plot]"
 	@folder=$$(mktemp -d) && program=$$PWD/$(VENV)-release/bin/iparam && cd $$folder && $$program --version \
-		&& $$program demo --seconds-budget 3 && rm -rf $$folder
+		&& $$program demo --time-budget 3 && rm -rf $$folder
 	@echo "dist/ is ready. Before uploading: the version in src/iparam/__init__.py, CHANGELOG.md, a tag."
 
 lock:  ## write requirements.lock anew from the newest versions that pyproject.toml allows

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.rounding import fixed, significant, with_interval
+from iparam.rounding import fixed, percent, significant, with_interval
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,11 @@ def test_plus_minus_means_95_percent_and_says_so() -> None:
                 silent.append(f"{path.relative_to(package)}:{line} {name}")
     assert shown > 20
     assert not silent
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.00123, "0.12 %"), (0.0, "0 %"), (0.456, "46 %"), (0.996, "100 %"), (12.34, "1234 %"), (float("inf"), "-")],
+)
+def test_per_cent_without_powers_of_ten(share: float, text: str) -> None:
+    assert percent(share) == text

@@ -20,6 +20,7 @@ from . import spatial as spatial
 from . import trajectory as trajectory
 from . import viewer as viewer
 from .errors import FileFormatError as FileFormatError
+from .errors import FileWriteError as FileWriteError
 from .errors import InputError as InputError
 from .errors import IparamError as IparamError
 from .errors import MissingExtraError as MissingExtraError

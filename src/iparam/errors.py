@@ -46,6 +46,10 @@ class FileFormatError(IparamError, ValueError):
     """A file cannot be read as what it was said to be."""
 
 
+class FileWriteError(IparamError, OSError):
+    """A file cannot be written: the disk is full, or its folder may not be written to."""
+
+
 class MissingExtraError(IparamError, ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 

@@ -41,6 +41,15 @@ def numbers(values: Iterable[float], decimals: int = 6) -> list[str]:
     return [number(float(value), decimals) for value in values]
 
 
+def percent(share: float, digits: int = 2) -> str:
+    """A share in per cent with that many significant digits, never in powers of ten."""
+    if not math.isfinite(share):
+        return "-"
+    value = 100.0 * share
+    text = f"{value:.{digits}g}"
+    return f"{f'{value:.0f}' if 'e+' in text else text} %"
+
+
 def significant(value: float, digits: int = 3) -> str:
     """A number with that many significant digits."""
     if not math.isfinite(value):

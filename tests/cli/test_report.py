@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import iparam
+from iparam.cli.demo import Demo
 from iparam.cli.main import main
 from iparam.estimation import Estimate, identify_payload
 from iparam.recording import Recording
@@ -98,7 +99,7 @@ def test_verify_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["verify", "result.json"], 2, "required"),
         (["verify", "result.json", "run.csv"], 2, "add --robot"),
         (["verify", "result.json", "heldout.parquet", "--threshold", "-1"], 2, "threshold must be positive"),
-        (["verify", "t.json", "heldout.parquet"], 1, "iparam-trajectory/1"),
+        (["verify", "t.json", "heldout.parquet"], 1, "t.json is a trajectory; this needs a result"),
         (["verify", "none.json", "heldout.parquet"], 1, "none.json"),
         (["verify", "result.json", "result.json"], 1, "result.json"),
         (["report", "result.json"], 2, "required"),
@@ -106,15 +107,16 @@ def test_verify_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["report", "result.json", "--output", "r.pdf"], 2, "a report is a .html or .htm file"),
         (["report", "result.json", "--output", "r.html", "--methods", "all"], 2, "add --recording"),
         (["report", "result.json", "--output", "r.html", "--recording", "run.csv"], 2, "add --robot"),
-        (["report", "truth.json", "--output", "r.html"], 1, "iparam-truth/1"),
+        (["report", "truth.json", "--output", "r.html"], 1, "truth.json is a simulation's truth; this needs a result"),
         (
             ["report", "result.json", "--output", "r.html", "--recording", "run.parquet", "--methods", "magic"],
             2,
             "unknown method 'magic'",
         ),
+        (["demo", "--time-budget", "0"], 2, "--time-budget must be a positive time"),
         (["demo", "--seconds-budget", "0"], 2, "--seconds-budget must be a positive time"),
         (["demo", "--seed", "-1"], 2, "--seed must be at least 0"),
-        (["demo", "--output-dir", "result.json/demo"], 2, "cannot be made"),
+        (["demo", "--output-dir", "result.json/demo"], 2, "result.json is no folder"),
     ],
 )
 def test_bad_usage(
@@ -175,7 +177,7 @@ def test_the_demo_does_the_whole_job(tmp_path: Path, capsys: pytest.CaptureFixtu
     pytest.importorskip("mujoco")
     pytest.importorskip("matplotlib")
     folder = tmp_path / "new" / "demo"
-    assert main(["demo", "--seconds-budget", "1", "--seed", "1", "--output-dir", str(folder)]) == 0
+    assert main(["demo", "--time-budget", "1", "--seed", "1", "--output-dir", str(folder)]) == 0
     out, err = capsys.readouterr()
     names = {"trajectory.json", "run.parquet", "truth.json", "result.json", "report.html"}
     assert {path.name for path in folder.iterdir()} == names
@@ -200,9 +202,26 @@ def test_demo_json_without_a_report(
 ) -> None:
     pytest.importorskip("mujoco")
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    assert main(["demo", "--seconds-budget", "0.5", "--output-dir", str(tmp_path), "--no-report", "--json"]) == 0
+    assert main(["demo", "--time-budget", "0.5", "--output-dir", str(tmp_path), "--no-report", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["simulated"] is True
     assert result["failures"] == {}
     assert result["methods"]["consistent"]["error"]["mass_percent"] < 1.0
     assert not (tmp_path / "report.html").exists()
+
+
+def test_an_interrupted_demo_says_what_it_leaves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "run.parquet").touch()  # of an earlier one
+
+    def plan(self: Demo) -> None:
+        (self.output_dir / "trajectory.json").touch()
+
+    def interrupt(self: Demo, robot: None) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Demo, "_plan", plan)
+    monkeypatch.setattr(Demo, "_simulate", interrupt)
+    assert main(["demo", "--output-dir", str(tmp_path), "--no-report"]) == 130
+    assert f"interrupted: trajectory.json of this run is in {tmp_path}\n" in capsys.readouterr().err

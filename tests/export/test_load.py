@@ -51,7 +51,7 @@ def test_what_is_not_needed_may_be_missing(write_result: Callable[..., Path]) ->
         ({"inertia_about_com": ...}, "inertia_about_com is missing"),
         ({"inertia_about_com": None}, "inertia_about_com must be a list of lists of numbers"),
         ({"format": ...}, "format is missing"),
-        ({"format": "iparam-trajectory/1"}, "'iparam-trajectory/1'; only 'iparam-result/1'"),
+        ({"format": "iparam-trajectory/1"}, "is a trajectory; this needs a result"),
         ({"mass": "2 kg"}, "mass must be a finite number"),
         ({"mass": float("nan")}, "NaN"),
         ({"center_of_mass": [0.0, float("inf"), 0.0]}, "Infinity"),

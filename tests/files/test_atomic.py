@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from iparam.errors import InputError
-from iparam.files.atomic import write_atomically
+from iparam.errors import FileWriteError, InputError
+from iparam.files.atomic import check_writable, write_atomically
 
 
 def test_writes_text_and_bytes(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_a_failure_leaves_the_old_file(
         raise failure
 
     monkeypatch.setattr(os, step, fail)
-    with pytest.raises((InputError, KeyboardInterrupt)) as caught:
+    with pytest.raises((FileWriteError, KeyboardInterrupt)) as caught:
         write_atomically(target, "new")
     monkeypatch.undo()
     assert "No space" in str(caught.value) or isinstance(failure, KeyboardInterrupt)
@@ -48,7 +48,7 @@ def test_a_writer_that_dies_leaves_the_old_file(tmp_path: Path) -> None:
     target = tmp_path / "out.txt"
     target.write_text("old")
     program = (
-        "import os, sys\nfrom iparam.files.atomic import write_atomically\n"
+        "import os, sys\nfrom iparam.files.atomic import check_writable, write_atomically\n"
         "os.replace = lambda *_: os._exit(9)\nwrite_atomically(sys.argv[1], 'new' * 1000)"
     )
     died = subprocess.run([sys.executable, "-c", program, str(target)], check=False)
@@ -98,3 +98,21 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
             write_atomically(path, "x")
     assert pipe.is_fifo()
     assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]
+
+
+def test_what_may_not_be_written_is_known_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Permissions are asked for, which root has all of."""
+    (tmp_path / "file").touch()
+    check_writable(tmp_path / "new.json", "--output")
+    check_writable(tmp_path / "not" / "made" / "yet", "--output")
+    check_writable(tmp_path / "file", "--output")
+    with pytest.raises(InputError, match=r"--output .*file/new\.json: .*/file is no folder; choose another place"):
+        check_writable(tmp_path / "file" / "new.json", "--output")
+    monkeypatch.setattr(os, "access", lambda path, mode: os.fspath(path) != str(tmp_path))
+    with pytest.raises(FileWriteError, match=r"--output .*new\.json: the folder .* may not be written to"):
+        check_writable(tmp_path / "new.json", "--output")
+    with pytest.raises(FileWriteError, match="may not be written to"):
+        check_writable(tmp_path / "not" / "made" / "yet", "--output")
+    monkeypatch.setattr(os, "access", lambda path, mode: os.fspath(path) != str(tmp_path / "file"))
+    with pytest.raises(FileWriteError, match=r"--output .*file is protected against writing"):
+        check_writable(tmp_path / "file", "--output")

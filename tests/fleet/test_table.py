@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from iparam.errors import FileFormatError, InputError, IparamError
+from iparam.errors import FileFormatError, FileWriteError, InputError, IparamError
 from iparam.fleet import FleetTable, table
 
 if os.name != "nt":
@@ -85,7 +85,7 @@ def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / "recordings.parquet").mkdir()
     with pytest.raises(FileFormatError, match="is no file"):
         FleetTable(tmp_path).check()
-    with pytest.raises(InputError, match="cannot be deleted"):
+    with pytest.raises(FileWriteError, match="cannot be deleted"):
         FleetTable(tmp_path).clear()
     (tmp_path / "file").write_text("")
     with pytest.raises(IparamError, match="cannot be written"), FleetTable(tmp_path / "file"):
@@ -103,7 +103,7 @@ def test_two_runs_do_not_write_into_one_folder(tmp_path: Path) -> None:
     assert two.read()["source"].to_pylist() == ["a", "b"]
     assert [path.name for path in (tmp_path / "t").iterdir()] == ["recordings.parquet"]
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="cannot be written: Not a directory"), FleetTable(tmp_path / "file" / "t"):
+    with pytest.raises(FileWriteError, match="cannot be written: Not a directory"), FleetTable(tmp_path / "file" / "t"):
         pass
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from iparam.errors import FileFormatError, InputError
+from iparam.errors import FileFormatError, FileWriteError, InputError
 from iparam.trajectory import (
     BlendedTrajectory,
     SplineFourierTrajectory,
@@ -324,7 +324,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(os, "replace", fail)
     trajectory = SplineFourierTrajectory([0.0], [1.0], [[1.0]], [[0.0]], 0.1, 10.0)
-    with pytest.raises(InputError, match="No space left"):
+    with pytest.raises(FileWriteError, match="No space left"):
         save_trajectory(path, trajectory, robot="ur5e", fps=100.0)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["motion.json"]

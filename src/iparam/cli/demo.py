@@ -16,7 +16,7 @@ import iparam
 from iparam.cli.console.printing import AsJson, note, print_json, print_line, print_table, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.installation.ahead import identification_compiled_meanwhile
-from iparam.errors import InputError, IparamError
+from iparam.errors import FileWriteError, InputError, IparamError
 from iparam.estimation import assessment
 from iparam.files.kind import FileKind
 from iparam.rounding import number, numbers
@@ -105,10 +105,10 @@ class Demo:
 
     Example:
       iparam demo
-      iparam demo --seconds-budget 15 --seed 3 --output-dir demo-3
+      iparam demo --time-budget 15 --seed 3 --output-dir demo-3
     """
 
-    seconds_budget: Annotated[float, arg(metavar="SECONDS")] = 10.0
+    time_budget: Annotated[float, arg(metavar="S", aliases=("--seconds-budget",))] = 10.0
     """Time to search a good motion [s]."""
     seed: Annotated[int, arg(metavar="N")] = 0
     """Of the search and of the sensors' noise."""
@@ -121,8 +121,8 @@ class Demo:
 
     def run(self) -> None:
         """Do it all."""
-        if not (np.isfinite(self.seconds_budget) and self.seconds_budget > 0.0):
-            raise InputError(f"--seconds-budget must be a positive time in s, got {self.seconds_budget!r}")
+        if not (np.isfinite(self.time_budget) and self.time_budget > 0.0):
+            raise InputError(f"time_budget must be a positive time in s, got {self.time_budget!r}")
         if self.seed < 0:
             raise InputError(f"--seed must be at least 0, got {self.seed}")
         iparam.robot.require_mujoco()
@@ -131,14 +131,19 @@ class Demo:
         try:
             self.output_dir.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"--output-dir {self.output_dir} cannot be made: {error.strerror}") from None
-        began = time.perf_counter()
-        with identification_compiled_meanwhile():
-            robot = self._plan()
-            recording, truth = self._simulate(robot)
-            estimate, comparison = self._identify(recording, robot)
-        if not self.no_report:
-            self._write_report(recording, robot, truth, estimate, comparison)
+            raise FileWriteError(f"--output-dir {self.output_dir} cannot be made: {error.strerror}") from None
+        began, before = time.perf_counter(), self._written()
+        try:
+            with identification_compiled_meanwhile():
+                robot = self._plan()
+                recording, truth = self._simulate(robot)
+                estimate, comparison = self._identify(recording, robot)
+            if not self.no_report:
+                self._write_report(recording, robot, truth, estimate, comparison)
+        except KeyboardInterrupt:
+            kept = [path.name for path, when in self._written().items() if before.get(path) != when]
+            say(f"interrupted: {', '.join(kept) or 'nothing'} of this run is in {self.output_dir}")
+            raise
         if self.json:
             print_json({**demo_summary(comparison, truth), "files": [str(path) for path in self._files]})
             return
@@ -153,14 +158,18 @@ class Demo:
     def _files(self) -> list[Path]:
         return [self.output_dir / name for name in FILES if not (self.no_report and name == "report.html")]
 
+    def _written(self) -> dict[Path, int]:
+        """The files that are there, and when each was written [ns]."""
+        return {path: path.stat().st_mtime_ns for path in self._files if path.exists()}
+
     def _plan(self) -> Robot:
-        say(f"1/4 planning a motion of 10 s that excites the load ({self.seconds_budget:g} s of search) ...")
+        say(f"1/4 planning a motion of 10 s that excites the load ({self.time_budget:g} s of search) ...")
         robot = iparam.load_robot(ROBOT)
         conditions = iparam.trajectory.PlanConditions(
             payload=iparam.trajectory.PlannedPayload.from_size(SIZE, mass=MASS)
         )
         problem = iparam.planning_problem(robot, conditions=conditions)
-        found = iparam.optimize_excitation(problem, seed=self.seed, time_budget=self.seconds_budget)
+        found = iparam.optimize_excitation(problem, seed=self.seed, time_budget=self.time_budget)
         checked = iparam.excitation.validate(found.trajectory, problem.constraints)
         if not checked.satisfied:
             raise IparamError(f"the planned motion is not valid: {'; '.join(checked.violations)}")

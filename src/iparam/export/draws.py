@@ -14,6 +14,7 @@ from iparam.errors import InputError
 from iparam.estimation.estimate import DERIVED_NAMES
 from iparam.export.load import IdentifiedLoad
 from iparam.export.remarks import decimals, line_comment, remarks, uncertainty
+from iparam.rounding import percent
 from iparam.spatial.parameters import InertialParameters, inertia_entries
 
 ALL_BODIES = 0.99
@@ -37,7 +38,7 @@ class LoadDraws:
         """Why mean and covariance of the draws are not those of the estimate, in a sentence; "" where they are."""
         if self.share >= ALL_BODIES:
             return ""
-        share = f"{100.0 * self.share:.2g} %" if self.share >= 1e-3 else "Less than 0.1 %"
+        share = percent(self.share) if self.share >= 1e-3 else "Less than 0.1 %"
         return (
             f"{share} of the Gaussian around the estimate are bodies that can exist, and the draws are those: their "
             "mean lies further inside than the estimate, and they scatter less than its standard deviations say."

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator
 from typing import IO
 
-from iparam.errors import InputError
+from iparam.errors import FileWriteError, InputError
 
 
 def write_atomically(path: str | os.PathLike[str], contents: str | bytes) -> None:
@@ -49,9 +49,33 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             raise InputError(f"cannot write {os.fspath(path)!r}: the folder {folder!r} does not exist; create it first")
         with _replacing(target) as stream:
             yield stream
-    except (OSError, UnicodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise InputError(f"cannot write {os.fspath(path)!r}: {reason}") from error
+    except UnicodeError as error:
+        raise InputError(f"cannot write {os.fspath(path)!r}: {error}") from error
+    except OSError as error:
+        raise FileWriteError(f"cannot write {os.fspath(path)!r}: {error.strerror or error}") from error
+
+
+def check_writable(path: str | os.PathLike[str], name: str, way_out: str = "choose another place") -> None:
+    """Refuse a path that nobody could write to as far as permissions tell: before any work that it would lose.
+
+    Args:
+        path: of the file, or of the folder that will be made.
+        name: of the option or parameter that gave it, for messages.
+        way_out: what to do instead, for messages.
+    """
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    while folder != os.path.dirname(folder) and not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    if not os.path.isdir(folder):
+        raise InputError(f"{name} {os.fspath(path)}: {folder} is no folder; {way_out}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise FileWriteError(
+            f"{name} {os.fspath(path)}: the folder {folder} may not be written to (Permission denied); {way_out}, or "
+            "change its permissions"
+        )
+    if os.path.lexists(target) and not os.access(target, os.W_OK):
+        raise FileWriteError(f"{name} {os.fspath(path)} is protected against writing; {way_out}, or unprotect it")
 
 
 @contextlib.contextmanager

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
-from iparam.errors import InputError
+from iparam.errors import FileWriteError, InputError
+from iparam.files.atomic import check_writable
 
 
 class FileKind(StrEnum):
@@ -163,14 +164,16 @@ def check_target(
     try:
         status = path.stat()
     except FileNotFoundError:
+        check_writable(path, name)
         return
     except OSError as error:
-        raise InputError(f"{name} {path} cannot be written: {error.strerror or error}") from None
+        raise FileWriteError(f"{name} {path} cannot be written: {error.strerror or error}") from None
     if not stat.S_ISREG(status.st_mode):
         what = _NO_FILE.get(stat.S_IFMT(status.st_mode), "something else")
         raise InputError(f"{name} {path} is {what}, not a file: give a file's path")
     if _is_printed_to(status):
         raise InputError(f"{name} {path} is where the printed text goes, which would be lost: choose another file")
+    check_writable(path, name)
     if overwrite or status.st_size == 0:
         return
     found = kind_of(path)

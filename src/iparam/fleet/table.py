@@ -20,7 +20,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from iparam.errors import FileFormatError, InputError, IparamError
+from iparam.errors import FileFormatError, FileWriteError, InputError, IparamError
 from iparam.estimation.estimate import DERIVED_NAMES
 from iparam.files.atomic import atomic_file
 from iparam.files.kind import FileKind, kind_of
@@ -139,7 +139,7 @@ class FleetTable:
             (self.folder / PIECES).mkdir(parents=True, exist_ok=True)
             self._held = _hold(self.folder)
         except OSError as error:
-            raise InputError(f"{self.folder} cannot be written: {error.strerror or error}") from None
+            raise FileWriteError(f"{self.folder} cannot be written: {error.strerror or error}") from None
         return self
 
     def __exit__(
@@ -193,7 +193,7 @@ class FleetTable:
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
-                raise InputError(f"{path} cannot be deleted: {error.strerror or error}") from None
+                raise FileWriteError(f"{path} cannot be deleted: {error.strerror or error}") from None
 
     def read(self, columns: list[str] | None = None) -> pa.Table:
         """All rows that are on disk, one a recording, by source.
@@ -221,7 +221,7 @@ class FleetTable:
         try:
             with atomic_file(path) as stream:
                 pq.write_table(rows, stream, compression="zstd", write_page_checksum=True)
-        except InputError as error:  # no room, or no right to write any more
+        except FileWriteError as error:  # no room, or no right to write any more
             kept = "The rows before are kept" if self.exists else "No row was written before"
             raise IparamError(
                 f"{error}. {kept}: when there is room again, the same with resume=True does the rest"

@@ -9,6 +9,7 @@ import numpy as np
 from iparam.errors import InputError, UnknownNameError
 from iparam.recording import Recording
 from iparam.robot.catalog import catalog_arm, robot_names
+from iparam.rounding import percent
 
 NEAR = 0.9
 """Share of the range from which a value counts as near its end."""
@@ -49,10 +50,10 @@ class ForceTorqueSensor:
         ):
             near = (columns >= NEAR * limit).any(axis=1)
             if near.any():
-                share = 100.0 * float(near.mean())
+                share = float(near.mean())
                 warnings.append(
                     f"the {kind} reaches {columns.max():.3g} {unit}; the {self.name} sensor's range is "
-                    f"+-{limit:g} {unit}, and {share:.2g} % of the samples are beyond {100.0 * NEAR:g} % of it"
+                    f"+-{limit:g} {unit}, and {percent(share)} of the samples are beyond {100.0 * NEAR:g} % of it"
                 )
         return tuple(warnings)
 

@@ -16,6 +16,7 @@ from iparam.recording.channels import CHANNELS, TOOL
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.robot.model import Robot
+from iparam.rounding import percent
 
 UNEXPLAINED, TENTH = 0.05, 0.1
 """Share of the changes of a force that gravity must leave for its orientation to be doubted, and the share of that
@@ -91,8 +92,8 @@ def weighed_wrench(recording: Recording, gravity: FloatArray) -> tuple[SensorWre
     for name, advice, otherwise in other_readings(recording, gravity, force.time) if unexplained > UNEXPLAINED else ():
         if (then := 1.0 - _likeness(otherwise, pulls) ** 2) < TENTH * unexplained:
             raise ContradictionError(
-                f"by the recorded orientation gravity leaves {100 * unexplained:.2g} % of the changes of the force "
-                f"unexplained, and by {name} {100 * then:.2g} %. {advice}"
+                f"by the recorded orientation gravity leaves {percent(unexplained)} of the changes of the force "
+                f"unexplained, and by {name} {percent(then)}. {advice}"
             )
     if likeness >= 0.0:
         return SensorWrench(), []

@@ -19,6 +19,7 @@ from iparam.robot.collision.scene import CollisionScene, collision_scene
 from iparam.robot.kernels.notice import expect
 from iparam.robot.loading import StatedArm
 from iparam.robot.model import Robot
+from iparam.rounding import percent
 from iparam.simulation.arm_simulator import ArmSimulator
 from iparam.simulation.followable import check_followable, trajectory_warnings
 from iparam.simulation.motors import assumed_rotors, rotor_warnings
@@ -296,10 +297,10 @@ def _metadata(scene: ArmScene) -> dict[str, Any]:
 def _run_warnings(robot: Robot, run: RunLog) -> list[str]:
     warnings = []
     for joint in np.flatnonzero(run.saturated):
-        share = 100.0 * run.saturated[joint] / run.steps
+        share = run.saturated[joint] / run.steps
         limit = robot.limits.torque[joint]
         warnings.append(
-            f"{robot.joint_names[joint]} was at its torque limit, {limit:g} N m, for {share:.2g} % of the time"
+            f"{robot.joint_names[joint]} was at its torque limit, {limit:g} N m, for {percent(share)} of the time"
         )
     worst = int(np.argmax(run.tracking_error))
     if run.tracking_error[worst] > LARGE_ERROR:

@@ -278,5 +278,5 @@ def _three(value: ArrayLike, name: str) -> FloatArray:
     if array.shape != (3,):
         raise InputError(f"{name} must be three numbers, got shape {array.shape}")
     if (np.abs(array) > FARTHEST).any():
-        raise InputError(f"{name} must stay within +-{FARTHEST:g}, got {array.tolist()}: in SI units?")
+        raise InputError(f"{name} must be between {-FARTHEST:g} and {FARTHEST:g}, got {array.tolist()}: in SI units?")
     return array

@@ -21,7 +21,7 @@ _WHOLE_NUMBERS = ("nan", "1.5", "-1", "0", "1", "99999999999999999999", "9" * 50
 _NO_NUMBERS = ("", " ", "x", "0x10", "1,5", "--", HOSTILE, "１２")  # Python reads the last one
 _TEXTS = ("", " ", "x", "-", "nan", "..", "a" * 5000, "é", "٣", HOSTILE, "bytes\udcff", "line\nend", "a=b", "1e308")
 
-WORK_WITHOUT_END = {"duration", "give_up_after", "max_attempts", "seconds_budget", "starts", "time_budget", "workers"}
+WORK_WITHOUT_END = {"duration", "give_up_after", "max_attempts", "starts", "time_budget", "workers"}
 """Options by which one can ask for work that does not end, and gets it: they are not given large numbers."""
 
 NETWORK = {"host"}

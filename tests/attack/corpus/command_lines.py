@@ -293,7 +293,7 @@ LINES = (
     ),
     Line("ur simulate", f"--payload-mesh @part.stl --density 1000 --truth >sim_truth.json {_TWIN}"),
     Line("ur simulate", f"--robot @arm.urdf --payload-mesh @ascii.stl --density 1000 {_TWIN}"),
-    Line("demo", "--seconds-budget 0.5 --no-report --output-dir >demo", slow=True),
+    Line("demo", "--time-budget 0.5 --no-report --output-dir >demo", slow=True),
 )
 """Every command at least once, and each of their file arguments."""
 

@@ -13,7 +13,7 @@ from rosbags.rosbag2 import Reader
 
 import iparam
 from iparam.bridges.bag import ImportSettings, read_bag, write_bag
-from iparam.errors import InputError, UnknownNameError
+from iparam.errors import FileWriteError, InputError, UnknownNameError
 
 WIDTHS = {"q": 6, "dq": 6, "tau": 6, "wrench": 6, "accelerometer": 3, "gyro": 3}
 AS_IT_IS = ImportSettings(
@@ -173,7 +173,7 @@ def test_a_full_disk_leaves_nothing_and_is_told(tmp_path: Path, storage: str) ->
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
     try:
-        with pytest.raises(InputError, match="cannot write"):
+        with pytest.raises(FileWriteError, match="cannot write"):
             write_bag(simple(), tmp_path / "bag", storage=storage)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

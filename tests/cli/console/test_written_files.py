@@ -13,7 +13,7 @@ import pytest
 from iparam.cli.command_table import COMMANDS, Command
 from iparam.cli.console.written_files import check_outputs, written_options
 from iparam.cli.main import main
-from iparam.errors import InputError
+from iparam.errors import FileWriteError, InputError
 
 TLS = {"tls_ca_file", "tls_cert", "tls_key"}
 READ = {
@@ -70,6 +70,17 @@ FILES_ONLY = [
     for pair in WRITING
     if pair not in {("demo", "output_dir"), ("bag export", "output"), ("fleet identify", "output")}
 ]
+SUFFIXES = {
+    **{(name, "output"): ".html" for name in ("report", "fleet report", "view")},
+    **{(f"study {kind}", "output"): ".parquet" for kind in ("coverage", "precision", "robustness")},
+    **{(name, "output"): ".parquet" for name in ("compensate", "simulate", "bag import")},
+    **{(f"ur {name}", "output"): ".parquet" for name in ("record", "run", "check-payload")},
+    ("kinematics batch", "output"): ".csv",
+    ("setup", "output"): ".toml",
+    ("bag export", "output"): "",
+}
+"""Of the outputs that are no .json."""
+
 OTHER_KIND = b'{"format": "iparam-cell/1"}'
 
 
@@ -111,10 +122,7 @@ def with_inputs(name: str, **options: object) -> Command:
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             given[field.name] = "x"
     for option in written_options(TYPES[name]):
-        suffix = {"report": ".html", "fleet report": ".html", "kinematics batch": ".csv", "bag export": ""}.get(
-            name, ".parquet"
-        )
-        given[option] = Path(f"new-{option}{suffix}")
+        given[option] = Path(f"new-{option}{SUFFIXES.get((name, option), '.json')}")
     return TYPES[name](**given | options)
 
 
@@ -227,8 +235,8 @@ def test_a_bag_is_no_output_where_an_input_is_inside(folder: Path) -> None:
             ["excite", "poses", "--robot", "arm.urdf", "--output", "./arm.urdf"],
             "--output arm.urdf is read, too (robot: arm.urdf)",
         ),
-        (["excite", "optimize", "--robot", "ur5e", "--output", "x.parquet"], "exists and is nothing that iparam wrote"),
-        (["excite", "optimize", "--robot", "ur5e", "--output", "pipe"], "is a pipe, not a file"),
+        (["excite", "optimize", "--robot", "ur5e", "--output", "t.json"], "exists and is nothing that iparam wrote"),
+        (["excite", "optimize", "--robot", "ur5e", "--output", "pipe.json"], "is a pipe, not a file"),
         (["report", "a.json", "--output", "a.json"], "is read, too (result: a.json)"),
         (["report", "a.json", "--output", "r.pdf"], "a report is a .html or .htm file"),
         (["demo", "--output-dir", "t.json"], "is a file, not a folder"),
@@ -238,7 +246,7 @@ def test_a_bag_is_no_output_where_an_input_is_inside(folder: Path) -> None:
 def test_refused_before_any_work(
     arguments: list[str], message: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    os.mkfifo("pipe")
+    os.mkfifo("pipe.json")
     before = {}
     for name in ("x.parquet", "t.json", "a.json", "b.json", "arm.urdf"):
         before[name] = f"contents of {name}".encode()
@@ -249,3 +257,38 @@ def test_refused_before_any_work(
     assert message in err
     assert {name: Path(name).read_bytes() for name in before} == before
     assert len(os.listdir(folder)) == len(before) + 1
+
+
+@pytest.mark.parametrize(("name", "option"), WRITING)
+def test_a_folder_that_may_not_be_written_to_is_known_before_any_work(
+    name: str, option: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("closed").mkdir()
+    place = Path("closed", getattr(with_inputs(name), option))
+    check_outputs(with_inputs(name, **{option: place}))
+    may = os.access  # root may write everywhere: for one folder, the answer is that for another user
+    monkeypatch.setattr(os, "access", lambda path, mode: os.path.basename(path) != "closed" and may(path, mode))
+    with pytest.raises(FileWriteError, match=f"^--{option.replace('_', '-')} closed/.* may not be written to .*choose"):
+        check_outputs(with_inputs(name, **{option: place}))
+
+
+def test_no_search_for_a_plan_that_could_not_be_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert main(["excite", "optimize", "--robot", "ur5e", "--time-budget", "1000", "--output", "t.json"]) == 1
+    assert capsys.readouterr().err.startswith("iparam: error: --output t.json: the folder ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "suffix"),
+    [
+        ("identify payload run.csv --output r.txt", ".json"),
+        ("excite optimize --robot ur5e --output t.json.gz", ".json"),
+        ("simulate --trajectory t.json --output r.csv --truth truth.csv", ".json"),
+        ("setup --robot ur5e --output s.json", ".toml"),
+    ],
+)
+def test_another_suffix_is_refused(arguments: str, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments.split()) == 2
+    assert capsys.readouterr().err.endswith(f" is a {suffix} file\n")

@@ -20,7 +20,8 @@ from iparam.bridges.bag.bag_files import METADATA, BagContents
 from iparam.bridges.bag.messages import IntArray
 from iparam.bridges.bag.rosbags_backend import bag_writer, typestore
 from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH
-from iparam.errors import FileFormatError, InputError, UnknownNameError
+from iparam.errors import FileFormatError, FileWriteError, InputError, UnknownNameError
+from iparam.files.atomic import check_writable
 from iparam.files.json import json_line, parse_json
 from iparam.recording.channels import TOOL
 from iparam.recording.followers import joint_count
@@ -95,7 +96,7 @@ def new_bag_folder(path: str | os.PathLike[str], overwrite: bool) -> Iterator[Pa
                 os.fsync(stream.fileno())
         _replace(target, room, overwrite)
     except (OSError, sqlite3.Error) as error:  # what a full disk is called depends on the storage
-        raise InputError(f"cannot write {given!r}: {getattr(error, 'strerror', None) or error}") from error
+        raise FileWriteError(f"cannot write {given!r}: {getattr(error, 'strerror', None) or error}") from error
     finally:
         shutil.rmtree(room, ignore_errors=True)
 
@@ -113,6 +114,7 @@ def check_bag_folder(path: str | os.PathLike[str], overwrite: bool) -> Path:
     if not target.parent.is_dir():
         raise InputError(f"cannot write {given!r}: the folder {target.parent} does not exist; create it first")
     _check_replaceable(target, overwrite)
+    check_writable(target, "the bag")
     return target
 
 

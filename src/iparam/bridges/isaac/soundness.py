@@ -10,6 +10,7 @@ from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.regressor import wrench_regressor
 from iparam.robot.model import Robot
+from iparam.rounding import percent
 
 FAR = 0.05
 """Distance of a joint from its set point beyond which a run is said not to have followed its plan [rad or m]."""
@@ -84,7 +85,7 @@ def run_warnings(robot: Robot, q: FloatArray, planned: FloatArray, measured: Flo
         )
     elif (share := _unexplained(robot, q, measured, dt)) > UNEXPLAINED:
         found.append(
-            f"no rigid load explains {100.0 * share:.2g} % of the wrench along this motion. Drives with an implicit "
+            f"no rigid load explains {percent(share)} of the wrench along this motion. Drives with an implicit "
             "damping let the solver report the force of an acceleration that the step then does not have: use "
             "IdealPDActuatorCfg (Isaac Lab) with a damping well below the joint's inertia / dt, or a smaller step"
         )

@@ -18,12 +18,12 @@ from itertools import pairwise
 from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from iparam.errors import InputError, RobotModelError, UnknownNameError
+from iparam.errors import FileWriteError, InputError, RobotModelError, UnknownNameError
 
 if TYPE_CHECKING:
     from iparam.cli.command_table import Command
 
-OF_ARGUMENTS = (InputError, UnknownNameError, RobotModelError)
+OF_ARGUMENTS = (InputError, UnknownNameError, RobotModelError, FileWriteError)
 """Errors that are about what was given; those about the contents of a file name the file."""
 
 _OTHER_WORDS = {
@@ -41,6 +41,9 @@ _OTHER_WORDS = {
 
 _COUNTS = ("duration", "rate", "fps", "sensor_rate", "physics_rate", "samples", "runs", "repetitions", "harmonics")
 """Options that say how much there is to compute."""
+
+_ALIASES = {"seconds_budget": "time_budget"}
+"""Other names of options, and their own."""
 
 _INSTEAD = {"--dry-run": ("--amplitude", "--speed-scale")}
 """Options that take no value, and those that whoever gives them one may mean."""
@@ -143,6 +146,7 @@ def _options(arguments: Sequence[str], command: Command) -> Iterator[Typed]:
     for place, end in pairwise([*places, len(arguments)]):
         option, joined, value = arguments[place].partition("=")
         name = option[2:].replace("-", "_")
+        name = name if name in values else _ALIASES.get(name, name)
         if name not in values:
             continue
         words = (value,) if joined else tuple(arguments[place + 1 : end])

@@ -1,7 +1,8 @@
 """What a command writes: marked where the option is declared, and checked before any command does any work.
 
-An output is refused if it is an input of the same command or another output of it, by whatever path or link, or if
-something stands there that is no file. A file of another kind than the command writes is replaced on demand only.
+An output is refused if it is an input of the same command or another output of it, by whatever path or link, if
+something stands there that is no file, or if its folder may not be written to. A file of another kind than the command
+writes is replaced on demand only.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tyro.conf import arg
 
 import iparam
 from iparam.errors import InputError
+from iparam.files.atomic import check_writable
 from iparam.files.kind import FileKind, check_target
 
 if TYPE_CHECKING:
@@ -25,7 +27,13 @@ if TYPE_CHECKING:
 ROBOT = "robot"
 """The option that names a robot: an input if it is a file's path."""
 
-_REPORT_SUFFIXES = (".html", ".htm")
+_SUFFIXES: dict[FileKind, tuple[str, ...]] = {
+    FileKind.REPORT: (".html", ".htm"),
+    FileKind.SETUP: (".toml",),
+    **dict.fromkeys((FileKind.TRAJECTORY, FileKind.POSES, FileKind.CELL, FileKind.TRUTH, FileKind.SENSOR), (".json",)),
+    **dict.fromkeys((FileKind.RESULT, FileKind.STATIC_RESULT, FileKind.ARM), (".json",)),
+}
+"""Of the files of a kind, where the help names one; what has another name would be taken for another format."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,7 @@ def check_outputs(command: Command) -> None:
                     f"{output.name} {output.path} is read, too ({given.name}: {given.path}), and would be lost: choose "
                     "another file"
                 )
+    for output in outputs:
         _check(output, overwrite)
 
 
@@ -91,6 +100,8 @@ def _outputs(command: Command) -> Iterator[_Given]:
         if mark.kind is not None:
             stated = mark.kind(command) if callable(mark.kind) else mark.kind
             yield from (_Given(option, one, stated) for one in (mark.paths(command) if mark.paths else (path,)))
+        if mark.kind is None or mark.kind is FileKind.BAG:  # a folder
+            check_writable(path / next(iter(mark.files), "x") if path.is_dir() else path, option)
         if mark.files and path.exists() and not path.is_dir():
             raise InputError(f"{option} {path} is a file, not a folder: choose another name")
         for file, kind in mark.files.items():
@@ -114,11 +125,9 @@ def _inputs(command: Command) -> Iterator[_Given]:
 def _check(output: _Given, overwrite: bool) -> None:
     if output.kind is None:
         return
-    suffixes: tuple[str, ...] = ()
+    suffixes = _SUFFIXES.get(output.kind, ())
     if output.kind is FileKind.RECORDING:
         suffixes = iparam.recording.SUFFIXES
-    elif output.kind is FileKind.REPORT:
-        suffixes = _REPORT_SUFFIXES
     elif output.kind is FileKind.STUDY:
         suffixes = iparam.fleet.STUDY_SUFFIXES
     if suffixes and output.path.suffix.lower() not in suffixes:

@@ -17,7 +17,7 @@ from iparam.cli.options.shape import ShapeOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
-from iparam.rounding import NORMAL_95, number, numbers
+from iparam.rounding import NORMAL_95, number, numbers, percent
 
 REST_SAMPLES = 500
 """Of a rest of a second, whose mean counts."""
@@ -105,7 +105,7 @@ class Poses(PlanningOptions, ShapeOptions):
         print_line(f"condition   {number(chosen.condition_number, 2)} (1.22 is the least there is)")
         print_line(f"travel      {number(np.degrees(chosen.travel), 0)} deg")
         if expected is not None:
-            print_line(f"inertia     +-{100 * NORMAL_95 * expected:.2g} % (95 %) expected with the shape")
+            print_line(f"inertia     +-{percent(NORMAL_95 * expected)} (95 %) expected with the shape")
         print_line(f"poses       {self.output}")
         print_line("Rest 1 s or longer in each and record all of it, then:")
         print_line(f"  iparam identify payload FILE --static{'' if self.shape is None else f' --shape {self.shape}'}")

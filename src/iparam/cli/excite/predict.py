@@ -18,7 +18,7 @@ from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.loading import StatedArm
-from iparam.rounding import number
+from iparam.rounding import number, percent
 from iparam.spatial.derived import derived_covariance
 
 if TYPE_CHECKING:
@@ -158,13 +158,13 @@ class Predict(PlannedMotionOptions, ShapeOptions):
         rows = []
         for index, (name, unit, scale) in enumerate(_ROWS):
             deviation = deviations[index] / scale
-            share = 100 * deviations[index] / guess[index] if index in _DIAGONAL and guess[index] > 0 else np.inf
+            share = deviations[index] / guess[index] if index in _DIAGONAL and guess[index] > 0 else np.inf
             rows.append(
                 [
                     f"{name} [{unit}]",
                     number(guess[index] / scale, 4),
                     f"+-{NORMAL_95 * deviation:.3g}",
-                    f"+-{NORMAL_95 * share:.2g} %" if np.isfinite(share) else "-",
+                    f"+-{percent(NORMAL_95 * share)}" if np.isfinite(share) else "-",
                     *([f"+-{NORMAL_95 * without[index] / scale:.3g}"] if shaped else []),
                 ]
             )

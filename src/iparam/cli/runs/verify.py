@@ -13,7 +13,7 @@ from iparam.cli.console.printing import AsJson, print_json, print_line, print_ta
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.recorded_run import note_further
 from iparam.errors import IparamError
-from iparam.rounding import NORMAL_95, number, numbers
+from iparam.rounding import NORMAL_95, number, numbers, percent
 
 if TYPE_CHECKING:
     from iparam.estimation.assessment.verification import Verification
@@ -86,7 +86,7 @@ class Verify(CorrectedRunOptions):
                 f"{axis} [{unit}]",
                 *numbers([found.rms[i], found.expected[i], found.signal[i]], 4),
                 number(found.by_noise[i], 2),
-                f"{100 * found.by_signal[i]:.2g} %",
+                f"{percent(found.by_signal[i])}",
                 "ok" if found.by_noise[i] <= found.threshold else "TOO LARGE",
             ]
             for i, (axis, unit) in enumerate(

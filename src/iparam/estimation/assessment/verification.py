@@ -21,7 +21,7 @@ from iparam.recording.recording import Recording
 from iparam.recording.statements import recorded_gravity
 from iparam.regressor.identifiability import PARAMETER_NAMES, turns_gravity
 from iparam.robot.model import Robot
-from iparam.rounding import NORMAL_95
+from iparam.rounding import NORMAL_95, percent
 from iparam.sensing.correction import Correction
 from iparam.sensing.noise import MeasurementNoise, noise_preset, noise_presets
 
@@ -374,7 +374,7 @@ def _covariance(estimate: Estimate) -> FloatArray:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %" if share < 1.0 else "several times"
+    return f"{percent(share)}" if share < 1.0 else "several times"
 
 
 def _noise(recording: Recording, given: ArrayLike | None) -> tuple[FloatArray | None, str]:

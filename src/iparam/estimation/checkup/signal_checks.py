@@ -14,6 +14,7 @@ from iparam.recording.recording import Recording
 from iparam.recording.screening import GAP
 from iparam.recording.signal import Signal
 from iparam.recording.units import LARGEST_FORCE
+from iparam.rounding import percent
 from iparam.sensing.correction import WRENCH_CHANNELS
 from iparam.sensing.saturation import clipped_samples
 
@@ -85,7 +86,7 @@ def _gaps(found: dict[str, Signal]) -> Check:
     if not longest[0]:
         return Check("gaps", "green", "none")
     name, width, at = longest
-    text = f"the longest in {name}, {width:.3g} s from {at:.4g} s on; {100 * lost:.2g} % of the time is missing"
+    text = f"the longest in {name}, {width:.3g} s from {at:.4g} s on; {percent(lost)} of the time is missing"
     return Check("gaps", "red" if lost > LOST else "amber", text)
 
 
@@ -106,8 +107,8 @@ def _stamps(found: dict[str, Signal]) -> Check:
         if common < 0.5 * whole:
             return Check("stamps", "red", f"q and wrench share {common:.3g} of {whole:.3g} s: are their clocks one?")
     if worst > JITTER:
-        return Check("stamps", "amber", f"the time between samples of {name} scatters by {100 * worst:.2g} %")
-    return Check("stamps", "green", "even" if worst < 0.001 else f"even, within {100 * worst:.2g} %")
+        return Check("stamps", "amber", f"the time between samples of {name} scatters by {percent(worst)}")
+    return Check("stamps", "green", "even" if worst < 0.001 else f"even, within {percent(worst)}")
 
 
 def _force_units(wrench: Signal) -> Check:
@@ -123,7 +124,7 @@ def _channels(wrench: Signal) -> Check:
     if dead:
         return Check("channels", "red", f"{', '.join(dead)} never changed: leave out with --without {' '.join(dead)}")
     shares = clipped_samples(np.asarray(wrench.values)).mean(axis=0).tolist()
-    cut = [f"{name} ({100 * share:.2g} %)" for name, share in zip(WRENCH_CHANNELS, shares, strict=True) if share > 0.0]
+    cut = [f"{name} ({percent(share)})" for name, share in zip(WRENCH_CHANNELS, shares, strict=True) if share > 0.0]
     if cut:
         text = f"at a limit of the sensor, where they are left out: {', '.join(cut)}; its range is too small"
         return Check("channels", "amber", text)
@@ -149,7 +150,7 @@ def _outliers(wrench: Signal) -> Check:
     share = float(beyond.mean())
     if share > MANY_OUTLIERS and not (noise < 1e-6 * wrench.values.std(axis=0)).all():
         first = float(wrench.time[1:-1][beyond][0])
-        return Check("outliers", "amber", f"{100 * share:.2g} % of the samples jump, the first at {first:.4g} s")
+        return Check("outliers", "amber", f"{percent(share)} of the samples jump, the first at {first:.4g} s")
     return Check("outliers", "green", "none" if not share else f"{int(beyond.sum())} samples jump")
 
 

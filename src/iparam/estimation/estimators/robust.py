@@ -20,6 +20,7 @@ from iparam.estimation.payload.weighted_fit import (
     residuals,
     solve_weighted,
 )
+from iparam.rounding import percent
 
 ROUNDS = 100
 _NORMAL = 0.6744897501960817  # median of |x| of a standard normal x
@@ -64,7 +65,7 @@ class HuberLeastSquares(Estimator):
         share = float(np.mean(np.abs(scaled) > 5.0))
         warnings: tuple[str, ...] = ()
         if share > 1e-3:
-            warnings = (f"{100 * share:.2g} % of the wrench values are outliers, beyond five standard deviations.",)
+            warnings = (f"{percent(share)} of the wrench values are outliers, beyond five standard deviations.",)
         return assemble_estimate("robust", problem, parameters, covariance, inflation=inflation, warnings=warnings)
 
     def _normal_equations(

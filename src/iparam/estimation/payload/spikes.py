@@ -19,6 +19,7 @@ from iparam.motion.delay import AlignedMotion
 from iparam.motion.motion import MotionEstimate
 from iparam.recording.signal import Signal
 from iparam.robot.model import Robot
+from iparam.rounding import percent
 
 FARTHEST = 6.0
 """Standard deviations from the median of its neighbours that noise reaches: about twice in 1e9 samples."""
@@ -76,7 +77,7 @@ def without_spikes(
     kept[inside[~sound]] = False
     sizes = np.abs(_from_neighbours(values))[~sound].max(axis=0)
     said = (
-        f"{count} of {wrench.num_samples} wrench samples ({100.0 * count / wrench.num_samples:.2g} %) are spikes, up "
+        f"{count} of {wrench.num_samples} wrench samples ({percent(count / wrench.num_samples)}) are spikes, up "
         f"to {sizes[:3].max():.3g} N and {sizes[3:].max():.3g} N m beside their neighbours, and were left out."
     )
     return dataclasses.replace(wrench, time=wrench.time[kept], values=wrench.values[kept]), (said,)

@@ -45,7 +45,7 @@ from iparam.recording.recording import Recording
 from iparam.recording.statements import with_gravity
 from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.robot.model import Robot
-from iparam.rounding import NORMAL_95
+from iparam.rounding import NORMAL_95, percent
 from iparam.spatial.consistency import is_physically_consistent
 
 METHOD = "torque-payload"
@@ -190,7 +190,7 @@ def _assemble(fit: TorqueFit, samples: int, warnings: list[str], likeness: float
         )
     if fit.gains.tolerance:
         share = fit.gains.tolerance
-        data_warnings.append(f"{fit.gains.source} Each is taken to be within {100 * share:.2g} % (standard deviation).")
+        data_warnings.append(f"{fit.gains.source} Each is taken to be within {percent(share)} (standard deviation).")
     standard_deviation = np.sqrt(np.diag(covariance))
     estimate = estimate_of(
         METHOD,

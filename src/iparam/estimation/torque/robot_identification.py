@@ -42,6 +42,7 @@ from iparam.recording.recording import Recording
 from iparam.recording.statements import with_gravity
 from iparam.regressor.joint_torque import joint_torque_regressor
 from iparam.robot.model import Link, Robot
+from iparam.rounding import percent
 from iparam.spatial.parameters import InertialParameters
 
 FORMAT = "iparam-robot/1"
@@ -257,9 +258,7 @@ def identify_robot(
     warnings = [warning for recording in recordings for warning in recording.warnings] + list(checked.remarks)
     warnings += [warning for source in sources for warning in source.motion.warnings]
     if gains.tolerance:
-        warnings.append(
-            f"{gains.source} Each is taken to be within {100 * gains.tolerance:.2g} % (standard deviation)."
-        )
+        warnings.append(f"{gains.source} Each is taken to be within {percent(gains.tolerance)} (standard deviation).")
     feedback = encoder_feedback(model, parameters, sources, gains.values)
     consistent, rms = grouped(model) @ parameters, _rms(model, parameters, sources, gains.values, feedback)
     warnings += _misfit_remarks(fit, consistent, rms, sources)

@@ -13,6 +13,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.motion.angle_samples import resolution
 from iparam.motion.motion import MotionEstimate
+from iparam.rounding import percent
 
 CONTRADICTS = 0.2
 """Difference of measured velocities to those of the angles, as a share of their rms, from which on it is said: another
@@ -56,7 +57,7 @@ def contradicting_velocities(dq: FloatArray, motion: MotionEstimate) -> tuple[st
         if difference <= CONTRADICTS * speed or own <= change:  # or velocities of a joint at rest, which are noise
             continue
         late = f", {-1e3 * lead / factor:.3g} ms late" if abs(lead) > 1e-3 * abs(factor) else ""
-        parts.append(f"{100.0 * difference / speed:.3g} % in joint {joint + 1} ({factor:.3g} times as large{late})")
+        parts.append(f"{percent(difference / speed, 3)} in joint {joint + 1} ({factor:.3g} times as large{late})")
     if not parts:
         return ()
     sentence = (

@@ -22,7 +22,7 @@ from iparam.estimation.assessment.verdict import COARSE
 from iparam.excitation.prediction import Prediction, Target
 from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.model import Robot
-from iparam.rounding import NORMAL_95
+from iparam.rounding import NORMAL_95, percent
 from iparam.sensing.saturation import clipped_samples
 from iparam.spatial.derived import derived_covariance
 from iparam.spatial.parameters import InertialParameters
@@ -393,7 +393,7 @@ def _known(target: Target, prediction: Prediction) -> str:
     if target.relative and share > 1.0:
         return f"{_NAMES[target.quantity]} not yet"
     if target.relative:
-        return f"{_NAMES[target.quantity]} to {100 * share:.2g} %"
+        return f"{_NAMES[target.quantity]} to {percent(share)}"
     return f"{_NAMES[target.quantity]} to {1e3 * share:.2g} {'mm' if target.quantity == 'com' else 'g'}"
 
 

@@ -13,7 +13,7 @@ import pyarrow
 import pyarrow.csv
 
 from iparam.arrays import FloatArray
-from iparam.errors import InputError, IparamError
+from iparam.errors import FileWriteError, IparamError
 from iparam.recording.channels import column_names
 from iparam.recording.files.arrow_columns import arrow_of_numbers
 from iparam.recording.files.text_head import metadata_line
@@ -52,7 +52,7 @@ class SpillFile:
             except FileExistsError:
                 number += 1
             except OSError as error:
-                raise InputError(f"cannot write beside {os.fspath(output)!r}: {error.strerror or error}") from None
+                raise FileWriteError(f"cannot write beside {os.fspath(output)!r}: {error.strerror or error}") from None
         self._size = 0
         self._names: list[str] = []
         self.rows = 0
