@@ -131,7 +131,7 @@ def examine_samples(
         return Examination(None, reason=str(error))
     if late is None and isinstance(found.correction.delay, float):  # longer than what is looked for unasked
         late = Delay(found.correction.delay, 0.0)
-    if not found.determined and not found.causes:
+    if not found.determined and all(cause.cause == "too-little-motion" for cause in found.causes):
         return Examination(None, late, found.status)
     return Examination(found, late)
 

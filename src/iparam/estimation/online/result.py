@@ -148,9 +148,9 @@ def online_refutation(
             f"torque is left over ({100 * MOST_UNEXPLAINED:g} % is allowed)."
         )
     free = found.phi if found.unconstrained_phi is None else found.unconstrained_phi
-    if free[0] < 0.0 and _possible_if_reversed(found, free):
+    half = NORMAL_95 * found.standard_deviation.mass
+    if free[0] < -2.0 * half and _possible_if_reversed(found, free):  # clearly: other mistakes make small masses
         rms = float(np.sqrt(np.sum(found.residual_rms.force**2)))
-        half = NORMAL_95 * found.standard_deviation.mass
         sentence = (
             f"The reversed wrench gives {-free[0]:.4f} +- {half:.2g} kg (95 %): the sensor reports the opposite of "
             "what it was said to (measures)."

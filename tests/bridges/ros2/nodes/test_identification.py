@@ -263,7 +263,7 @@ def test_a_reversed_wrench_is_an_error_and_no_load(
     assert float(status_of(states, NODE)["mass_kg"]) == pytest.approx(-2.0, rel=0.01)
     assert inertias == []
     reply = peer.call(f"/{NODE}/save")
-    assert reply.success
+    assert not reply.success
     assert "; refuted: " in reply.message
     assert "set measures to reaction" in reply.message
     saved = Estimate.load(output)

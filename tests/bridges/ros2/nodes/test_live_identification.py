@@ -108,7 +108,7 @@ def test_a_late_wrench_is_taken_back_and_is_no_change_of_load(simulated: Any, ur
     assert live.delay is not None
     assert live.delay.seconds == pytest.approx(0.002 * late, abs=0.001)
     assert live.matcher.delay == round(1e9 * live.delay.seconds)
-    assert f"ms {'late' if late > 0 else 'early'}" in live.late
+    assert f" {'late' if late > 0 else 'early'} beside" in live.late
     assert "set wrench_delay to " in live.late
     assert not any(published)  # until it was examined once more
     saved = live.result()
@@ -169,3 +169,29 @@ def test_a_known_load_of_another_frame_is_moved_or_refused(ur5e: iparam.Robot) -
     )
     with pytest.raises(iparam.IparamError, match="different frames"):
         in_frame(_gripper(1.0, "elsewhere"), ur5e)
+
+
+@pytest.mark.parametrize("grasp", [150, 400])
+def test_a_grasp_before_anything_is_known_leaves_no_mixture(simulated: Any, ur5e: iparam.Robot, grasp: int) -> None:
+    recording = noise_preset("ur5e").apply(simulated.recording, 4)
+    q, wrench = recording.signal("q").values, recording.signal("wrench").values.copy()
+    wrench[: grasp + 50] *= 0.2
+    live = LiveIdentification(ur5e, LiveSettings(OnlineSettings(), rate=500.0))
+    truth, published = simulated.truth.payload.mass, []
+    for k in range(50, len(q)):
+        live.matcher.joints.add(k * PERIOD, q[k], None)
+        live.matcher.wrenches.add(k * PERIOD, wrench[k])
+        for done in live.process():
+            if done.estimate is not None and k % EVERY == 0:
+                published.append((live.publishable(done), k))
+    last = next(estimate for estimate, _ in reversed(published) if estimate is not None)
+    assert last.mass == pytest.approx(truth, rel=0.01)
+    result = live.result()
+    assert result is not None
+    assert result.refutation is None
+    assert result.mass == pytest.approx(truth, rel=0.005)
+    for estimate, _ in published:
+        if estimate is not None:
+            assert abs(estimate.mass - truth) < 4.0 * np.sqrt(estimate.covariance_phi[0, 0])
+    first = next(k for estimate, k in published if estimate is not None)
+    assert first - 50 - grasp < 5.0 * 500

@@ -170,6 +170,7 @@ class Identification:
         self._looked: int | None = None
         self._judged: int | None = None
         self._published = False
+        self._said_cause = ""
 
     def _prepare(self, robot: Robot) -> None:
         """Set up for an arm, or anew for the same one."""
@@ -226,7 +227,7 @@ class Identification:
         try:
             result = None if self._live is None or not self._output else self._live.result()
             if result is not None and result.samples != self._saved_samples:
-                self._node.get_logger().info(printable(self._write()))
+                self._node.get_logger().info(printable(self._write()[1]))
         except IdentificationError as error:  # nothing but the known load
             self._node.get_logger().info(printable(f"{error}; nothing was written"))
         if self._examiner is not None:
@@ -318,7 +319,11 @@ class Identification:
         if refuted is not None:
             values["cause"] = ", ".join(cause.cause for cause in refuted.causes) or "unknown"
             said = f"REFUTED: {refuted_sentence(refuted, self._wrench_in_tool)}"
-            self._node.get_logger().error(printable(said), throttle_duration_sec=10.0)
+            if values["cause"] != self._said_cause:  # another one at once, the same one now and then
+                self._said_cause = str(values["cause"])
+                self._node.get_logger().error(printable(said))
+            else:
+                self._node.get_logger().error(printable(said), throttle_duration_sec=10.0, skip_first=True)
             self._diagnostics.publish(values, error=said)
             return
         remarks = [rivals] if rivals else []
@@ -371,13 +376,13 @@ class Identification:
 
     def _save(self, request: Any, response: Any) -> Any:
         try:
-            response.message = self._write()
-            response.success = True
+            response.success, response.message = self._write()
         except IparamError as error:
             response.success, response.message = False, str(error)
         return response
 
-    def _write(self) -> str:
+    def _write(self) -> tuple[bool, str]:
+        """Write the result; whether its data leave it standing, and what is to be said."""
         if not self._output:
             raise InputError("there is no file to write to: set the parameter output")
         result = None if self._live is None else self._live.result()
@@ -388,7 +393,7 @@ class Identification:
         verdict, sentence = verdict_on(result), ""
         if result.refutation is not None:
             sentence = refuted_sentence(result.refutation, self._wrench_in_tool)
-        return (
+        return result.refutation is None, (
             f"{result.mass:.4f} kg from {result.samples} samples written to {self._output}; {verdict.word}: "
             f"{sentence or verdict.sentence}"
         )

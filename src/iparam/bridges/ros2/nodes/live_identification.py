@@ -257,6 +257,8 @@ class LiveIdentification:
         shift = _disagreement(found.phi, found.covariance_phi, examined.estimate) if self.setup.of_load else None
         more = _setup_covariance(found.mass, examined.estimate, self.setup.of_load, shift)
         remarks = tuple(text for text in examined.estimate.warnings if text not in found.warnings)
+        remark = LoadVerdict(None, self._residual_by_noise(found)).remark
+        remarks += (f"{remark[0].upper()}{remark[1:]}",) if remark else ()
         causes = examined.estimate.causes if self.setup.of_load else ()
         return replace(widened(found, more), warnings=(*found.warnings, *remarks), causes=causes)
 
@@ -298,9 +300,14 @@ class LiveIdentification:
         assert self._identifier is not None
         self._residual_force = result.residual_rms.force
         noise, stated = self._identifier.noise, np.asarray(self._settings.online.wrench_deviation)
-        rms = np.concatenate([result.residual_rms.force, result.residual_rms.torque])
         noisy = tuple(noise.tolist()) if (noise > NOISY * stated).any() else None
-        return LoadVerdict(result.refutation, float((rms / noise).max()), noisy)
+        return LoadVerdict(result.refutation, self._residual_by_noise(result), noisy)
+
+    def _residual_by_noise(self, result: Estimate) -> float:
+        """The largest residual of the six channels, in units of its noise."""
+        assert self._identifier is not None
+        rms = np.concatenate([result.residual_rms.force, result.residual_rms.torque])
+        return float((rms / self._identifier.noise).max())
 
     def _with_setup(self, whole: OnlineEstimate) -> OnlineEstimate | None:
         """The estimate with how well sensor and arm are known; while they are not, the mass of an arm at rest alone."""
@@ -430,15 +437,13 @@ class LiveIdentification:
         self._judged = None
         if found.passed and self._noticed and self.setup is not None:  # the samples since then are of another load
             self.setup.load_changed()
-        if found.load_changed:  # which went unnoticed
+        late, before = found.delay, 0.0 if self.delay is None else self.delay.seconds
+        in_step = late is None or abs(late.seconds) < max(LEAST_DELAY, FURTHER_DELAY * abs(before))
+        if found.load_changed or (in_step and self._of_another_load(found)):  # which went unnoticed
             self._identifier, self.estimate, self._changing = None, None, None
             self.verdict, self._latest = None, None
             return True
-        late = found.delay
-        if not found.passed or late is None:
-            return False
-        before = 0.0 if self.delay is None else self.delay.seconds
-        if abs(late.seconds) < max(LEAST_DELAY, FURTHER_DELAY * abs(before)):
+        if not found.passed or late is None or in_step:
             return False
         if not self._settings.in_step:
             self.delay = late
@@ -451,6 +456,17 @@ class LiveIdentification:
         self.verdict, self._judged, self._latest = None, None, None
         self._noticed.clear()
         return True
+
+    def _of_another_load(self, found: Examination) -> bool:
+        """Whether one load explains the latest samples, and the sums leave much more of theirs: they began with another
+        load, which changed before anything was known of it.
+        """
+        whole = None if self._identifier is None else self._identifier.result()
+        if whole is None or found.estimate is None or not found.passed or self.setup is None or not self.setup.of_load:
+            return False
+        of_all, of_latest = whole.residual_rms, found.estimate.residual_rms
+        pairs = (of_all.force, of_latest.force), (of_all.torque, of_latest.torque)
+        return any(float(np.linalg.norm(one)) > MOST_RESIDUAL * float(np.linalg.norm(other)) for one, other in pairs)
 
     def _prepared(self, stamp: int, latest: int | None, period: float) -> OnlineIdentifier:
         """The identifier, told of the gap before this sample if there is one; the arm may move at the first one."""

@@ -166,7 +166,7 @@ class SetupExamination:
         if found.refutation is not None:  # once more, with other samples
             self._refuted += 1
             if same:
-                self._begin(min(FIRST * 2.0**self._refuted, REFUTED_SELDOM))
+                self._begin(min(FIRST * 2.0 ** (self._refuted - 1), REFUTED_SELDOM))
             return found
         self._refuted = 0
         if same:
