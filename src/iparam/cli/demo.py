@@ -183,6 +183,8 @@ class Demo:
             arm=iparam.robot.StatedArm.of(robot),
             conditions=conditions,
         )
+        if found.interrupted:
+            raise KeyboardInterrupt  # the search ends with what it has; whoever wants to stop means all of it
         say(f"    condition number {found.condition_number:.3f}, every limit kept, {len(found.starts)} starts")
         return robot
 

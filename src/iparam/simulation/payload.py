@@ -277,6 +277,6 @@ def _three(value: ArrayLike, name: str) -> FloatArray:
     array = as_float_array(value, name)
     if array.shape != (3,):
         raise InputError(f"{name} must be three numbers, got shape {array.shape}")
-    if (np.abs(array) > FARTHEST).any():
+    if name == "offset" and (np.abs(array) > FARTHEST).any():
         raise InputError(f"{name} must be between {-FARTHEST:g} and {FARTHEST:g}, got {array.tolist()}: in SI units?")
     return array
