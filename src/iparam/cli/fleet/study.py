@@ -223,7 +223,8 @@ class StudyPrecision(StudyOptions):
     The bound is that of an exactly known motion and white noise of the wrench.
 
     Example:
-      iparam study precision --trajectory t.json --payload box --mass 2 --size .1 .15 .2
+      iparam study precision --trajectory t.json --payload box --mass 2 \
+          --size .1 .15 .2
     """
 
     kind: ClassVar[str] = "precision"
