@@ -36,7 +36,7 @@ COMMANDS = {
     "doctor": ["doctor", "run.parquet"],
     "verify": ["verify", "result.json", "run.parquet"],
     "excite optimize": ["excite", "optimize", "--robot", "ur5e", "--time-budget", "3", "--output", "plan.json"],
-    "demo": ["demo", "--time-budget", "3"],
+    "demo": ["demo", "--seconds-budget", "3"],
 }
 
 # In each process of a command: a line a function that numba compiles, for whichever process does it.
