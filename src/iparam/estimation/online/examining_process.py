@@ -11,7 +11,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from typing import Any
 
-from iparam.child_process import run_child, start_child
+from iparam.child_process import end_child, run_child, start_child
 from iparam.errors import IparamError
 
 NICE = 5
@@ -48,7 +48,7 @@ class ExaminingProcess(Executor):
             child[0].terminate()  # whoever waits for it sees the end of the channel
         self._waiting.shutdown(wait, cancel_futures=cancel_futures)
         if child is not None:
-            _close(*child)
+            end_child(*child)
 
     def _ask(self, function: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         for last in (False, True):
@@ -76,16 +76,8 @@ class ExaminingProcess(Executor):
     def _gone(self) -> None:
         with self._lock:
             if self._child is not None and not self._ended:
-                self._child[0].terminate()
-                _close(*self._child)
+                end_child(*self._child)
                 self._child = None
-
-
-def _close(process: subprocess.Popen[bytes], channel: Connection) -> None:
-    channel.close()
-    process.wait()
-    if process.stdin is not None:
-        process.stdin.close()
 
 
 def _serve(channel: Connection) -> None:

@@ -26,11 +26,13 @@ def refuted_sentence(refutation: Refutation, in_tool: bool) -> str:
 
 def _told(cause: Cause, in_tool: bool) -> str:
     """What a cause would explain, with the parameter instead of the option."""
-    option, *values = cause.correction.split()[:4] or [""]
+    option, *values = cause.correction.split() or [""]
     name, given = option.removeprefix("--"), f": add {cause.correction}"
-    if not cause.correction or given not in cause.sentence or len(cause.correction.split()) > 4:
+    if not cause.correction or given not in cause.sentence:
         return cause.sentence
     value = values[0] if len(values) == 1 else f"[{', '.join(_as_float(text) for text in values)}]"
+    if len(values) > 3:  # several options, or one that no node has
+        name = ""
     if name in PARAMETERS or (in_tool and name in OF_SENSOR):
         return cause.sentence.replace(given, f": set {name.replace('-', '_')} to {value}")
     if name in OF_SENSOR:
