@@ -33,7 +33,8 @@ def test_a_signal_keeps_its_own_read_only_copy() -> None:
     ("time", "values", "message"),
     [
         ([0, 1, 1], np.zeros((3, 1)), "strictly increasing"),
-        ([0, 2, 1], np.zeros((3, 1)), "strictly increasing"),
+        ([0, 2, 1], np.zeros((3, 1)), "strictly increasing, got 2.0 and then 1.0 at 2"),
+        ([0, 1, 1e22], np.zeros((3, 1)), r"from -1e\+21 to 1e\+21, got 1e\+22 at 2"),
         ([0, 1], np.zeros((3, 1)), "time \\(T,\\) and values"),
         ([], np.zeros((0, 1)), "at least 1"),
         ([0, 1], [[0.0], [math.nan]], "finite"),

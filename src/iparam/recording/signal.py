@@ -11,13 +11,16 @@ import numpy as np
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 
+LATEST = 1e21
+"""A stamp beyond this is none in any unit [s]: nanoseconds of 30,000 years. Differences of lesser ones stay finite."""
+
 
 @dataclass(frozen=True, eq=False)
 class Signal:
     """Samples of a quantity with k components, each with its own time stamp.
 
     Attributes:
-        time: (T,) strictly increasing [s], T at least 1.
+        time: (T,) strictly increasing [s], T at least 1, each within +-1e21 s.
         values: (T, k) finite, in ``unit``; a (T,) array is taken for k = 1.
         unit: e.g. "rad" or "N, N m"; "" if unknown.
         frame: what the components refer to: "joint", a frame of the arm by its name, "tool" for its tool frame whatever
@@ -38,10 +41,17 @@ class Signal:
                 f"a signal needs time (T,) and values (T, k) with T and k at least 1, got {np.shape(self.time)} and "
                 f"{np.shape(self.values)}"
             )
+        far = np.flatnonzero(np.abs(time) > LATEST)
+        if far.size:
+            raise InputError(
+                f"time must be in seconds, from {-LATEST:g} to {LATEST:g}, got {float(time[far[0]])!r} at {far[0]}: is "
+                "that column the time, and are its numbers whole?"
+            )
         late = np.flatnonzero(np.diff(time) <= 0)
         if late.size:
             i = int(late[0])
-            raise InputError(f"time must be strictly increasing, got {time[i]!r} and then {time[i + 1]!r} at {i + 1}")
+            before, after = time[i : i + 2].tolist()
+            raise InputError(f"time must be strictly increasing, got {before!r} and then {after!r} at {i + 1}")
         for name in ("unit", "frame"):
             if not isinstance(getattr(self, name), str):
                 raise InputError(f"{name} must be text, got {type(getattr(self, name)).__name__}")

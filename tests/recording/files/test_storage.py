@@ -22,6 +22,7 @@ from iparam.errors import ContradictionError, FileFormatError, InputError, Unkno
 from iparam.recording import CHANNELS, Recording, Signal
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False, width=64)
+STAMPS = st.floats(-1e21, 1e21)
 
 
 @st.composite
@@ -32,7 +33,7 @@ def recordings(draw: st.DrawFn, units: bool) -> Recording:
     for name in draw(st.sets(st.sampled_from([*CHANNELS, "custom"]), min_size=1, max_size=4)):
         channel = CHANNELS.get(name)
         width = len(channel.columns) or joints if channel else joints
-        times = sorted({0.0, *(t + 0.0 for t in draw(st.sets(FINITE, max_size=6)))})
+        times = sorted({0.0, *(t + 0.0 for t in draw(st.sets(STAMPS, max_size=6)))})
         rows = st.lists(FINITE, min_size=width, max_size=width)
         values = draw(st.lists(rows, min_size=len(times), max_size=len(times)))
         unit, frame = (channel.unit, channel.frame) if channel else ("", "")
