@@ -11,11 +11,11 @@ The tools' points have no unit of volume, so none of them knows a density. Noise
 as a data sheet would; that of the wrench is found from the residuals.
 
 The other parts need no folder: invented loads on a UR5e that moves slowly, with the noise of its sensor, see
-`shape_loads.py`: computed from regressors (payloads, poses), or simulated in MuJoCo with a tool below 0.25 m/s, with an
-OBJ file as the shape, and identified as `iparam identify payload` does (mujoco, forecasts).
+`shape_loads.py`: computed from regressors (payloads, poses, rests), or simulated in MuJoCo with a tool below 0.25 m/s,
+with an OBJ file as the shape, and identified as `iparam identify payload` does (mujoco, forecasts).
 
     python benchmarks/bench_shape.py [FOLDER] [--part tools|wrong|division] [--seeds 10] [--levels low high] [--each]
-    python benchmarks/bench_shape.py --part payloads|mujoco|poses|forecasts [--seeds 200]
+    python benchmarks/bench_shape.py --part payloads|mujoco|poses|forecasts|rests [--seeds 200]
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from pathlib import Path
 import numpy as np
 from scipy.cluster.vq import kmeans2
 from scipy.optimize import linprog, nnls
-from shape_loads import bench_forecasts, bench_mujoco, bench_payloads, bench_poses, covered
+from shape_loads import bench_forecasts, bench_mujoco, bench_payloads, bench_poses, bench_rests, covered
 from side_by_side import in_workers, print_table
 
 import iparam
@@ -377,7 +377,7 @@ def _cells(points: FloatArray, volumes: FloatArray) -> FloatArray:
     )
 
 
-def bench_wrong(paths: list[Path], level: str, seeds: int) -> None:
+def bench_wrong(paths: list[Path], level: str, seeds: int, each: bool) -> None:
     jobs = [
         (path, paths[(index + 1) % len(paths)], index, seed)
         for index, path in enumerate(paths)
@@ -390,7 +390,8 @@ def bench_wrong(paths: list[Path], level: str, seeds: int) -> None:
         ratios = np.sqrt(squares[..., 0].mean(axis=1) / squares[..., 1].mean(axis=1))
         known = np.array([one.determined for one in own]).reshape(len(paths), seeds).all(axis=1)
         told = [one.named for one in own if one.unevenness > UNEVEN]
-        print(name, dict(zip([path.stem for path in paths], np.round(ratios, 2).tolist(), strict=True)), flush=True)
+        if each:
+            print(name, dict(zip([path.stem for path in paths], np.round(ratios, 2).tolist(), strict=True)), flush=True)
         rows.append(
             [
                 name,
@@ -456,7 +457,13 @@ def bench_division(paths: list[Path], seeds: int) -> None:
     print_table(f"Division into parts, {len(paths)} tools, {seeds} seeds, low noise, stop-and-go", header, rows)
 
 
-LOADS = {"payloads": bench_payloads, "mujoco": bench_mujoco, "poses": bench_poses, "forecasts": bench_forecasts}
+LOADS = {
+    "payloads": bench_payloads,
+    "mujoco": bench_mujoco,
+    "poses": bench_poses,
+    "forecasts": bench_forecasts,
+    "rests": bench_rests,
+}
 
 
 def main() -> None:
@@ -478,7 +485,7 @@ def main() -> None:
     elif options.part == "tools":
         bench_tools(files, options.levels, options.seeds, options.each)
     else:
-        bench_wrong(files, options.levels[0], options.seeds)
+        bench_wrong(files, options.levels[0], options.seeds, options.each)
 
 
 if __name__ == "__main__":

@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy.optimize import nnls
 from side_by_side import in_workers, print_table
 
 import iparam
 from iparam.arrays import FloatArray
 from iparam.estimation import ConsistentLeastSquares, Estimate, PayloadProblem, Shape, ShapeEstimator
+from iparam.estimation.shape.shape import part_phi
 from iparam.rounding import NORMAL_95
 from iparam.sensing.correction import Correction
 from iparam.spatial.derived import derived_covariance
@@ -341,12 +343,7 @@ def forecast_rests(index: int) -> Found:
     gravity = np.array([0.0, 0.0, -9.81])
     rests = criterion.by_rests_alone(iparam.excitation.regressors_at_rest(robot, poses, gravity))
     expected = criterion.relative(iparam.estimation.expected_with_shape(known, rests, truth.mass))
-    q = np.repeat(poses, 500, axis=0)
-    still, time = np.zeros_like(q), np.arange(len(q)) / 500.0
-    y = iparam.wrench_regressor(robot, q, still, still) @ truth.phi + sensor * rng.standard_normal((len(q), 6))
-    recording = iparam.Recording(robot="ur5e").with_signal("q", time=time, values=q)
-    recording = recording.with_signal("wrench", time=time, values=y + rng.normal(0.0, 1.0, 6) * np.repeat([1, 0.05], 3))
-    static = iparam.estimation.identify_static(recording, robot)
+    static = rest_rows(truth, rng)
     one = scored(iparam.estimation.with_shape(static, known), None, truth)
     return dataclasses.replace(one, forecast=expected)
 
@@ -366,3 +363,103 @@ def bench_forecasts(count: int) -> None:
     header = ["data", "loads", "forecast", "stated then", "error then", "root mean square", "within 1.96 forecasts [%]"]
     title = f"{count} loads: the inertia's relative standard deviation, forecast and stated, and error in %: medians"
     print_table(title, header, rows)
+
+
+def rest_rows(truth: iparam.InertialParameters, rng: np.random.Generator) -> iparam.StaticEstimate:
+    """What six rests of 1 s tell of a load, with the noise of a UR5e's sensor and a bias."""
+    robot, poses = iparam.load_robot("ur5e"), rest_poses(0)
+    sensor = iparam.sensing.MeasurementNoise.from_model(iparam.noise_preset("ur5e")).wrench
+    q = np.repeat(poses, 500, axis=0)
+    still, time = np.zeros_like(q), np.arange(len(q)) / 500.0
+    y = iparam.wrench_regressor(robot, q, still, still) @ truth.phi + sensor * rng.standard_normal((len(q), 6))
+    recording = iparam.Recording(robot="ur5e").with_signal("q", time=time, values=q)
+    recording = recording.with_signal("wrench", time=time, values=y + rng.normal(0.0, 1.0, 6) * np.repeat([1, 0.05], 3))
+    return iparam.estimation.identify_static(recording, robot)
+
+
+def misstated(
+    shape: Shape, truth: iparam.InertialParameters, other: Shape, rng: np.random.Generator
+) -> dict[str, Shape]:
+    """What people may say of a load: what is right, and what is not."""
+    edges, middle = shape.bounds
+    edges = edges * GRID / (GRID - 1)  # of the boxes, whose points are the middles of cells
+    aside = rng.normal(0.0, 1.0, 3)
+    aside /= np.linalg.norm(aside)
+    # Masses of the parts that have the mass and the centre of mass of the load, as a scale and a drawing would give.
+    columns = np.column_stack([part_phi(part)[:4] / part.volume for part in shape.parts])
+    masses = nnls(columns / [[1.0], [0.1], [0.1], [0.1]], truth.phi[:4] / [1.0, 0.1, 0.1, 0.1])[0]
+    density = {part.name: max(mass, 1e-3) / part.volume for part, mass in zip(shape.parts, masses, strict=True)}
+
+    def given(factor: float) -> Shape:
+        top = {name: min(factor * value, 22e3) for name, value in density.items()}
+        return shape.with_densities({name: (0.9 * value, 1.1 * value) for name, value in top.items()})
+
+    def moved(matrix: FloatArray, by: FloatArray) -> Shape:
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = matrix, middle - matrix @ middle + by
+        return shape.deformed(T)
+
+    return {
+        "right": shape,
+        "right, densities within 10 %": given(1.0),
+        "densities three times too large": given(3.0),
+        "densities half": given(0.5),
+        "20 mm off": moved(np.eye(3), 0.02 * aside),
+        "100 mm off": moved(np.eye(3), 0.1 * aside),
+        "another load": other,
+        "mirrored": moved(np.diag([-1.0, 1.0, 1.0]), np.zeros(3)),
+        "scaled by 1.2": moved(1.2 * np.eye(3), np.zeros(3)),
+        "box that fits": Shape.box(edges + 0.004, middle),
+        "box of twice the size": Shape.box(2.0 * edges, middle + 0.4 * edges * rng.uniform(-1.0, 1.0, 3)),
+        "box of four times the size": Shape.box(4.0 * edges, middle + 1.4 * edges * rng.uniform(-1.0, 1.0, 3)),
+        "box 100 mm off": Shape.box(edges, middle + 0.1 * aside),
+        "box of a third of the size": Shape.box(edges / 3.0, middle),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What a result says of a shape: left out, held for uneven, or nothing; and whether intervals hold the truth."""
+
+    word: str
+    covers: FloatArray
+
+
+def said_at_rest(index: int) -> dict[str, Said]:
+    rng = np.random.default_rng([2029, index])
+    shape, truth = invented_load(rng, kind_of(index))
+    other, _ = invented_load(rng, kind_of(index))
+    static = rest_rows(truth, rng)
+    found = {}
+    for name, one in misstated(shape, truth, other, rng).items():
+        estimate = iparam.estimation.with_shape(static, one)
+        against = [text for text in estimate.warnings if "contradict the" in text]
+        word = "left out" if not estimate.complete else "uneven" if against else ""
+        found[name] = Said(word, covered(estimate, truth))
+    return found
+
+
+def bench_rests(count: int) -> None:
+    """Six rests with what is said of the load's shape, rightly or wrongly."""
+    done, rows = list(in_workers(said_at_rest, range(count))), []
+    for name in done[0]:
+        own = [one[name] for one in done]
+        row = [name]
+        for word in ("left out", "uneven", ""):
+            these = [one.covers for one in own if one.word == word]
+            row.append(f"{100 * len(these) / len(own):.0f}")
+            known = slice(0, 4) if word == "left out" else slice(0, 10)
+            row.append(f"{100 * np.mean([one[known] for one in these]):.0f}" if these else "-")
+        rows.append(row)
+    header = [
+        "said of the shape",
+        "left out %",
+        "cover: mass, centre",
+        "held for uneven %",
+        "cover",
+        "believed %",
+        "cover",
+    ]
+    print_table(
+        f"{count} loads, six rests of 1 s, noise ur5e: what becomes of the shape, and coverage in %", header, rows
+    )

@@ -45,12 +45,13 @@ names = ["Ixx", "Iyy", "Izz"]
 figure, axes = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
 found = {"motion alone": without, "with the mesh": with_shape}
 for shift, (label, estimate) in zip((-0.12, 0.12), found.items(), strict=True):
-    values = 1e3 * np.diag(estimate.inertia_about_com)
-    half = 1.96e3 * np.diag(estimate.standard_deviation.inertia_about_com)
-    print(label, [f"{name} {v:.2f} +- {h:.2f}" for name, v, h in zip(names, values, half, strict=True)], "g m^2 (95 %)")
+    values = np.diag(estimate.inertia_about_com)
+    half = 1.96 * np.diag(estimate.standard_deviation.inertia_about_com)
+    each = [f"{name} {v:.5f} +- {h:.5f}" for name, v, h in zip(names, values, half, strict=True)]
+    print(label, each, "kg m^2 (95 %)")
     axes.errorbar(np.arange(3) + shift, values, yerr=half, fmt="o", capsize=4, label=label)
-axes.plot(np.arange(3), 1e3 * np.diag(truth.inertia_about_com), "k_", markersize=30, label="truth")
+axes.plot(np.arange(3), np.diag(truth.inertia_about_com), "k_", markersize=30, label="truth")
 axes.set_xticks(range(3), names)
-axes.set_ylabel("about the centre of mass [g m^2]")
+axes.set_ylabel("about the centre of mass [kg m^2]")
 axes.legend()
 plt.show()

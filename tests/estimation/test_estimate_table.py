@@ -22,7 +22,10 @@ def estimate() -> Estimate:
     return Estimate.load(SAMPLE)
 
 
-def test_print_reads_like_the_table_of_the_command(estimate: Estimate, capsys: pytest.CaptureFixture[str]) -> None:
+def test_print_reads_like_the_table_of_the_command(
+    estimate: Estimate, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     print_estimate(estimate, None)
     assert capsys.readouterr().out == f"{estimate}\n"
     lines = str(estimate).splitlines()
@@ -34,6 +37,38 @@ def test_print_reads_like_the_table_of_the_command(estimate: Estimate, capsys: p
     assert lines[-2].startswith("unseen            No residual shows a gain that all channels share")
     assert "--known-mass" in lines[-1]
     assert estimate.assessment["unseen"] in estimate._repr_html_()
+
+
+def test_a_small_load_is_not_zero_with_an_interval_of_zero(estimate: Estimate) -> None:
+    """A part of 2 g, a thousandth of the sample in every parameter."""
+    deviation = dataclasses.replace(
+        estimate.standard_deviation,
+        mass=1e-3 * estimate.standard_deviation.mass,
+        inertia_about_com=1e-3 * estimate.standard_deviation.inertia_about_com,
+    )
+    small = dataclasses.replace(
+        estimate,
+        standard_deviation=deviation,
+        mass=1e-3 * estimate.mass,
+        inertia_about_com=1e-3 * estimate.inertia_about_com,
+        phi=1e-3 * estimate.phi,
+        covariance_phi=1e-6 * estimate.covariance_phi,
+    )
+    lines = str(small).splitlines()
+    assert lines[1] == "mass              0.0020005 +- 0.0000014 kg"
+    assert lines[4] == "centre of mass z  99.976 +- 0.112 mm"
+    assert lines[5] == "inertia xx        0.00001031 +- 0.00000015 kg m^2 about it"
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_the_table_of_the_command_fits_the_terminal(
+    estimate: Estimate, columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    print_estimate(estimate, None)
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= columns
+    assert printed.split() == str(estimate).split()
 
 
 def test_what_the_data_do_not_tell_is_a_dash(estimate: Estimate) -> None:
@@ -61,7 +96,7 @@ def test_repr_is_one_line_of_the_figures_that_matter(estimate: Estimate) -> None
 def test_the_figure_has_the_ten_parameters_and_their_intervals(estimate: Estimate) -> None:
     found = [axes.containers[0].lines[0].get_ydata() for axes in estimate.plot().axes]
     inertia = estimate.inertia_about_com[np.triu_indices(3)]
-    for shown, values in zip(found, ([estimate.mass], 1e3 * estimate.center_of_mass, 1e3 * inertia), strict=True):
+    for shown, values in zip(found, ([estimate.mass], 1e3 * estimate.center_of_mass, inertia), strict=True):
         np.testing.assert_array_equal(shown, values)
     bar = estimate.plot().axes[0].containers[0].lines[2][0].get_segments()[0][:, 1]
     half = NORMAL_95 * estimate.standard_deviation.mass

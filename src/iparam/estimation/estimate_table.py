@@ -34,14 +34,14 @@ def estimate_rows(estimate: Estimate) -> Iterator[tuple[str, str]]:
     """
     deviation = estimate.standard_deviation
     yield verdict_row(estimate)
-    mass = f"{number(estimate.mass, 4)} +- {number(NORMAL_95 * deviation.mass, 4)} kg"
+    mass = f"{_interval(estimate.mass, NORMAL_95 * deviation.mass, 4)} kg"
     yield "mass", "-" if np.isnan(estimate.mass) else mass
     for axis, value, one in zip("xyz", estimate.center_of_mass, deviation.center_of_mass, strict=True):
-        text = f"{1e3 * value:.3f} +- {1e3 * NORMAL_95 * one:.3f} mm"
+        text = f"{_interval(1e3 * value, 1e3 * NORMAL_95 * one, 3)} mm"
         yield f"centre of mass {axis}", "-" if np.isnan(value) else text
     for i, j in _SIX:
         value, one = estimate.inertia_about_com[i, j], deviation.inertia_about_com[i, j]
-        text = f"{number(value)} +- {number(NORMAL_95 * one)} kg m^2 about it"
+        text = f"{_interval(value, NORMAL_95 * one, 6)} kg m^2 about it"
         yield f"inertia {'xyz'[i]}{'xyz'[j]}", "-" if np.isnan(value) else text
     yield "+-", "95 % interval, 1.96 standard deviations"
     if estimate.sensor_bias is not None:
@@ -65,16 +65,19 @@ def estimate_rows(estimate: Estimate) -> Iterator[tuple[str, str]]:
 
 def shape_rows(shape: FoundShape) -> Iterator[tuple[str, str]]:
     """The densities of the parts of a shape, and where it is if that was estimated."""
-    for part in shape.parts[:MOST_PARTS]:
+    for part in shape.filled_parts[:MOST_PARTS]:
         half = NORMAL_95 * part.standard_deviation
         yield "density", f"{_interval(part.density, half)} kg/m^3 of {part.name}"
-    if len(shape.parts) > MOST_PARTS:
-        yield "density", f"and of {len(shape.parts) - MOST_PARTS} further parts, in the result file"
+    if len(shape.filled_parts) > MOST_PARTS:
+        yield "density", f"and of {len(shape.filled_parts) - MOST_PARTS} further parts, in the result file"
     if shape.pose is not None and shape.pose_deviation is not None:
         place = zip(1e3 * shape.pose[:3, 3], 1e3 * NORMAL_95 * shape.pose_deviation[:3], strict=True)
         turns = np.degrees(rpy_from_rotation(shape.pose[:3, :3])), np.degrees(NORMAL_95 * shape.pose_deviation[3:])
         yield "shape at", ", ".join(_interval(float(value), float(half)) for value, half in place) + " mm"
-        yield "shape turned", ", ".join(_interval(*map(float, pair)) for pair in zip(*turns, strict=True)) + " deg"
+        yield (
+            "shape turned",
+            ", ".join(_interval(float(turn), float(half)) for turn, half in zip(*turns, strict=True)) + " deg",
+        )
 
 
 def verdict_row(estimate: Estimate) -> tuple[str, str]:
@@ -130,14 +133,14 @@ def _correction_lines(estimate: Estimate) -> Iterator[str]:
         yield f"--{name.replace('_', '-')} {each}{f' {unit}' if unit else ''} (95 %) estimated"
 
 
-def _interval(value: float, half_width: float) -> str:
-    """Of 95 %, which the line says."""
-    decimals = decimals_for(half_width)
+def _interval(value: float, half_width: float, least: int = 0) -> str:
+    """Of 95 %, which the line says; at least so many decimals, and more where a small load would else be 0 +- 0."""
+    decimals = max(least, decimals_for(half_width) if half_width > 0.0 or not least else 0)
     return f"{number(value, decimals)} +- {number(half_width, decimals)}"
 
 
 def interval_groups(estimate: Estimate) -> tuple[IntervalGroup, ...]:
-    """The ten parameters and half widths of their 95 % intervals: mass [kg], centre of mass [mm], inertia [g m^2]."""
+    """The ten parameters and half widths of their 95 % intervals: mass [kg], centre of mass [mm], inertia [kg m^2]."""
     deviation = estimate.standard_deviation
     rows, columns = zip(*_SIX, strict=True)
     return (
@@ -149,10 +152,10 @@ def interval_groups(estimate: Estimate) -> tuple[IntervalGroup, ...]:
             1e3 * NORMAL_95 * deviation.center_of_mass,
         ),
         IntervalGroup(
-            "inertia about it [g m²]",
+            "inertia about it [kg m²]",
             tuple(f"{'xyz'[i]}{'xyz'[j]}" for i, j in _SIX),
-            1e3 * estimate.inertia_about_com[rows, columns],
-            1e3 * NORMAL_95 * deviation.inertia_about_com[rows, columns],
+            estimate.inertia_about_com[rows, columns],
+            NORMAL_95 * deviation.inertia_about_com[rows, columns],
         ),
     )
 

@@ -46,9 +46,26 @@ def test_the_options_place_scale_and_weigh_a_shape(mesh: Path) -> None:
         ({"shape": "MESH", "shape_scale": 0.001, "density": ("2700",)}, "PART=KG/M3"),
         ({"shape": "MESH", "shape_scale": 0.001, "density": ("lid=2700",)}, "lid"),
         ({"shape": "MESH"}, r"--shape-scale 0\.001"),
+        ({"shape_box": (0.1, 0.2, 0.3), "shape_scale": 0.001}, "--shape-scale says something of a shape"),
+        ({"shape_box": (100.0, 200.0, 300.0)}, "all in metres"),
     ],
 )
 def test_wrong_options_say_what_is_right(mesh: Path, options: dict[str, Any], word: str) -> None:
     given = {key: mesh if value == "MESH" else value for key, value in options.items()}
     with pytest.raises(IparamError, match=word):
         ShapeOptions(**given).known_shape()
+
+
+def test_what_was_typed_of_a_shape_can_be_typed_again(mesh: Path) -> None:
+    options = ShapeOptions(
+        shape=mesh,
+        shape_scale=0.001,
+        shape_pose=("0", "0", "0.02", "0", "0", "90"),
+        shape_tolerance=0.002,
+        density=("body=2600:2800",),
+    )
+    typed = options.typed_shape()
+    for words in ("--shape-scale 0.001", "--shape-pose 0 0 0.02 0 0 90", "--shape-tolerance 0.002", "body=2600:2800"):
+        assert words in typed
+    assert ShapeOptions(shape_box=(0.1, 0.2, 0.3)).typed_shape() == " --shape-box 0.1 0.2 0.3"
+    assert not ShapeOptions().typed_shape()

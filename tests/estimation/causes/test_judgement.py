@@ -188,7 +188,7 @@ def test_an_angle_that_stands_still_is_told_by_the_wrench(sound_run: Run, robot:
     found = iparam.identify_payload(held, robot)
     assert found.refutation is not None
     assert found.causes[0].cause == "frozen-joint"
-    assert "joint 4" in found.causes[0].sentence
+    assert "joint 5 (wrist_2_joint)" in found.causes[0].sentence
     assert found.causes[0].residual_after < 0.5 * found.causes[0].residual_before
 
 

@@ -133,13 +133,13 @@ def test_noise_is_no_mistake(count: int) -> None:
     ("joint", "causes", "said"),
     [
         (0, [], ""),  # turns about the vertical, which changes no weight
-        (2, ["joint-offset"], "Of joint 2 or 3 it would look the same"),
-        (4, ["joint-offset"], "deg to joint 4 (from 0)"),
+        (2, ["joint-offset"], "Of joint 3 or 4 it would look the same"),
+        (4, ["joint-offset"], "deg to joint 5"),
         (5, ["sensor-rotation", "joint-offset"], "No pose tells it from a turned sensor"),
     ],
 )
 def test_a_joint_that_is_counted_from_another_zero_is_named_at_rest(joint: int, causes: list[str], said: str) -> None:
-    """An arm whose joints 1, 2 and 3 are parallel."""
+    """An arm whose joints 2, 3 and 4 are parallel."""
     robot = iparam.load_robot("ur5e")
     q = np.array([0.0, -1.4, 1.5, -1.2, -1.5, 0.3]) + np.random.default_rng(0).uniform(-1.5, 1.5, (10, 6))
     wrench = wrenches(iparam.forward_kinematics(robot, q)[:, :3, :3])

@@ -96,7 +96,7 @@ def test_a_tilted_base_a_fast_clock_and_a_zero_of_the_joints(recorded, ur5e, loa
     assert found_within(estimate, "joint_offset", off)
     assert deviations_off(estimate, load) < SURE
     # The base turns about the vertical: no load shows that.
-    assert any("joint 0" in warning for warning in estimate.warnings)
+    assert any("of joint 1:" in warning for warning in estimate.warnings)
 
 
 def test_a_pull_and_a_low_pass(recorded, ur5e, load) -> None:

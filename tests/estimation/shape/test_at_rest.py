@@ -44,9 +44,43 @@ def test_the_inertia_at_rest_is_the_shapes_with_honest_intervals(hammer: Shape, 
     assert any("rests on the shape" in text for text in found.warnings)
 
 
-def test_a_centre_of_mass_outside_the_shape_contradicts_it(hammer: Shape) -> None:
+def test_rests_that_contradict_the_shape_are_left_to_themselves(hammer: Shape) -> None:
     elsewhere = hammer.body(1.5).transformed(iparam.spatial.exp_se3([0, 0, 0, 0.0, 0.25, 0.0]))
-    found = with_shape(rests(elsewhere), hammer)
-    assert any("The data contradict the shape" in text for text in found.warnings)
+    static = rests(elsewhere)
+    found = with_shape(static, hammer)
+    assert "The data contradict the shape: they show a centre of mass along y" in found.warnings[0]
+    assert "It was left out" in found.warnings[0]
     assert found.assessment["verdict"] == "usable"
-    assert found.standard_deviation.inertia_about_com[0, 0] > 0.1 * elsewhere.inertia_about_com[0, 0]
+    assert np.isnan(found.inertia_about_com).all()
+    assert found.mass == static.mass
+    np.testing.assert_allclose(found.center_of_mass, static.center_of_mass)
+    half = 1.96 * found.standard_deviation.center_of_mass
+    np.testing.assert_allclose(half, static.interval_factor * static.standard_deviation.center_of_mass, rtol=1e-4)
+
+
+@pytest.mark.thorough(keep=1)
+@pytest.mark.parametrize("stated", [(2000.0, 3000.0), (25.0, 30.0)])
+def test_a_density_that_cannot_be_is_named_and_left_out(hammer: Shape, stated: tuple[float, float]) -> None:
+    steel = hammer.body(7850.0 * hammer.volume)
+    static = rests(steel)
+    right = with_shape(static, hammer.with_densities({"handle": (7700.0, 8000.0), "head": (7850.0, 7850.0)}))
+    assert right.complete
+    assert not [text for text in right.warnings if "contradict" in text]
+    found = with_shape(static, hammer.with_densities({"handle": stated}))
+    assert not found.complete
+    assert "--density" in found.warnings[0]
+    assert f"not {stated[0]:.0f} to {stated[1]:.0f}" in found.warnings[0] or stated[0] < 100.0
+
+
+def test_a_box_that_cannot_hold_the_load_is_left_out(hammer: Shape) -> None:
+    static = rests(hammer.body(1.5))
+    edges, middle = hammer.bounds
+    held = with_shape(static, Shape.box(1.1 * edges, middle))
+    assert held.complete
+    assert not [text for text in held.warnings if "contradict" in text]
+    far = with_shape(static, Shape.box(1.1 * edges, middle + np.array([0.0, 0.3, 0.0])))
+    assert not far.complete
+    assert "The data contradict the box: they show a centre of mass along y" in far.warnings[0]
+    small = with_shape(static, Shape.box(np.full(3, 0.01), static.center_of_mass))
+    assert not small.complete
+    assert "no material has more" in small.warnings[0]

@@ -81,9 +81,30 @@ def test_a_wrong_shape_loses_against_good_motion_and_is_named(
     assert largest_error(found, body) <= 1.2 * largest_error(alone, body)
     said = [text for text in found.warnings if "The data contradict the shape" in text]
     assert said
-    words = {"mirrored": "Mirrored along z", "large": "Scaled by", "other": "kg m^2"}
+    words = {"mirrored": "mirrored along z", "large": "scaled by", "other": "they show"}
     assert words[wrong] in said[0]
     assert found.assessment["verdict"] == "usable"
+
+
+def test_data_that_contradict_the_shape_keep_what_they_show(
+    hammer: Shape, body: iparam.InertialParameters, make_problem: MakeProblem
+) -> None:
+    """Nothing is stated that a wrong shape would have to be believed for."""
+    shift = np.eye(4)
+    shift[:3, 3] = 0.0, 0.2, 0.0
+    problem = make_problem(body, speed=0.15)
+    found, alone = ShapeEstimator(hammer.deformed(shift)).fit(problem), ConsistentLeastSquares().fit(problem)
+    assert "It was left out" in found.warnings[0]
+    np.testing.assert_array_equal(found.phi, alone.phi)
+    few = dataclasses.replace(problem, A=problem.A[::200], y=problem.y[::200], time=problem.time[::200])
+    part = ShapeEstimator(hammer.deformed(shift)).fit(
+        dataclasses.replace(few, A=np.concatenate([few.A[..., :4], np.zeros((len(few.A), 6, 6))], axis=2))
+    )
+    assert "It was left out" in part.warnings[0]
+    assert np.isnan(part.inertia_about_com).all()
+    np.testing.assert_allclose(part.mass, body.mass, rtol=0.05)
+    boxed = ShapeEstimator(Shape.box([0.05, 0.05, 0.05], [0.3, 0.0, 0.0])).fit(problem)
+    assert "The data contradict the box" in boxed.warnings[0]
 
 
 def test_data_that_show_no_load_are_refused(
@@ -92,6 +113,9 @@ def test_data_that_show_no_load_are_refused(
     problem = make_problem(body, speed=0.3)
     with pytest.raises(IdentificationError, match="--measures reaction"):
         ShapeEstimator(hammer).fit(dataclasses.replace(problem, y=-problem.y))
+    still = dataclasses.replace(problem, A=np.broadcast_to(problem.A[:1], problem.A.shape))
+    with pytest.raises(IdentificationError, match="not above zero"):
+        ShapeEstimator(hammer).fit(still)
     noise = np.random.default_rng(0).standard_normal(problem.y.shape)
     with pytest.raises(IdentificationError, match=r"not above zero|--measures"):
         ShapeEstimator(hammer).fit(dataclasses.replace(problem, y=noise))
@@ -112,3 +136,18 @@ def test_errors_of_the_motion_do_not_pull_the_inertia_to_zero(
     deviation = found.standard_deviation.inertia_about_com
     assert (np.abs(found.inertia_about_com - body.inertia_about_com) < 3.0 * deviation).all()
     assert largest_error(found, body) < 0.15
+
+
+def test_a_shape_that_was_left_out_changes_nothing(
+    synthetic_recording: Callable[..., iparam.Recording], excitation: iparam.TrajectorySamples
+) -> None:
+    """Nor do mistakes of the mounting count because of it, of which the data by themselves show enough."""
+    q, dq, ddq = excitation.q, excitation.dq, excitation.ddq
+    recording = synthetic_recording(q, dq, ddq, rate=100.0)
+    plain = iparam.identify_payload(recording)
+    assert plain.assessment["verdict"] == "good"
+    found = iparam.identify_payload(recording, method=ShapeEstimator(Shape.box([0.05, 0.05, 0.05], [0.3, 0.0, 0.0])))
+    assert found.assessment["verdict"] == "usable"
+    assert len(found.warnings) == 1
+    np.testing.assert_array_equal(found.phi, plain.phi)
+    np.testing.assert_array_equal(found.covariance_phi, plain.covariance_phi)

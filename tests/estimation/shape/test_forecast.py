@@ -8,7 +8,7 @@ import pytest
 import iparam
 from iparam.estimation import Shape, expected_with_shape, shape_moments
 from iparam.estimation.shape.data_rows import known_rows
-from iparam.estimation.shape.posterior import shape_posterior
+from iparam.estimation.shape.posterior.shape_posterior import shape_posterior
 
 SLOW = np.diag(np.array([1e-3, *[2e-4] * 3, *[5e-3] * 6]) ** 2)
 

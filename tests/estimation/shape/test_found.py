@@ -13,7 +13,7 @@ from iparam.estimation import PayloadProblem, Shape, ShapeEstimator
 from iparam.estimation.estimate_table import estimate_rows
 from iparam.estimation.shape.data_rows import known_rows
 from iparam.estimation.shape.found import MOST_CORNERS, FoundPart
-from iparam.estimation.shape.posterior import shape_posterior
+from iparam.estimation.shape.posterior.shape_posterior import shape_posterior
 
 
 @pytest.fixture
@@ -68,3 +68,17 @@ def test_the_gain_is_what_other_data_would_have_changed(hammer: Shape) -> None:
         assert linear[1 + axis] == pytest.approx(change[1 + axis], rel=0.15)
         inertia = slice(4, 10)
         assert np.linalg.norm((linear - change)[inertia]) < 0.5 * np.linalg.norm(change[inertia])
+
+
+def test_a_box_says_no_density_of_its_own(
+    make_problem: Callable[..., PayloadProblem], hammer: Shape, tmp_path: Path
+) -> None:
+    """The load need not fill it; what was a box stays one in a file."""
+    edges, middle = hammer.bounds
+    found = ShapeEstimator(Shape.box(1.5 * edges, middle)).fit(make_problem(hammer.body(1.1), speed=0.3))
+    found.save(tmp_path / "result.json")
+    for estimate in (found, iparam.Estimate.load(tmp_path / "result.json")):
+        assert estimate.shape is not None
+        assert len(estimate.shape.parts) == 1
+        assert not estimate.shape.filled_parts
+        assert "density" not in dict(estimate_rows(estimate))

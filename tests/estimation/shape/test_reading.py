@@ -175,7 +175,33 @@ def test_a_surface_that_crosses_itself_is_refused(tmp_path: Path) -> None:
 
 def test_a_shape_that_is_too_small_is_not_called_one_in_millimetres(tmp_path: Path) -> None:
     trimesh.creation.box((1.0, 0.5, 0.5)).export(tmp_path / "box.stl")
-    with pytest.raises(InputError, match="enlarge scale="):
+    with pytest.raises(InputError, match="scale=1 is for a file in metres"):
         load_shape(tmp_path / "box.stl", scale=1e-4)
     with pytest.raises(InputError, match=r"scale=0\.001"):
         load_shape(tmp_path / "box.stl", scale=100.0)
+
+
+def test_flat_surfaces_are_no_bodies(tmp_path: Path) -> None:
+    box = trimesh.creation.box([0.1, 0.1, 0.1])
+    sheet = trimesh.Trimesh(
+        [[0.2, 0, 0], [0.3, 0, 0], [0.3, 0.1, 0], [0.2, 0.1, 0]], [[0, 1, 2], [0, 2, 3], [2, 1, 0], [3, 2, 0]]
+    )
+    sheet.export(tmp_path / "flat.stl")
+    with pytest.raises(InputError, match="encloses no volume: it is flat"):
+        load_shape(tmp_path / "flat.stl")
+    trimesh.util.concatenate([box, sheet]).export(tmp_path / "both.stl")
+    parts = load_shape(tmp_path / "both.stl").parts
+    assert len(parts) == 1
+    np.testing.assert_allclose(parts[0].volume, 1e-3, rtol=1e-6)
+    (tmp_path / "one.csv").write_text("x,y,z,volume\n0,0,0,1e-6\n", encoding="utf-8")
+    with pytest.raises(InputError, match="in one place"):
+        load_shape(tmp_path / "one.csv")
+
+
+@pytest.mark.parametrize("kind", ["stl", "obj", "ply", "glb"])
+def test_parts_without_names_have_the_same_in_every_format(tmp_path: Path, kind: str) -> None:
+    pin = trimesh.creation.box([0.02, 0.02, 0.1])
+    pin.apply_translation([0.2, 0.0, 0.0])
+    file = tmp_path / f"two.{kind}"
+    trimesh.util.concatenate([trimesh.creation.box([0.1, 0.1, 0.1]), pin]).export(file)
+    assert [part.name for part in load_shape(file).parts] == ["body-1", "body-2"]

@@ -108,4 +108,4 @@ class Poses(PlanningOptions, ShapeOptions):
             print_line(f"inertia     +-{percent(NORMAL_95 * expected)} (95 %) expected with the shape")
         print_line(f"poses       {self.output}")
         print_line("Rest 1 s or longer in each and record all of it, then:")
-        print_line(f"  iparam identify payload FILE --static{'' if self.shape is None else f' --shape {self.shape}'}")
+        print_line(f"  iparam identify payload FILE --static{self.typed_shape()}")

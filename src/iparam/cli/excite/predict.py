@@ -18,7 +18,7 @@ from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.loading import StatedArm
-from iparam.rounding import number, percent
+from iparam.rounding import NORMAL_95, decimals_for, number, percent
 from iparam.spatial.derived import derived_covariance
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from iparam.robot.model import Robot
     from iparam.trajectory import TrajectoryFile
 
-# What is printed of the ten derived numbers: name, unit, and the unit in SI.
+# What is printed of the ten derived numbers: name, unit, the unit in SI, and decimals.
 _ROWS = (
-    ("mass", "g", 1e-3),
-    *((f"centre of mass {axis}", "mm", 1e-3) for axis in "xyz"),
-    *((f"inertia {entry} (CoM)", "g m^2", 1e-3) for entry in ("xx", "xy", "xz", "yy", "yz", "zz")),
+    ("mass", "kg", 1.0, 4),
+    *((f"centre of mass {axis}", "mm", 1e-3, 4) for axis in "xyz"),
+    *((f"inertia {entry} (CoM)", "kg m^2", 1.0, 6) for entry in ("xx", "xy", "xz", "yy", "yz", "zz")),
 )
 _DIAGONAL = (0, 4, 7, 9)  # those with a size of their own, to which an error can be compared
 
@@ -149,23 +149,21 @@ class Predict(PlannedMotionOptions, ShapeOptions):
             more = {"without_shape": _summary(alone, None)} if shaped else {}
             print_json({**_summary(prediction, choice), **more})
             return
-        from iparam.rounding import NORMAL_95
-
         body = prediction.payload
         guess = np.array([body.mass, *body.center_of_mass, *iparam.spatial.inertia_entries(body.inertia_about_com)])
         deviations = np.sqrt(np.diag(prediction.covariance_derived))
         without = np.sqrt(np.diag(alone.covariance_derived))
         rows = []
-        for index, (name, unit, scale) in enumerate(_ROWS):
+        for index, (name, unit, scale, decimals) in enumerate(_ROWS):
             deviation = deviations[index] / scale
             share = deviations[index] / guess[index] if index in _DIAGONAL and guess[index] > 0 else np.inf
             rows.append(
                 [
                     f"{name} [{unit}]",
-                    number(guess[index] / scale, 4),
-                    f"+-{NORMAL_95 * deviation:.3g}",
+                    number(guess[index] / scale, decimals),
+                    f"+-{_half_width(NORMAL_95 * deviation, decimals)}",
                     f"+-{percent(NORMAL_95 * share)}" if np.isfinite(share) else "-",
-                    *([f"+-{NORMAL_95 * without[index] / scale:.3g}"] if shaped else []),
+                    *([f"+-{_half_width(NORMAL_95 * without[index] / scale, decimals)}"] if shaped else []),
                 ]
             )
         title = f"Predicted precision after {prediction.duration:.4g} s, {prediction.samples} samples"
@@ -186,6 +184,11 @@ class Predict(PlannedMotionOptions, ShapeOptions):
             print_line(f"in total          {choice.duration:.4g} s, {factor:.3g} times {speed} than given")
             if self.output is not None:
                 print_line(f"written           {self.output}")
+
+
+def _half_width(value: float, decimals: int) -> str:
+    """With at least so many decimals, and two digits."""
+    return number(value, max(decimals, decimals_for(value)))
 
 
 def _with_shape(prediction: Prediction, shape: iparam.estimation.Shape) -> Prediction:

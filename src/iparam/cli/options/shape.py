@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Self
@@ -38,7 +39,7 @@ class ShapeOptions:
     density: Annotated[tuple[str, ...], arg(metavar="PART=KG/M3 ..", help_behavior_hint="(default: unknown)")] = ()
     """What is known of parts' densities [kg/m^3]: head=7850, or handle=500:1200 for a range."""
     shape_box: Annotated[tuple[float, ...], arg(metavar="LX LY LZ [X Y Z]", help_behavior_hint="")] = ()
-    """Instead of a shape: edges of a box that holds the load, and its centre, along the tool's axes [m]."""
+    """Instead of a shape: edges of a box that holds the load, and its centre (0 0 0), in the tool frame [m]."""
 
     @property
     def names_shape(self) -> bool:
@@ -57,7 +58,7 @@ class ShapeOptions:
                 self.shape, scale=self.shape_scale, segments=self.shape_parts, tolerance=self.shape_tolerance
             )
         except InputError as error:
-            raise InputError(str(error).replace("scale=0.001", "--shape-scale 0.001")) from None
+            raise InputError(str(error).replace("scale=", "--shape-scale ")) from None
         if self.density:
             shape = shape.with_densities(_densities(self.density))
         return self._placed(shape) if self.shape_pose else shape
@@ -95,10 +96,35 @@ class ShapeOptions:
                 f"--shape-box needs 3 edge lengths, and perhaps the centre x y z, all in m, got {len(self.shape_box)} "
                 "numbers"
             )
-        for option, given in (("--shape-pose", self.shape_pose), ("--density", self.density)):
+        for option, given in (
+            ("--shape-pose", bool(self.shape_pose)),
+            ("--shape-scale", self.shape_scale != 1.0),
+            ("--shape-parts", self.shape_parts != 1),
+            ("--density", bool(self.density)),
+        ):
             if given:
                 raise InputError(f"{option} says something of a shape, and --shape-box is none: add --shape FILE")
-        return iparam.estimation.Shape.box(self.shape_box[:3], self.shape_box[3:] or (0.0, 0.0, 0.0))
+        box = iparam.estimation.Shape.box(self.shape_box[:3], self.shape_box[3:] or (0.0, 0.0, 0.0))
+        return replace(box, tolerance=self.shape_tolerance)
+
+    def typed_shape(self) -> str:
+        """The options about the shape as they would be typed, each behind a blank; "" for none."""
+        words: list[str] = []
+        if self.shape is not None:
+            words += ["--shape", str(self.shape)]
+        for option, values in (
+            ("--shape-box", [f"{value:g}" for value in self.shape_box]),
+            ("--shape-pose", list(self.shape_pose)),
+            ("--density", list(self.density)),
+        ):
+            words += [option, *values] if values else []
+        for option, number, usual in (
+            ("--shape-scale", self.shape_scale, ShapeOptions.shape_scale),
+            ("--shape-tolerance", self.shape_tolerance, ShapeOptions.shape_tolerance),
+            ("--shape-parts", self.shape_parts, ShapeOptions.shape_parts),
+        ):
+            words += [option, f"{number:g}"] if number != usual else []
+        return "".join(f" {shlex.quote(word)}" for word in words)
 
     def _refuse_alone(self) -> None:
         for option, given in (

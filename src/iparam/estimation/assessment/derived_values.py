@@ -21,8 +21,8 @@ ENTRIES = ("xx", "xy", "xz", "yy", "yz", "zz")
 NAMES = ("mass", *(f"CoM {axis}" for axis in "xyz"), *(f"inertia {entry}" for entry in ENTRIES))
 """CoM: centre of mass. The inertia is about it, in the tool frame's axes."""
 
-UNITS = ("kg", *["mm"] * 3, *["g\N{NO-BREAK SPACE}m²"] * 6)
-SCALES = np.array([1.0, *[1e3] * 3, *[1e3] * 6])
+UNITS = ("kg", *["mm"] * 3, *["kg\N{NO-BREAK SPACE}m²"] * 6)
+SCALES = np.array([1.0, *[1e3] * 3, *[1.0] * 6])
 """From SI to UNITS."""
 
 _SIX = np.triu_indices(3)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.arrays import FloatArray, block_means, frozen
+from iparam.errors import IparamError
 from iparam.estimation.assessment.derived_values import NAMES, derived_of, derived_values, parameter_scales
 from iparam.estimation.assessment.refutation import shows_no_body, too_little_explained, unexplained
 from iparam.estimation.causes.examined_run import FEWEST_MEANS, ExaminedRun, examine
@@ -23,10 +24,11 @@ from iparam.estimation.causes.search import Causes, find_causes
 from iparam.estimation.causes.weighing.comparison import weight_causes
 from iparam.estimation.causes.weighing.data import Weighing
 from iparam.estimation.estimate import Cause, Estimate, Refutation, StandardDeviations
+from iparam.estimation.estimators.consistent import ConsistentLeastSquares
 from iparam.estimation.payload.bias_drift import BiasDrift
-from iparam.estimation.payload.estimate_assembly import FOLLOWS, LASTS, widened
+from iparam.estimation.payload.estimate_assembly import FOLLOWS, LASTS, LEFT_OUT, widened
 from iparam.estimation.payload.problem_from_recording import PreparedRun
-from iparam.estimation.payload.weighted_fit import hidden_by_motion_errors
+from iparam.estimation.payload.weighted_fit import hidden_by_motion_errors, require_identifiable
 from iparam.estimation.static.slow_motion import slow_means
 from iparam.recording.statements import are_poses
 from iparam.rounding import NORMAL_95, significant
@@ -300,7 +302,7 @@ def _counting_unseen(
 
     A result that is good otherwise rests on data that show more than these mistakes.
     """
-    if not estimate.complete or estimate.assessment["verdict"] == "good":
+    if not estimate.complete or _good_by_data(run, estimate):
         return estimate
     deviations = estimate.standard_deviation.phi
     counted = {
@@ -314,6 +316,18 @@ def _counting_unseen(
     options = " ".join(option.format(*run.gravity) for _, option in texts)
     remark = UNSHOWN.format(" or ".join(text for text, _ in texts), options)
     return _remarking(widened(estimate, moves.T @ moves), remark)
+
+
+def _good_by_data(run: PreparedRun, estimate: Estimate) -> bool:
+    """Whether the data by themselves give a good result, whatever was told beside them."""
+    if estimate.shape is not None:
+        try:
+            require_identifiable(run.problem)
+            estimate = ConsistentLeastSquares().fit(run.problem)
+        except IparamError:
+            return False
+    of_data = tuple(text for text in estimate.warnings if not text.endswith(LEFT_OUT))
+    return bool(dataclasses.replace(estimate, warnings=of_data).assessment["verdict"] == "good")
 
 
 def _reaching(estimate: Estimate, moves: FloatArray) -> FloatArray:

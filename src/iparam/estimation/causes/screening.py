@@ -219,7 +219,7 @@ def _small_mistakes(
     if "weight" in parts:  # a clock that is fast is a share of the load's own weight
         kinds["clock"] = kinds["weight"] @ phi[:4, None]
     if run.robot is not None and "joints" in parts:
-        kinds |= {f"joint {joint}": kinds["joints"][:, [joint]] for joint in range(run.robot.num_joints)}
+        kinds |= {f"joint {joint + 1}": kinds["joints"][:, [joint]] for joint in range(run.robot.num_joints)}
     return np.concatenate(list(parts.values()), axis=2), kinds
 
 

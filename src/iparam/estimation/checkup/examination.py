@@ -78,7 +78,7 @@ def _arm_checks(recording: Recording, robot: Robot) -> Iterator[Check]:
     worst = int(np.argmax(beyond))
     checked = check_run(recording, robot)
     if beyond[worst] > BEYOND_LIMIT:
-        text = f"joint {worst} goes {np.degrees(beyond[worst]):.3g} deg beyond the limits of {robot.name}"
+        text = f"{robot.joint_label(worst)} goes {np.degrees(beyond[worst]):.3g} deg beyond the limits of {robot.name}"
         yield Check("arm", "amber", f"{text}: is it that arm, in that order, counted from that zero?")
     else:
         yield Check("arm", "green", f"{robot.name}, {robot.num_joints} joints, all angles within its limits")

@@ -229,7 +229,7 @@ class _Fit:
             open_ones = np.flatnonzero(steps[part] > UNDETERMINED * DEVIATIONS[name])
             if not open_ones.size:
                 continue
-            which = f" of joint {', '.join(map(str, open_ones.tolist()))} (from 0)" if name == "joint_offset" else ""
+            which = f" of joint {', '.join(str(one + 1) for one in open_ones)}" if name == "joint_offset" else ""
             yield (
                 f"This motion does not tell the {name.replace('_', ' ')}{which}: what cannot be told stays as it was, "
                 "and the intervals of the load count it as unknown."

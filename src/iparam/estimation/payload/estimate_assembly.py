@@ -30,6 +30,9 @@ POORLY_KNOWN = 0.2
 CORRELATED = 1.5
 """Inflation of the covariance by correlation in time from which on a warning says so."""
 
+LEFT_OUT = "It was left out: the result is that of the data alone."
+"""The end of a warning about something that was told beside the data, and that they contradict."""
+
 FOLLOWS = (
     "The residuals follow the motion, and the standard deviations do not cover the cause. Look "
     "at the sensor's sign, axes, units, place and filter, at the arm's model and how it is mounted, at the "

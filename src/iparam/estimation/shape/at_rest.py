@@ -6,15 +6,15 @@ import dataclasses
 
 import numpy as np
 
+from iparam.arrays import FloatArray
 from iparam.estimation.estimate import Estimate
-from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
-from iparam.estimation.shape.contradiction import LIKELIER, UNEVEN, contradiction
+from iparam.estimation.payload.estimate_assembly import estimate_of
+from iparam.estimation.shape.contradiction import contradiction, unevenness
 from iparam.estimation.shape.data_rows import known_rows
-from iparam.estimation.shape.estimator import HELD, METHOD, data_share, found_shape, reliance
-from iparam.estimation.shape.placement import placed_posterior
-from iparam.estimation.shape.posterior import WRONG
+from iparam.estimation.shape.estimator import METHOD, data_share, found_shape, left_out, reliance
+from iparam.estimation.shape.posterior.placement import placed_posterior
 from iparam.estimation.shape.shape import Shape
-from iparam.estimation.static.identify import StaticEstimate
+from iparam.estimation.static.identify import INERTIA_UNSEEN, StaticEstimate
 from iparam.rounding import NORMAL_95
 
 
@@ -26,8 +26,9 @@ def with_shape(static: StaticEstimate, shape: Shape) -> Estimate:
         shape: in the same frame.
 
     Returns:
-        An estimate with an inertia whose intervals hold how far densities may vary and the shape may be off. Few rests
-        have wide tails: their deviations are widened to those of a normal distribution with the same 95 %.
+        An estimate with an inertia whose intervals hold how far densities may vary and the shape may be off. Without
+        one, and with a warning, if the rests contradict the shape. Few rests have wide tails: their deviations are
+        widened to those of a normal distribution with the same 95 %.
     """
     phi = np.full(10, np.nan)
     phi[:4] = static.mass * np.array([1.0, *static.center_of_mass])
@@ -35,26 +36,47 @@ def with_shape(static: StaticEstimate, shape: Shape) -> Estimate:
     covariance[:4, :4] = static.covariance[:4, :4] * (static.interval_factor / NORMAL_95) ** 2
     rows = known_rows(phi, covariance)
     found, placement = placed_posterior(shape, rows, static.mass)
+    if against := contradiction(shape, rows, static.mass, found, telling=False):
+        return _as_estimate(static, phi, covariance, warnings=(left_out(against), *static.warnings))
     share = data_share(found.covariance, rows)
+    doubt = unevenness(shape, rows, found)
     placed = [] if placement is None else [placement.remark]
-    warnings = [*static.warnings, *shape.remarks, *placed, *reliance(share)]
-    if not shape.vague and found.wrong > WRONG:
-        warnings.insert(0, f"{contradiction(found, '')} Its intervals hold that it is wrong.")
-    elif not shape.vague and found.unlikely > LIKELIER:
-        warnings.insert(0, f"{contradiction(found, UNEVEN)} {HELD}")
-    deviations = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
+    warnings = [*([doubt] if doubt else []), *static.warnings, *shape.remarks, *placed, *reliance(shape, found, share)]
+    return dataclasses.replace(
+        _as_estimate(
+            static,
+            found.phi,
+            found.covariance,
+            warnings=tuple(warnings),
+            status="All ten parameters were estimated: mass and centre of mass from rests, the inertia with the shape.",
+            data_share=share,
+        ),
+        shape=found_shape(shape, found, placement),
+    )
+
+
+def _as_estimate(
+    static: StaticEstimate,
+    phi: FloatArray,
+    covariance: FloatArray,
+    *,
+    warnings: tuple[str, ...],
+    status: str = INERTIA_UNSEEN,
+    data_share: FloatArray | None = None,
+) -> Estimate:
+    """What was found from rests as an `Estimate`: phi (10,) and its covariance (10, 10), NaN for what is not known."""
     estimate = estimate_of(
         f"{METHOD} at rest",
-        found.phi,
-        found.covariance,
+        phi,
+        covariance,
         condition_number=float("inf"),
         residual_norm=float(np.linalg.norm([*static.residual_rms.force, *static.residual_rms.torque])),
         residual_rms=static.residual_rms,
         sensor_bias=static.sensor_bias,
         samples=sum(rest.samples for rest in static.rests),
-        data_share=share,
-        warnings=[*warnings, *precision_warnings(found.phi, deviations)],
-        status="All ten parameters were estimated: mass and centre of mass from rests, the inertia with the shape.",
+        data_share=data_share,
+        warnings=warnings,
+        status=status,
     )
     return dataclasses.replace(
         estimate,
@@ -63,5 +85,4 @@ def with_shape(static: StaticEstimate, shape: Shape) -> Estimate:
         causes=static.causes,
         refutation=static.refutation,
         measurements=static.measurements,
-        shape=found_shape(shape, found, placement),
     )

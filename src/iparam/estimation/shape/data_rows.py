@@ -27,10 +27,13 @@ from iparam.estimation.payload.weighted_fit import (
     residuals,
     triangular_factor,
 )
-from iparam.estimation.shape.posterior import DataRows
+from iparam.estimation.shape.posterior.rows import DataRows
 
 UNSEEN = 1e-7
 """Singular value of the regressor of unit columns below which a direction is one that the motion does not show."""
+
+ROUNDING = 1e-13
+"""Share of a column's squares that is left beside the bias below which nothing is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +83,11 @@ def weighted_data(problem: PayloadProblem, guess: FloatArray) -> WeightedData:
     if problem.bias:
         cross, own = gram[:NUM_PARAMETERS, NUM_PARAMETERS:], gram[NUM_PARAMETERS:, NUM_PARAMETERS:]
         project[:, NUM_PARAMETERS:] = -np.linalg.solve(own, cross.T).T
-    rows = _rows(project @ gram[:, :NUM_PARAMETERS], project @ right, noise, project @ matrix @ project.T, problem)
+    shown = project @ gram[:, :NUM_PARAMETERS]
+    # What of a parameter looks like a bias all the time leaves only rounding errors.
+    unseen = np.diag(shown) <= ROUNDING * np.diag(gram)[:NUM_PARAMETERS]
+    shown[unseen], shown[:, unseen] = 0.0, 0.0
+    rows = _rows(shown, project @ right, noise, project @ matrix @ project.T, problem)
     return WeightedData(rows, inflation, gram, right)
 
 
@@ -152,7 +159,7 @@ def _rows(
     """The rows that are more than noise of (gram - noise) phi = right, whose errors have the covariance."""
     scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))
     values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
-    seen = values > UNSEEN**2 * values[-1]
+    seen = values > UNSEEN**2 * max(float(values[-1]), 1e-300)
     half = (vectors[:, seen] / np.sqrt(values[seen])).T / scale  # half gram half' = 1
     share, turn = np.linalg.eigh(half @ noise @ half.T)
     turn = turn[:, share <= MOSTLY_NOISE]
@@ -160,6 +167,8 @@ def _rows(
     rows, target, errors = whiten @ (gram - noise), whiten @ right, whiten @ covariance @ whiten.T
     if problem.correction_covariance is not None:
         errors = errors + rows @ problem.correction_covariance @ rows.T
+    if not len(errors):
+        return DataRows(rows, target)
     spread, axes = np.linalg.eigh(errors)
     unit = (axes / np.sqrt(np.maximum(spread, 1e-12 * spread[-1]))).T
     return DataRows(unit @ rows, unit @ target)

@@ -13,21 +13,22 @@ from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.consistent import ConsistentLeastSquares
 from iparam.estimation.estimators.estimator import Estimator
-from iparam.estimation.payload.estimate_assembly import assemble_estimate
+from iparam.estimation.payload.estimate_assembly import LEFT_OUT, assemble_estimate
+from iparam.estimation.payload.partial_estimate import partial_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import require_identifiable
-from iparam.estimation.shape.contradiction import LIKELIER, UNEVEN, contradiction, likelier_shape
+from iparam.estimation.shape.contradiction import CAVITY, contradiction, unevenness
 from iparam.estimation.shape.data_rows import WeightedData, known_rows, weighted_data
 from iparam.estimation.shape.found import FoundShape
-from iparam.estimation.shape.placement import Placement, placed_posterior
-from iparam.estimation.shape.posterior import WRONG, DataRows, ShapePosterior
+from iparam.estimation.shape.posterior.density_model import SOLID_PLASTIC
+from iparam.estimation.shape.posterior.placement import Placement, placed_posterior
+from iparam.estimation.shape.posterior.rows import DataRows
+from iparam.estimation.shape.posterior.shape_posterior import ShapePosterior
 from iparam.estimation.shape.shape import Shape
 from iparam.estimation.static.slow_motion import slow_motion_estimate
 from iparam.rounding import NORMAL_95
 
 METHOD = "shape"
-
-HELD = "The intervals hold all of these."
 
 SURE = 3.0
 """Standard deviations from which a negative mass is believed."""
@@ -60,14 +61,11 @@ class ShapeEstimator(Estimator):
         mass = data_mass(data.rows)
         found, placement = placed_posterior(self.shape, data.rows, mass)
         share = data_share(found.covariance, data.rows)
-        wrong = not self.shape.vague and found.wrong > WRONG
-        likelier = ""
-        if not self.shape.movable and (wrong or (not self.shape.vague and share[4:].min() > TELLING)):
-            likelier = likelier_shape(self.shape, data.rows, mass, wrong=wrong)
-        if wrong or likelier:
-            return self._without_shape(problem, data, found, contradiction(found, likelier))
-        doubt = () if self.shape.vague or found.unlikely <= LIKELIER else (f"{contradiction(found, UNEVEN)} {HELD}",)
-        return self._assembled(problem, data, found, doubt, placement)
+        telling = float(share[4:].min()) > TELLING
+        if against := contradiction(self.shape, data.rows, mass, found, telling=telling):
+            return self._without_shape(problem, against)
+        doubt = unevenness(self.shape, data.rows, found)
+        return self._assembled(problem, data, found, (doubt,) if doubt else (), placement)
 
     def _data(self, problem: PayloadProblem) -> WeightedData:
         guess = self.shape.body(_weighed_mass(problem)).phi
@@ -100,7 +98,7 @@ class ShapeEstimator(Estimator):
             covariance,
             inflation=data.inflation,
             data_share=share,
-            warnings=(*warnings, *self.shape.remarks, *placed, *reliance(share)),
+            warnings=(*warnings, *self.shape.remarks, *placed, *reliance(self.shape, found, share)),
             status="All ten parameters were estimated, with the shape of the load.",
         )
         return dataclasses.replace(
@@ -110,17 +108,20 @@ class ShapeEstimator(Estimator):
             gain=found.gain,
         )
 
-    def _without_shape(
-        self, problem: PayloadProblem, data: WeightedData, found: ShapePosterior, sentence: str
-    ) -> Estimate:
-        """The data alone, where they determine everything; else the shape with all the doubt that they leave."""
+    def _without_shape(self, problem: PayloadProblem, against: str) -> Estimate:
+        """What the data tell by themselves, be it all of the load or a part, and what they say against the shape."""
         try:
             require_identifiable(problem)
             alone = ConsistentLeastSquares().fit(problem)
-        except IparamError:
-            return self._assembled(problem, data, found, (f"{sentence} Its intervals hold that it is wrong.",))
-        left_out = f"{sentence} It was left out: the result is that of the data alone."
-        return dataclasses.replace(alone, warnings=(left_out, *self.shape.remarks, *alone.warnings))
+        except NotIdentifiableError as reason:
+            part = slow_motion_estimate if problem.hidden else partial_estimate
+            alone = part(problem, reason)
+        return dataclasses.replace(alone, warnings=(left_out(against), *alone.warnings))
+
+
+def left_out(against: str) -> str:
+    """What the data say against the shape, and what follows."""
+    return f"{against} {LEFT_OUT}"
 
 
 def found_shape(shape: Shape, found: ShapePosterior, placement: Placement | None) -> FoundShape:
@@ -160,15 +161,24 @@ def data_share(covariance: FloatArray, data: DataRows) -> FloatArray:
     return np.clip(np.diag(known) / np.maximum(np.diag(covariance), 1e-300), 0.0, 1.0)
 
 
-def reliance(share: FloatArray) -> tuple[str, ...]:
+def reliance(shape: Shape, found: ShapePosterior, share: FloatArray) -> tuple[str, ...]:
     """A sentence if it is the shape that most of the inertia comes from."""
     least = float(share[4:].min())
     if least >= MOSTLY_SHAPE:
         return ()
+    known = f"{100 * (1.0 - least):.0f} % of what is known of its least shown entry comes from it"
+    if shape.vague:
+        return (f"The inertia rests on the box: {known}, and the intervals hold what can fit inside.",)
+    mean = float(found.phi[0]) / shape.volume
     sentence = (
-        f"The inertia rests on the shape: {100 * (1.0 - least):.0f} % of what is known of its least shown entry comes "
-        "from it, and the intervals hold how far its densities and its place may be off."
+        f"The inertia rests on the shape: {known}, and the intervals hold how far its densities and its place may be "
+        "off, but not a thin shell or a heavy core, which belong into the file."
     )
+    if shape.metric and mean < SOLID_PLASTIC:
+        sentence = (
+            f"The inertia rests on the shape: {known}. It has {mean:.0f} kg/m^3 on the whole, less than solid metal or "
+            f"plastic, and the intervals hold that it may be hollow, if not a thin shell. {CAVITY}"
+        )
     return (sentence,)
 
 

@@ -7,10 +7,11 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
-from iparam.estimation.shape.cells import shape_cells
 from iparam.estimation.shape.data_rows import known_rows
-from iparam.estimation.shape.density_model import DensityModel, Spread
-from iparam.estimation.shape.posterior import PARTS, WITHIN, shape_posterior
+from iparam.estimation.shape.posterior.box_model import BoxModel
+from iparam.estimation.shape.posterior.cells import shape_cells
+from iparam.estimation.shape.posterior.density_model import DensityModel, Spread
+from iparam.estimation.shape.posterior.shape_posterior import PARTS, WITHIN, shape_posterior
 from iparam.estimation.shape.shape import Shape
 from iparam.spatial.inertia import symmetric_array
 
@@ -54,10 +55,13 @@ def expected_with_shape(shape: Shape, covariance_phi: ArrayLike, mass: float) ->
     return np.asarray(np.mean(found, axis=0))
 
 
-def _ordinary(shape: Shape, mass: float) -> tuple[DensityModel, FloatArray, FloatArray]:
+def _ordinary(shape: Shape, mass: float) -> tuple[DensityModel | BoxModel, FloatArray, FloatArray]:
     """The model, the scales of its unknowns for an ordinary load, and what takes its phi to the tool frame."""
     if not (np.isfinite(mass) and mass > 0.0):
         raise InputError(f"the guess of the payload's mass must be positive, got {mass!r} kg")
+    if shape.vague:
+        box = BoxModel(shape, mass)
+        return box, np.array([MASS, *box.scales[1:]]), box.to_tool
     model = DensityModel(shape_cells(shape), mass)
     scales = model.scales(Spread(PARTS[1], WITHIN[1], shape.tolerance))
     scales[0] = min(float(scales[0]), MASS)

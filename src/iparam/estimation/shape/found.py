@@ -67,11 +67,18 @@ class FoundShape:
             given.
         pose_deviation: (6,) standard deviations of its place [m] and of its turn about the axes of the frame of the
             result [rad]; None as above.
+        bounding: it is a box that the load lies in, which it need not fill: its mean density says nothing.
     """
 
     parts: tuple[FoundPart, ...]
     pose: FloatArray | None = None
     pose_deviation: FloatArray | None = None
+    bounding: bool = False
+
+    @property
+    def filled_parts(self) -> tuple[FoundPart, ...]:
+        """Those whose densities say something of the load."""
+        return () if self.bounding else self.parts
 
     @classmethod
     def of(cls, shape: Shape, densities: FloatArray, **place: FloatArray | None) -> FoundShape:
@@ -80,7 +87,7 @@ class FoundShape:
             FoundPart(part.name, float(mean), float(deviation), _outline(part))
             for part, (mean, deviation) in zip(shape.parts, densities, strict=True)
         ]
-        return cls(tuple(parts), **place)
+        return cls(tuple(parts), bounding=shape.vague, **place)
 
     def to_document(self) -> dict[str, Any]:
         """What a result file holds."""
@@ -93,6 +100,8 @@ class FoundShape:
             }
             for part in self.parts
         ]
+        if self.bounding:
+            return {"parts": parts, "bounding": True}
         if self.pose is None or self.pose_deviation is None:
             return {"parts": parts}
         return {"parts": parts, "pose": self.pose.tolist(), "pose_deviation": self.pose_deviation.tolist()}
@@ -110,7 +119,7 @@ class FoundShape:
         except InputError as error:
             raise FileFormatError(f"{section.file}: {error}") from None
         if not section.has("pose"):
-            return cls(parts)
+            return cls(parts, bounding=section.has("bounding"))
         pose, deviation = section.array("pose", 2), section.array("pose_deviation", 1)
         if pose.shape != (4, 4) or deviation.shape != (6,):
             raise section.error("pose", f"must be 4 x 4 with six deviations, got {pose.shape} and {deviation.shape}")

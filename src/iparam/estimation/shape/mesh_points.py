@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from iparam.arrays import LARGEST, FloatArray
 from iparam.errors import InputError
+from iparam.estimation.shape.point_moments import with_moments
 
 LINES = 400
 """Through the cross-section of a body's box, about."""
@@ -24,11 +25,13 @@ ALONG = 25
 
 MOST_FACES = 2_000_000
 
+FLAT = 1e-9
+"""Volume of a surface, in that of a cube of its length, up to which it is flat."""
+
 MOST_CROSSING = 0.05
 """Share of a body that may lie in its surface twice, or inside out: meshes of scans have some."""
 
 _OFFSETS = (0.5 + 0.1 * (np.sqrt(2.0) - 1.0), 0.5 - 0.1 * (np.sqrt(3.0) - 1.0))  # no line along an edge of a CAD body
-_CANONICAL = (np.ones((3, 3)) + np.eye(3)) / 120.0  # integral of x x' over the unit tetrahedron, times its frame
 
 
 def closed_volume(name: str, triangles: FloatArray) -> float:
@@ -39,21 +42,30 @@ def closed_volume(name: str, triangles: FloatArray) -> float:
         )
     if not (np.isfinite(triangles).all() and np.abs(triangles).max() <= LARGEST):
         raise InputError(f"{name} has a vertex that is not finite, or beyond {LARGEST:g}")
-    # Each edge of a closed surface is walked once each way.
-    corners, index = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
-    faces = np.asarray(index).reshape(-1, 3)
+    faces = _same_corners(triangles)
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
-    code = edges[:, 0].astype(np.int64) * len(corners) + edges[:, 1]
-    back = edges[:, 1].astype(np.int64) * len(corners) + edges[:, 0]
-    forward, count = np.unique(code, return_counts=True)
-    reverse, other = np.unique(back, return_counts=True)
-    if not (np.array_equal(forward, reverse) and np.array_equal(count, other)):
-        missing = int(np.sum(~np.isin(forward, reverse))) + int(np.sum(~np.isin(reverse, forward)))
+    # Each edge of a closed surface is walked once each way.
+    low, high = edges.min(axis=1), edges.max(axis=1)
+    code = low * (int(faces.max(initial=0)) + 1) + high
+    order = np.argsort(code, kind="stable")
+    starts = np.flatnonzero(np.diff(code[order], prepend=-1))
+    walked = np.add.reduceat(np.sign(edges[:, 1] - edges[:, 0])[order], starts) if len(starts) else starts
+    missing = int(np.abs(walked).sum())
+    if missing:
         raise InputError(
-            f"{name} is not closed, or its triangles face different ways ({max(missing, 1)} edges have no partner), so "
+            f"{name} is not closed, or its triangles face different ways ({missing} edges have no partner), so "
             "it has no inside; repair it in a CAD or mesh program, or give points with volumes (.csv)"
         )
     return volume_moments(triangles)[0]
+
+
+def _same_corners(triangles: FloatArray) -> NDArray[np.int64]:
+    """(F, 3) numbers of the corners of triangles (F, 3, 3), the same for those in the same place."""
+    found = np.zeros(3 * len(triangles), dtype=np.int64)
+    for axis in range(3):  # one coordinate after the other: rows are far slower to sort
+        values, index = np.unique(triangles[..., axis], return_inverse=True)
+        found = np.unique(found * len(values) + index.ravel(), return_inverse=True)[1]
+    return found.reshape(-1, 3)
 
 
 def volume_moments(triangles: FloatArray) -> tuple[float, FloatArray, FloatArray]:
@@ -62,8 +74,10 @@ def volume_moments(triangles: FloatArray) -> tuple[float, FloatArray, FloatArray
     local = triangles - middle  # far from the origin the sums would lose digits
     six = np.linalg.det(local)
     volume = float(six.sum() / 6.0)
-    first = np.einsum("f,fi->i", six, local.sum(axis=1)) / 24.0
-    second = np.einsum("f,fai,ab,fbj->ij", six, local, _CANONICAL, local)
+    # Integrals of x and of x x' over the tetrahedra of the origin and each triangle.
+    total, corners = local.sum(axis=1), local.reshape(-1, 3)
+    first = six @ total / 24.0
+    second = ((total * six[:, None]).T @ total + (corners * np.repeat(six, 3)[:, None]).T @ corners) / 120.0
     cross = np.outer(first, middle)
     return (
         volume,
@@ -77,18 +91,14 @@ def mesh_points(triangles: FloatArray) -> tuple[FloatArray, FloatArray]:
     volume, first, second = volume_moments(triangles)
     low, high = triangles.min(axis=(0, 1)), triangles.max(axis=(0, 1))
     extent = high - low
-    if not volume > 1e-9 * float(extent.max()) ** 3:
+    if not volume > FLAT * float(extent.max()) ** 3:
         raise InputError(f"a body of the mesh encloses no volume ({volume:.3g} m^3): it is flat")
     center = first / volume
     spread = second / volume - np.outer(center, center)
     points, volumes = _lines(triangles, low, extent)
     if not len(points):
         points, volumes = _box_points(low, extent)  # finer than the lines: its moments are all that counts
-    weight = volumes / volumes.sum()
-    middle = weight @ points
-    own = ((points - middle) * weight[:, None]).T @ (points - middle)
-    change = np.linalg.cholesky(spread) @ np.linalg.inv(np.linalg.cholesky(own + 1e-12 * np.trace(own) * np.eye(3)))
-    return center + (points - middle) @ change.T, weight * volume
+    return with_moments(points, volumes, center, spread), volumes / volumes.sum() * volume
 
 
 def overlap(bodies: Sequence[FloatArray]) -> float:

@@ -10,9 +10,11 @@ import csv
 import io
 import logging
 import os
+import re
 import zipfile
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,8 @@ from scipy.cluster.vq import kmeans2
 
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError, MissingExtraError
-from iparam.estimation.shape.mesh_points import MOST_CROSSING, closed_volume, mesh_points, overlap
+from iparam.estimation.shape.mesh_points import FLAT, MOST_CROSSING, closed_volume, mesh_points, overlap
+from iparam.estimation.shape.point_moments import thinned
 from iparam.estimation.shape.shape import DEFAULT_TOLERANCE, Part, Shape
 from iparam.files.reading_limit import read_bounded
 from iparam.files.trimesh_errors import trimesh_errors
@@ -76,7 +79,9 @@ def load_shape(
     else:
         parts = _point_parts(file, content, scale)
     try:
-        if len(parts) == 1 and segments > 1:
+        if len(parts) > 1 and segments > 1:
+            raise InputError(f"it has {len(parts)} separate bodies, which are its parts: segments divides a single one")
+        if segments > 1:
             parts = _segmented(parts[0], segments)
         return Shape(tuple(parts), tolerance, remarks=remarks)
     except InputError as error:
@@ -96,7 +101,7 @@ def _point_parts(file: Path, content: bytes, scale: float) -> list[Part]:
         shape = Shape.from_points(points * scale, volumes * scale**3, labels)
     except InputError as error:
         raise InputError(f"{file}: {error}") from None
-    return list(shape.parts)
+    return [Part(part.name, *thinned(part.points, part.volumes)) for part in shape.parts]
 
 
 def _csv(file: Path, content: bytes) -> tuple[FloatArray, FloatArray, list[str] | None]:
@@ -195,12 +200,19 @@ def _placed(scene: Any) -> Iterator[tuple[str, Any]]:
             continue
         placed = mesh.copy()
         placed.apply_transform(transform)
-        yield "body" if str(node).startswith("geometry_") else str(node), placed
+        yield "body" if re.fullmatch(r"geometry(_\d+)?", str(node)) else str(node), placed
 
 
 def _pieces(file: Path, node: str, mesh: Any) -> list[FloatArray]:
     """The triangles of the bodies of a mesh: connected surfaces, those that face inward with the one around them."""
     surfaces, volumes = _closed_surfaces(f"{file}: {node}", mesh)
+    solid = [
+        abs(volume) > FLAT * float(np.ptp(one, axis=(0, 1)).max()) ** 3
+        for one, volume in zip(surfaces, volumes, strict=True)
+    ]
+    if not any(solid):
+        raise InputError(f"{file}: {node} encloses no volume: it is flat")
+    surfaces, volumes = list(compress(surfaces, solid)), list(compress(volumes, solid))
     if max(volumes, default=0.0) <= 0.0:  # all inside out
         surfaces, volumes = [triangles[:, ::-1] for triangles in surfaces], [-volume for volume in volumes]
     outer = [triangles for triangles, volume in zip(surfaces, volumes, strict=True) if volume > 0.0]

@@ -23,11 +23,11 @@ made by people."""
 LEAST_EXTENT, MOST_EXTENT = 1e-3, 3.0
 """Bounds of the longest side of what an arm can carry [m]; beyond them the unit is another one."""
 
-MOST_LENGTH = 1e3
-"""Of a box that a load lies in [m]."""
+LEAST_DENSITY, MOST_DENSITY = 10.0, 25_000.0
+"""No material that a load is made of is less dense, or denser [kg/m^3]: foam has 15, osmium 22 590."""
 
-MOST_DENSITY = 25_000.0
-"""No material that a load is made of is denser [kg/m^3]: osmium has 22 590."""
+LEAST_FILLED, MOST_FILLED = 1e-4, 1.5
+"""Volume of a shape, in that of the box around it, that is one in m^3: points may come with another unit of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,10 +109,14 @@ class Shape:
             raise InputError(f"tolerance must be positive [m], got {self.tolerance!r}")
         points = np.concatenate([part.points for part in self.parts])
         extent = float(np.ptp(points, axis=0).max())
+        if extent == 0.0:
+            raise InputError("all points of the shape are in one place: they fill no volume")
         if not LEAST_EXTENT <= extent <= MOST_EXTENT:
+            large = "for a file in millimetres give scale=0.001, in inches scale=0.0254"
+            small = "its scale is too small: scale=1 is for a file in metres, scale=0.0254 for one in inches"
             raise InputError(
                 f"the shape is {extent:.4g} m long, and an arm carries what is {LEAST_EXTENT:g} to {MOST_EXTENT:g} m "
-                f"long: {'for a file in millimetres give scale=0.001' if extent > MOST_EXTENT else 'enlarge scale='}"
+                f"long: {large if extent > MOST_EXTENT else small}"
             )
         flat = np.linalg.svd((points - points.mean(axis=0)) / extent, compute_uv=False)[-1] / np.sqrt(len(points))
         if not flat > 1e-6:
@@ -138,20 +142,26 @@ class Shape:
     def box(cls, size: ArrayLike, center: ArrayLike = (0.0, 0.0, 0.0)) -> Shape:
         """A volume that the load lies in: a box of edge lengths ``size`` (3,) about ``center`` (3,), tool axes [m]."""
         edges, middle = as_bounded_array(size, "size"), as_bounded_array(center, "center")
-        if edges.shape != (3,) or middle.shape != (3,) or not ((edges > 0.0) & (edges <= MOST_LENGTH)).all():
+        if edges.shape != (3,) or middle.shape != (3,) or not ((edges > 0.0) & (edges <= MOST_EXTENT)).all():
             raise InputError(
-                f"a box needs three positive lengths up to {MOST_LENGTH:g} m and a centre (3,), got {edges.tolist()}"
+                f"a box needs three positive lengths up to {MOST_EXTENT:g} m, which is what an arm carries, and a "
+                f"centre (3,), all in metres, got {edges.tolist()}"
             )
-        steps = (np.arange(10) + 0.5) / 10.0 - 0.5
+        # Simpson's rule along each edge: it has the second moments of the solid box, and its corners.
+        steps, weights = np.array([-0.5, 0.0, 0.5]), np.array([1.0, 4.0, 1.0]) / 6.0
         grid = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
-        # Cells have an extent of their own, which centres leave out of the second moments.
-        points = middle + grid * edges * np.sqrt(1.0 / (1.0 - 0.1**2))
-        return cls((Part("box", points, np.full(len(points), np.prod(edges) / len(points))),), vague=True)
+        share = np.prod(np.meshgrid(weights, weights, weights, indexing="ij"), axis=0).ravel()
+        return cls((Part("box", middle + grid * edges, np.prod(edges) * share),), vague=True)
 
     @property
     def volume(self) -> float:
         """[m^3]."""
         return sum(part.volume for part in self.parts)
+
+    @property
+    def metric(self) -> bool:
+        """Whether its volumes are in m^3, by how much of the box around it they fill: densities are then in kg/m^3."""
+        return bool(LEAST_FILLED < self.volume / np.prod(self.bounds[0]) < MOST_FILLED)
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:

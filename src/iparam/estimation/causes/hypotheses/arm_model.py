@@ -111,11 +111,17 @@ class JointOrder(Hypothesis):
         for _, order, sign in tried:
             fit = linear_fit(run, _reordered(run, robot, order, sign))
             if (sign < 0).any():
-                flipped = ", ".join(str(joint) for joint in np.flatnonzero(sign < 0))
-                finding = f"Counting joint {flipped} (of 0 to {count - 1}) the other way"
+                flipped = np.flatnonzero(sign < 0)
+                which = (
+                    "all joints"
+                    if len(flipped) == count
+                    else ", ".join(robot.joint_label(int(joint)) for joint in flipped)
+                )
+                finding = f"Counting {which} the other way"
                 correction = Correction(joint_sign=tuple(int(one) for one in sign))
             else:
-                finding = f"Taking the columns {', '.join(map(str, order))} for joints 0 to {count - 1}"
+                columns = ", ".join(f"q{column}" for column in order)
+                finding = f"Taking the columns {columns} for joints 1 to {count}"
                 correction = Correction(joint_order=order)
             yield Explanation(self.slug, finding, fit, one_of(len(choices), run), correction)
 
@@ -214,7 +220,9 @@ class JointOffset(Hypothesis):
             state, fit = fit_model(run, OffsetJoints(robot, [joint]), [start])
             angle = float((state[0] + np.pi) % (2.0 * np.pi) - np.pi)
             half = float(np.degrees(NORMAL_95 * deviations(fit)[0]))
-            finding = f"Adding {np.degrees(angle):.2f} +- {significant(half, 2)} deg (95 %) to joint {joint} (from 0)"
+            finding = (
+                f"Adding {np.degrees(angle):.2f} +- {significant(half, 2)} deg (95 %) to {robot.joint_label(joint)}"
+            )
             added = np.where(np.arange(robot.num_joints) == joint, round(float(np.degrees(angle)), 3), 0.0)
             correction = Correction(joint_offset=tuple(float(one) for one in added))
             near = abs(angle) < LARGEST_OFFSET

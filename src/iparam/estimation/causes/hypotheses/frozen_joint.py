@@ -87,9 +87,8 @@ class FrozenJoint(Hypothesis):
             inside = (run.time > start - MARGIN) & (run.time < stop + MARGIN)
             fit = linear_fit(run, used=(~inside)[:, None].astype(float))
             scale = max(fit.squares / max(6.0 * float(np.count_nonzero(~inside)), 1.0), 1e-12)
-            finding = (
-                f"Leaving out {start:.2f} to {stop:.2f} s, in which the angle of joint {joint} (from 0) stands still,"
-            )
+            label = robot.joint_label(joint)
+            finding = f"Leaving out {start:.2f} to {stop:.2f} s, in which the angle of {label} stands still,"
             exclude = ((round(start - MARGIN, 3), round(stop + MARGIN, 3)),)
             # That the angle stands still is seen in any case, so that what is left out costs no more than noise.
             penalty = scale * 6.0 * float(np.count_nonzero(inside))
@@ -99,6 +98,6 @@ class FrozenJoint(Hypothesis):
         model, few = Moved(robot, joint, run), thinned(run)
         state, _ = gauss_newton(few, model, np.zeros(model.size), ITERATIONS)
         fit = linear_fit(run, model.regressors(run, state))
-        finding = f"A motion of joint {joint} (from 0), whose angle stands still in the recording,"
+        finding = f"A motion of {robot.joint_label(joint)}, whose angle stands still in the recording,"
         advice = "Its encoder is not recorded: take the motion from the set points (--motion set-points), or record it."
         return Explanation(self.slug, finding, fit, float(model.size), None, advice)

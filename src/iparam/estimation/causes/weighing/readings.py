@@ -177,10 +177,10 @@ def _offset_joint(data: Weighing, here: FloatArray) -> Iterator[Reading]:
         joint, angle, fit = min(tried, key=lambda entry: entry[2].squares)
         added = np.where(np.arange(data.joint_axes.shape[2]) == joint, round(float(np.degrees(angle)), 2), 0.0)
         options = Correction(joint_offset=tuple(added.tolist())).options
-        same = [str(other) for other, _, one in tried if other != joint and one.squares < SAME * fit.squares]
+        same = [str(other + 1) for other, _, one in tried if other != joint and one.squares < SAME * fit.squares]
         alike = f"Of joint {' or '.join(same)} it would look the same: their axes are parallel." if same else ""
         advice = "No pose tells it from a turned sensor." if as_sensor else alike
-        finding = f"Adding {np.degrees(angle):.2f} deg to joint {joint} (from 0)"
+        finding = f"Adding {np.degrees(angle):.2f} deg to joint {joint + 1}"
         # Which of the joints is one more thing that the data decide; a turned sensor has three.
         load = np.array([fit.unknowns[0], *here[1:]])
         yield Reading("joint-offset", finding, options, advice, fit, 3 if as_sensor else 2, load)

@@ -15,7 +15,8 @@ from itertools import permutations, product
 import numpy as np
 
 from iparam.arrays import FloatArray, frozen
-from iparam.estimation.shape.posterior import DataRows, ShapePosterior, log_evidence, shape_posterior
+from iparam.estimation.shape.posterior.rows import DataRows
+from iparam.estimation.shape.posterior.shape_posterior import SAMPLES, ShapePosterior, log_evidence, shape_posterior
 from iparam.estimation.shape.shape import Shape
 from iparam.rounding import NORMAL_95
 from iparam.spatial.transforms import exp_so3, log_so3
@@ -28,6 +29,9 @@ SURELY = 0.6
 
 FAR_LESS = 7.0
 """A turn that is less probable by the exponential of this is left out."""
+
+LEAST_SAMPLES = 80
+"""Of the posterior for each turn, whose mean and scatter they tell."""
 
 PLACE_OPEN, TURN_OPEN = 0.01, np.radians(15.0)
 """Standard deviations from which a place [m] and a turn [rad] are called open."""
@@ -56,7 +60,10 @@ def placed_posterior(shape: Shape, data: DataRows, mass: float) -> tuple[ShapePo
         return shape_posterior(shape, data, mass), None
     starts = _starts(shape)
     # What another place can explain is no sign of another shape.
-    known = [(T, shape_posterior(one, data, mass, trusted=True)) for T, one in _likely(shape, starts, data, mass)]
+    known = [
+        (T, shape_posterior(one, data, mass, trusted=True, samples=samples))
+        for T, one, samples in _likely(shape, starts, data, mass)
+    ]
     evidence = np.array([found.evidence for _, found in known])
     weight = np.exp(evidence - evidence.max())
     weight /= weight.sum()
@@ -74,9 +81,15 @@ def placed_posterior(shape: Shape, data: DataRows, mass: float) -> tuple[ShapePo
         gain=np.einsum("k,kij->ij", weight, np.array([found.gain for _, found in known])),
         densities=np.column_stack([mean, np.sqrt(weight @ np.array(squares))]),
     )
-    counts = np.round(weight * len(best.maps)).astype(int)
-    maps = np.concatenate([one.maps[:count] @ T for (T, one), count in zip(known, counts, strict=True)])
+    maps = np.concatenate(
+        [_repeated(one.maps @ T, round(SAMPLES * share)) for (T, one), share in zip(known, weight, strict=True)]
+    )
     return found, _placement(shape, maps, int(np.sum(weight > 0.05)))
+
+
+def _repeated(samples: FloatArray, count: int) -> FloatArray:
+    """So many of the samples (S, ...), over again where there are fewer."""
+    return samples[np.arange(count) % len(samples)]
 
 
 def _starts(shape: Shape) -> list[FloatArray]:
@@ -98,14 +111,17 @@ def _starts(shape: Shape) -> list[FloatArray]:
     return found
 
 
-def _likely(shape: Shape, starts: list[FloatArray], data: DataRows, mass: float) -> list[tuple[FloatArray, Shape]]:
-    """The starts that are not far less probable than the best, and the shape turned so."""
+def _likely(shape: Shape, starts: list[FloatArray], data: DataRows, mass: float) -> list[tuple[FloatArray, Shape, int]]:
+    """The starts that are not far less probable than the best, the shape turned so, and how many samples to draw."""
     turn = min(shape.turn_deviation, NEAR)
     turned = [(T, dataclasses.replace(shape.deformed(T), turn_deviation=turn)) for T in starts]
     if len(turned) == 1:
-        return turned
+        return [(*turned[0], SAMPLES)]
     evidence = np.array([log_evidence(one, data, mass) for _, one in turned])
-    return [one for one, value in zip(turned, evidence, strict=True) if value > evidence.max() - FAR_LESS]
+    weight = np.exp(evidence - evidence.max())
+    count = np.maximum(np.round(SAMPLES * weight / weight.sum()).astype(int), LEAST_SAMPLES)
+    kept = evidence > evidence.max() - FAR_LESS
+    return [(*one, int(samples)) for one, samples, keep in zip(turned, count, kept, strict=True) if keep]
 
 
 def _placement(shape: Shape, maps: FloatArray, alike: int) -> Placement:

@@ -16,7 +16,7 @@ from scipy.cluster.vq import kmeans2
 
 from iparam.arrays import FloatArray
 from iparam.estimation.shape.shape import Part, Shape
-from iparam.spatial.phi import phi_from_pseudo_inertia, pseudo_inertia_from_phi
+from iparam.spatial.phi import phi_from_pseudo_inertia, phi_map
 
 CELLS = 40
 """Into which a part is divided, at most: their densities vary, that within a cell does not."""
@@ -29,7 +29,6 @@ FLATTEST = 1e-6
 
 MODES = 9
 
-_BASIS = pseudo_inertia_from_phi(np.eye(10))  # (10, 4, 4)
 _ROW, _COLUMN = np.triu_indices(3)
 
 
@@ -41,22 +40,26 @@ class ShapeCells:
         phi: (n, 10) of each cell at unit density.
         part: (n,) its part's index.
         modes: (n, 9) the modes of the density within its part; zero where that does not vary.
+        hollow: (n,) the same for the one mode that all directions share: less in the middle, and more at the surface.
         half_extents: (3,) of a box of the same principal moments, in units of the radius of gyration.
         size: the radius of gyration [m].
         pose: (4, 4) affine map from this frame to the tool's [m].
         volume: of the shape [m^3].
         densities: of each part, least and most [kg/m^3], or None.
+        metric: whether volumes are in m^3.
         shift, turn: standard deviations of where the shape is, in units of its size, and of how it is turned [rad].
     """
 
     phi: FloatArray
     part: FloatArray
     modes: FloatArray
+    hollow: FloatArray
     half_extents: FloatArray
     size: float
     pose: FloatArray
     volume: float
     densities: tuple[tuple[float, float] | None, ...]
+    metric: bool
     shift: float = 0.0
     turn: float = 0.0
 
@@ -67,7 +70,7 @@ class ShapeCells:
 
     def to_tool(self, mass: float) -> FloatArray:
         """(10, 10) that takes phi in this frame, for a mass unit of ``mass`` [kg], to phi in the tool frame."""
-        return np.asarray(mass * phi_from_pseudo_inertia(self.pose @ _BASIS @ self.pose.T).T)
+        return mass * phi_map(self.pose)
 
 
 def shape_cells(shape: Shape) -> ShapeCells:
@@ -82,36 +85,41 @@ def shape_cells(shape: Shape) -> ShapeCells:
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = axes * size, center
     varied = set(np.argsort([-part.volume for part in shape.parts], kind="stable")[:MOST_VARIED].tolist())
-    phi, label, modes = [], [], []
+    phi, label, modes, hollow = [], [], [], []
     for index, part in enumerate(shape.parts):
         place = (part.points - center) @ axes / size
-        cells, courses = _cells(part, place, part.volumes / shape.volume)
+        cells, courses, emptier = _cells(part, place, part.volumes / shape.volume)
         if index not in varied or part.density is not None:
-            courses = np.zeros_like(courses)
+            courses, emptier = np.zeros_like(courses), np.zeros_like(emptier)
         phi.append(cells)
         modes.append(courses)
+        hollow.append(emptier)
         label += [index] * len(cells)
     return ShapeCells(
         np.concatenate(phi),
         np.array(label),
         np.concatenate(modes),
+        np.concatenate(hollow),
         np.sqrt(3.0 * np.maximum(values, FLATTEST**2 * values[-1])) / size,
         size,
         pose,
         shape.volume,
         tuple(part.density for part in shape.parts),
+        shape.metric,
         shape.place_deviation / size,
         shape.turn_deviation,
     )
 
 
-def _cells(part: Part, place: FloatArray, volumes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The cells of a part of points (k, 3) with volumes (k,): phi (n, 10) of each, and the modes (n, 9) in them."""
+def _cells(part: Part, place: FloatArray, volumes: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The cells of a part of points (k, 3) with volumes (k,): phi (n, 10), the modes (n, 9) and the hollow one (n,)."""
     weight = volumes / volumes.sum()
     offset = place - weight @ place
     values, axes = np.linalg.eigh((offset * weight[:, None]).T @ offset)
     own = offset @ axes / np.sqrt(np.maximum(values, FLATTEST**2 * max(float(values[-1]), 1e-300)))
     courses = _orthonormal(np.column_stack([np.ones(len(own)), own, own[:, _ROW] * own[:, _COLUMN]]), weight)
+    emptier = _orthonormal(np.column_stack([np.ones(len(own)), np.sum(own**2, axis=1)]), weight)
+    courses = np.column_stack([courses, emptier])
     if len(own) <= CELLS:
         cell = np.arange(len(own))
     else:
@@ -123,11 +131,11 @@ def _cells(part: Part, place: FloatArray, volumes: FloatArray) -> tuple[FloatArr
         rows, mass = homogeneous[inside], volumes[inside]
         found.append(phi_from_pseudo_inertia((rows * mass[:, None]).T @ rows))
         modes.append(mass @ courses[inside] / mass.sum())
-    return np.array(found), np.array(modes)
+    return np.array(found), np.array(modes)[:, :-1], np.array(modes)[:, -1]
 
 
 def _orthonormal(columns: FloatArray, weight: FloatArray) -> FloatArray:
-    """(k, 9) the columns (k, 10) but the first, made orthonormal in order under the weights; zero where they are not
+    """(k, m) the columns (k, m + 1) but the first, made orthonormal in order under the weights; zero where they are not
     independent of those before.
     """
     kept: list[FloatArray] = []

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.estimation.shape.cells import MODES, ShapeCells
+from iparam.estimation.shape.posterior.cells import MODES, ShapeCells
 from iparam.spatial.phi import phi_from_pseudo_inertia, pseudo_inertia_from_phi
 
 LEVEL = 5.0
@@ -25,21 +25,18 @@ LEVEL = 5.0
 KNOWN = 0.01
 """Least relative standard deviation of a density that is given: what a data sheet says."""
 
+SOLID_PLASTIC = 850.0
+"""A load whose mean density is less is hollow, or foam, or wood [kg/m^3]: polypropylene has 900."""
+
 LARGEST_STRETCH = 1.0
 """Most standard deviation of a stretch or turn, of which a tolerance beyond a thin part's own thickness makes more."""
-
-STEPS = 60
-"""Of the minimisation, at most; it takes some ten."""
 
 LONGEST_STEP = (2.0, 0.5)
 """Change of a logarithm of a density, and of the map, in one step."""
 
-NEGLIGIBLE = 1e-3
-"""Change of half the squares, in nats, that is none."""
-
 _BASIS = pseudo_inertia_from_phi(np.eye(10))
 _UNITS = np.eye(16).reshape(16, 4, 4)
-_TO_PHI = phi_from_pseudo_inertia(0.5 * (_UNITS + np.swapaxes(_UNITS, 1, 2)))
+TO_PHI = phi_from_pseudo_inertia(0.5 * (_UNITS + np.swapaxes(_UNITS, 1, 2)))
 """(16, 10) phi of the symmetric part of a pseudo-inertia, by its entries; without the checks of what is given."""
 
 
@@ -67,15 +64,20 @@ class Spread:
         parts: standard deviation of the logarithm of a part's density about the common one.
         within: of each mode of its course within a part.
         surface: of where the surfaces are [m], by each of the twelve ways of a map (12,) or by all of them alike.
+        hollow: of the mode of hollow parts beyond that, in a load that is `DensityModel.light`.
     """
 
     parts: float
     within: float
     surface: float | FloatArray
+    hollow: float = 0.0
 
 
 class DensityModel:
     """phi of the load, in the frame of `ShapeCells` and units of a mass, for unknowns that are standard normal.
+
+    Attributes:
+        light: less dense on the whole than solid plastic: it may be hollow.
 
     Args:
         cells: of the shape.
@@ -92,7 +94,10 @@ class DensityModel:
         center = bounds.mean(axis=1) - np.log(unit)
         self._offset = member @ np.where(free, 0.0, center)
         within = (cells.modes[:, None, :] * member[:, :, None]).reshape(count, parts * MODES)
-        self._columns = np.concatenate([(member @ free)[:, None], member.astype(float), within], axis=1)
+        self.light = cells.metric and unit < SOLID_PLASTIC
+        hollow = cells.hollow[:, None] * member if self.light else np.zeros((count, 0))
+        self._hollow = hollow.shape[1]
+        self._columns = np.concatenate([(member @ free)[:, None], member.astype(float), within, hollow], axis=1)
         self._free = free
         # What is given as a range is within it with 95 %.
         self._given = np.maximum((bounds[:, 1] - bounds[:, 0]) / 4.0, KNOWN)
@@ -103,12 +108,18 @@ class DensityModel:
         """Of the model: the level, the parts, their modes, the map."""
         return int(self._columns.shape[1]) + NUM_MAP
 
+    @property
+    def longest_steps(self) -> FloatArray:
+        """(m,) see `LoadModel`."""
+        return np.repeat(LONGEST_STEP, [self._columns.shape[1], NUM_MAP])
+
     def scales(self, spread: Spread) -> FloatArray:
         """(m,) what each standard normal unknown is multiplied with."""
         parts = self.cells.num_parts
         level = [0.0 if self.level_known else LEVEL]
         between = np.where(self._free, spread.parts if parts > 1 else 0.0, self._given)
-        return np.concatenate([level, between, np.full(parts * MODES, spread.within), self.map_scales(spread.surface)])
+        within = np.repeat([spread.within, spread.hollow], [parts * MODES, self._hollow])
+        return np.concatenate([level, between, within, self.map_scales(spread.surface)])
 
     def map_scales(self, surface: float | FloatArray) -> FloatArray:
         """(..., 12) so that surfaces are off by ``surface`` [m], (..., 12) or one, through each way of a map."""
@@ -146,61 +157,11 @@ class DensityModel:
         exponent = np.einsum("sk,kab->sab", unknowns[:, count:], _GENERATORS)
         H = _exponential(exponent)
         moved = H[:, None] @ _BASIS @ np.swapaxes(H, 1, 2)[:, None]
-        matrix = np.swapaxes(moved.reshape(-1, 10, 16) @ _TO_PHI, 1, 2)  # (S, 10, 10)
+        matrix = np.swapaxes(moved.reshape(-1, 10, 16) @ TO_PHI, 1, 2)  # (S, 10, 10)
         phi = (matrix @ (density @ self.cells.phi)[..., None])[..., 0]
         pushed = _slopes(exponent) @ (phi @ _BASIS.reshape(10, 16)).reshape(-1, 1, 4, 4)
-        by_map = np.swapaxes(2.0 * pushed.reshape(-1, NUM_MAP, 16) @ _TO_PHI, 1, 2)  # of pushed and its transpose
+        by_map = np.swapaxes(2.0 * pushed.reshape(-1, NUM_MAP, 16) @ TO_PHI, 1, 2)  # of pushed and its transpose
         return phi, np.concatenate([matrix @ by_density, by_map], axis=2)
-
-
-def nearest_unknowns(
-    model: DensityModel, scales: FloatArray, start: FloatArray, rows: FloatArray, target: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Minimise |z - start|^2 / 2 + |rows phi(scales z) - target|^2 / 2, each sample on its own.
-
-    A damped Gauss-Newton method; as there are at most ten rows, each step solves for ten numbers, not for the unknowns.
-
-    Args:
-        model: of the load.
-        scales: (S, m) see `DensityModel.scales`.
-        start: (S, m).
-        rows: (r, 10) of whitened data.
-        target: (S, r) what they should give.
-
-    Returns:
-        z (S, m), phi (S, 10), its derivative by z (S, 10, m), and the minimum (S,).
-    """
-    z, damping = start.copy(), np.full(len(start), 1e-6)
-    farthest = np.where(np.arange(start.shape[1]) < start.shape[1] - NUM_MAP, LONGEST_STEP[0], LONGEST_STEP[1])
-
-    def value(at: FloatArray, origin: FloatArray, phi: FloatArray, wanted: FloatArray) -> FloatArray:
-        return np.asarray(0.5 * np.sum((at - origin) ** 2, axis=1) + 0.5 * np.sum((phi @ rows.T - wanted) ** 2, axis=1))
-
-    phi, slope = model(z * scales)
-    slope = slope * scales[:, None, :]
-    least = value(z, start, phi, target)
-    going = np.arange(len(z))
-    for _ in range(STEPS):
-        A, weight = rows @ slope[going], 1.0 + damping[going]
-        back = (start[going] - z[going]) / weight[:, None]
-        gap = phi[going] @ rows.T - target[going] + (A @ back[..., None])[..., 0]
-        inner = np.eye(len(rows)) + A @ np.swapaxes(A, 1, 2) / weight[:, None, None]
-        step = back - (np.swapaxes(A, 1, 2) @ np.linalg.solve(inner, gap[..., None]))[..., 0] / weight[:, None]
-        trial = z[going] + step / np.maximum(np.max(np.abs(step * scales[going]) / farthest, axis=1), 1.0)[:, None]
-        there, steep = model(trial * scales[going])
-        following = value(trial, start[going], there, target[going])
-        better = (following <= least[going]) & np.isfinite(following)
-        done = np.where(better, least[going] - following < NEGLIGIBLE, damping[going] > 1e9)
-        moved = going[better]
-        z[moved], phi[moved], least[moved] = trial[better], there[better], following[better]
-        slope[moved] = steep[better] * scales[moved][:, None, :]
-        damping[going] = np.where(
-            better, np.maximum(damping[going] / 5.0, 1e-9), np.maximum(damping[going], 1e-3) * 8.0
-        )
-        going = going[~done]
-        if not going.size:
-            break
-    return z, phi, slope, least
 
 
 def _exponential(matrices: FloatArray) -> FloatArray:

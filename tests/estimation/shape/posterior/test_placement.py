@@ -12,8 +12,8 @@ import iparam
 from iparam.arrays import FloatArray
 from iparam.cli.options.shape import ShapeOptions
 from iparam.estimation import PayloadProblem, Shape, ShapeEstimator
-from iparam.estimation.shape.placement import _starts, placed_posterior
-from iparam.estimation.shape.posterior import DataRows
+from iparam.estimation.shape.posterior.placement import _starts, placed_posterior
+from iparam.estimation.shape.posterior.rows import DataRows
 from iparam.spatial import exp_se3, inverse_transform, log_so3
 
 AWAY = exp_se3([0.2, -0.25, 0.3, 0.02, -0.01, 0.015])

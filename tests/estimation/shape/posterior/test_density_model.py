@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from iparam.estimation import Shape
-from iparam.estimation.shape.cells import shape_cells
-from iparam.estimation.shape.density_model import DensityModel, Spread, nearest_unknowns
+from iparam.estimation.shape.posterior.cells import shape_cells
+from iparam.estimation.shape.posterior.density_model import DensityModel, Spread
+from iparam.estimation.shape.posterior.nearest import nearest_unknowns
 from iparam.spatial import is_physically_consistent
 
 
