@@ -66,14 +66,8 @@ bench: $(READY_DEV)  ## run every benchmark; each prints ratios
 	@set -e; for script in $(sort $(wildcard benchmarks/bench_*.py)); do \
 		echo "== $$script"; $(BIN)/python $$script; done
 
-release:  ## wheel and sdist in dist/, and a demo from the wheel in a fresh environment; uploads nothing
-	@rm -rf $(VENV)-release dist && $(PYTHON) -m venv $(VENV)-release
-	@$(VENV)-release/bin/python -m pip install -qq --disable-pip-version-check build
-	@$(VENV)-release/bin/python -m build -o dist .
-	@$(VENV)-release/bin/python -m pip install -qq --disable-pip-version-check "$$(ls dist/*.whl)[mujoco,plot]"
-	@folder=$$(mktemp -d) && program=$$PWD/$(VENV)-release/bin/iparam && cd $$folder && $$program --version \
-		&& $$program demo --time-budget 3 && rm -rf $$folder
-	@echo "dist/ is ready. Before uploading: the version in src/iparam/__init__.py, CHANGELOG.md, a tag."
+release: $(READY_DEV)  ## wheel and sdist in dist/, and a demo from the wheel in a fresh environment; uploads nothing
+	$(BIN)/python tests/release.py
 
 lock:  ## write requirements.lock anew from the newest versions that pyproject.toml allows
 	@echo "Resolving dependencies in a fresh environment ..."
@@ -85,7 +79,7 @@ lock:  ## write requirements.lock anew from the newest versions that pyproject.t
 	@echo "requirements.lock: $$(wc -l < requirements.lock) packages."
 
 clean: clean-cache  ## remove the environment, caches and build output
-	rm -rf $(VENV) $(VENV)-lock $(VENV)-newton $(VENV)-isaac $(VENV)-release build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis \
+	rm -rf $(VENV) $(VENV)-lock $(VENV)-newton $(VENV)-isaac build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis \
 		docs/api docs/gallery
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -19,7 +19,6 @@ setup(
     install_requires=["setuptools", "iparam"],
     zip_safe=True,
     maintainer="The iparam maintainers",
-    maintainer_email="maintainers@iparam.invalid",
     description="ROS 2 nodes of iparam",
     license="Apache-2.0",
     entry_points={
