@@ -42,6 +42,16 @@ IN_HELP = {call for entry in COMMANDS for call in examples_of(entry)}
 CALLS = sorted(IN_PAGES | IN_HELP)
 
 
+@pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.name)
+def test_help_is_for_those_who_have_the_wheel_alone(entry: Entry) -> None:
+    """Pages are named by their titles: the wheel brings no docs/. A bag is a new folder, which no two examples make."""
+    text = entry.load().__doc__ or ""
+    assert "docs/" not in text
+    assert "README" not in text
+    bags = re.findall(r"iparam bag export .*?--output (\S+)", text.replace("\\\n", " "))
+    assert len(bags) == len(set(bags))
+
+
 class Understood(Exception):
     """The options were."""
 

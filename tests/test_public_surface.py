@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
+import inspect
 import pkgutil
+import re
 from types import ModuleType
 
 import pytest
@@ -53,3 +56,19 @@ def test_iparam_states_what_it_exports() -> None:
 def test_relied_on_name_is_exported(name: str) -> None:
     assert name in exported(iparam)
     assert callable(getattr(iparam, name))
+
+
+@pytest.mark.parametrize("name", [name for name in iparam.__all__ if inspect.isfunction(getattr(iparam, name))])
+def test_a_function_says_what_its_arguments_are(name: str) -> None:
+    """Shapes, units and frames, not only what it is for."""
+    function = getattr(iparam, name)
+    parameters = [each for each in inspect.signature(function).parameters if each != "cls"]
+    text = inspect.getdoc(function) or ""
+    if len(parameters) > 2:
+        listed = text.partition("Args:\n")[2].partition("Raises:")[0]
+        assert not [each for each in parameters if not re.search(rf"\b{each}\b[^\n]*:", listed)]
+
+
+def test_the_simulator_says_what_its_settings_are() -> None:
+    text = inspect.getdoc(iparam.MujocoSimulator) or ""
+    assert all(f"    {field.name}: " in text for field in dataclasses.fields(iparam.MujocoSimulator))

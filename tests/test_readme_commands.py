@@ -3,13 +3,16 @@
 Conventions for the fenced blocks:
 
 - ``console``: a line ``$ iparam ...`` is executed in a folder with a sample ``result.json`` and ``robot.urdf``, all
-  those of a block in the same one. The lines after it, up to the next ``$``, are its expected output. Other commands
-  (``$ make ...``) are skipped.
+  those of a block in the same one, and ``$ make demo`` as what its rule calls. The lines after it, up to the next
+  ``$``, are its expected output. Other commands are skipped.
 - ``python``: runs as a script. A ``text`` block that follows, with only blank lines between, is its output.
 
 Expected lines must occur in the output in the given order, whole lines, runs of blanks counting as one; ``...`` stands
-for any text within a line, and on a line of its own for any lines. Extra lines of output are allowed. In lines with an
-interval (``2.0003 +- 0.0014 kg``) any numbers do: processors round differently.
+for any text within a line, and on a line of its own for any lines. Extra lines of output are allowed.
+
+Numbers with an interval (``2.0003 +- 0.0014 kg``, or a table with a column ``+-95 %``) are measured again, by another
+processor that rounds differently and searches as far as its time goes: the intervals of the page and of the output must
+overlap, and be about as wide.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from pathlib import Path
 
 import pytest
 
+from iparam.cli.demo import PARAMETERS
 from iparam.cli.main import main
 
 if sys.platform != "win32":
@@ -37,6 +41,8 @@ if sys.platform != "win32":
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 NUMBER = r"-?\d+(?:\.\d+)?"
+SAME_WIDTH = 1.5
+"""How many times as wide as one interval another of the same quantity may be."""
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -66,24 +72,64 @@ def blocks_of(path: Path) -> list[Block]:
 def commands_of(block: Block) -> list[tuple[str, str]]:
     """Each `iparam` command of a console block with the output expected of it."""
     parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]
+    parts = [re.sub(r"^make demo\b", "iparam demo", part) for part in parts]
     pairs = [part.replace("\\\n", " ").partition("\n") for part in parts]
     return [(command, output) for command, _, output in pairs if re.match(r"iparam\b", command)]
 
 
-def _pattern(part: str, any_numbers: bool) -> str:
-    return NUMBER.join(map(re.escape, re.split(NUMBER, part))) if any_numbers else re.escape(part)
+@dataclass(frozen=True)
+class Interval:
+    value: float
+    half: float
+
+    def agrees_with(self, other: Interval) -> bool:
+        """Whether both can be of one quantity, measured twice."""
+        narrow, wide = sorted((self.half, other.half))
+        return abs(self.value - other.value) <= narrow + wide and wide <= SAME_WIDTH * narrow
+
+
+def intervals_of(line: str, header: list[str]) -> list[Interval]:
+    """Those that a line states as ``value +- half width``, or as a row below a header with a column ``+-95 %``."""
+    stated = [Interval(float(value), float(half)) for value, half in re.findall(rf"({NUMBER}) \+- ({NUMBER})", line)]
+    if stated or "+-95 %" not in header or not (row := row_of(line, header)):
+        return stated
+    return [Interval(float(row["estimate"]), float(row["+-95 %"]))]
+
+
+def row_of(line: str, header: list[str]) -> dict[str, str]:
+    """The cells of a row of a table by their columns, the first of which has no name; nothing if it is none."""
+    cells = line.rsplit(maxsplit=len(header))
+    return dict(zip(header, cells[1:], strict=True)) if len(cells) == len(header) + 1 else {}
+
+
+def header_of(line: str) -> list[str]:
+    """The names of the columns that a line has, if it can be a header of a table."""
+    return re.findall(r"\+-95 %|\S+", line)
+
+
+def _pattern(part: str) -> str:
+    """Of a part of a line with intervals: any numbers, and whether an interval holds the truth."""
+    return re.sub(r"(?<= )yes$", "(?:yes|no)", NUMBER.join(map(re.escape, re.split(NUMBER, part))))
 
 
 def missing_line(expected: str, output: str) -> str | None:
     """The first expected line that the output lacks, or None."""
     lines = iter([" ".join(line.split()) for line in output.splitlines()])
+    header: list[str] = []
     for line in expected.splitlines():
         wanted = " ".join(line.split())
         if wanted in ("", "..."):
+            header = []
             continue
-        pattern = re.compile(".*".join(_pattern(part, "+-" in wanted) for part in wanted.split("...")))
-        if not any(pattern.fullmatch(candidate) for candidate in lines):
+        shown = intervals_of(wanted, header)
+        pattern = re.compile(".*".join((_pattern if shown else re.escape)(part) for part in wanted.split("...")))
+        found = next((candidate for candidate in lines if pattern.fullmatch(candidate)), None)
+        if found is None:
             return line
+        printed = intervals_of(found, header) if shown else []
+        if not all(one.agrees_with(other) for one, other in zip(shown, printed, strict=True)):
+            return line
+        header = header_of(wanted) if "+-95 %" in wanted else header
     return None
 
 
@@ -108,7 +154,7 @@ def sample_files(tmp_path: Path) -> None:
         shutil.copy(ROOT / "tests" / "data" / f"sample_{name}", tmp_path / name)
 
 
-@pytest.mark.thorough(keep=sum(block.path == README for block in CONSOLE))
+@pytest.mark.thorough
 @pytest.mark.parametrize("block", CONSOLE, ids=str)
 def test_commands_run(
     block: Block,
@@ -153,7 +199,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, command: str) -> Iterator[P
         yield path
 
 
-@pytest.mark.thorough(keep=sum(block.path == README for block in PYTHON))
+@pytest.mark.thorough
 @pytest.mark.parametrize("block", PYTHON, ids=str)
 def test_python_blocks_run(block: Block, tmp_path: Path) -> None:
     script = tmp_path / "block.py"
@@ -164,9 +210,28 @@ def test_python_blocks_run(block: Block, tmp_path: Path) -> None:
     check(done.returncode, block.output, done.stdout, done.stderr)
 
 
-def test_readme_has_blocks_to_run() -> None:
-    assert any(block.output for block in PYTHON if block.path == README)
-    assert any(expected.strip() for block in CONSOLE for _, expected in commands_of(block))
+def test_the_readme_shows_a_result_of_the_demo() -> None:
+    """Of what its rule calls, and consistent in itself; that the demo finds it is tested with the other commands."""
+    (block,) = (block for block in CONSOLE if block.path == README)
+    ((command, output),) = commands_of(block)
+    rules = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(r"^demo:.*\n\t\$\(BIN\)/iparam demo$", rules, re.MULTILINE)
+    assert shlex.split(command, comments=True) == ["iparam", "demo"]
+    _, head, *lines = output.splitlines()
+    header = header_of(head)
+    names = [line.rsplit(maxsplit=len(header))[0] for line in lines if line != "..."]
+    assert names == list(PARAMETERS)
+    for line in lines[: len(names)]:
+        row = row_of(line, header)
+        estimate, half, truth, error = (float(row[name]) for name in ("estimate", "+-95 %", "truth", "error"))
+        digit = 10.0 ** -len(row["error"].partition(".")[2])
+        assert abs(estimate - truth - error) < 1.01 * digit
+        assert row["inside"] == ("yes" if abs(error) <= half else "no")
+
+
+def test_pages_state_what_their_blocks_print() -> None:
+    assert any(block.output for block in PYTHON if block.path == ROOT / "docs" / "start" / "quickstart.md")
+    assert sum(bool(expected.strip()) for block in CONSOLE for _, expected in commands_of(block)) > 10
 
 
 @pytest.mark.parametrize(
@@ -179,6 +244,15 @@ def test_readme_has_blocks_to_run() -> None:
         ("a\na\n", "a\n", "a"),
         ("mass", "mass 1.5 kg\n", "mass"),
         ("1.5 (kg)", "1x5 (kg)\n", "1.5 (kg)"),
+        ("mass ... +- ... kg", "mass 2.1 +- 0.15 kg\n", None),
+        ("mass 2.0 +- 0.2 kg", "mass 2.1 +- 0.15 kg\n", None),
+        ("mass 2.0 +- 0.2 kg", "mass 2.5 +- 0.2 kg\n", "mass 2.0 +- 0.2 kg"),
+        ("mass 2.0 +- 0.2 kg", "mass 2.0 +- 0.4 kg\n", "mass 2.0 +- 0.2 kg"),
+        ("mass 2.0 +- 0.2 kg", "mass 2.0 +- 0.2 g\n", "mass 2.0 +- 0.2 kg"),
+        ("+- 95 % interval, 1.96 times", "+- 95 % interval, 2 times", "+- 95 % interval, 1.96 times"),
+        ("estimate +-95 % inside\nmass 2.0 0.2 yes", "  estimate  +-95 %  inside\nmass 2.3 0.2 no", None),
+        ("estimate +-95 % inside\nmass 2.0 0.2 yes", "estimate +-95 % inside\nmass 2.5 0.2 yes", "mass 2.0 0.2 yes"),
+        ("estimate +-95 % inside\nmass 2.0 0.2 yes", "estimate +-95 % inside\nmass 2.0 0.4 yes", "mass 2.0 0.2 yes"),
     ],
 )
 def test_missing_line(expected: str, output: str, missing: str | None) -> None:

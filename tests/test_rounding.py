@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -67,3 +68,19 @@ def test_plus_minus_means_95_percent_and_says_so() -> None:
 )
 def test_per_cent_without_powers_of_ten(share: float, text: str) -> None:
     assert percent(share) == text
+
+
+def test_inertia_has_one_unit_wherever_it_is_shown() -> None:
+    """kg m^2, as in URDF, SDF and MJCF files, on controllers' screens and in the exports."""
+    root = Path(__file__).parents[1]
+    pages = [
+        path
+        for folder in ("docs", "examples")
+        for kind in ("*.md", "*.py")
+        for path in root.glob(f"{folder}/**/{kind}")
+        if "gallery" not in path.parts  # made from the examples, perhaps long ago
+    ]
+    found = [*sorted((root / "src").rglob("*.py")), *pages]
+    assert len(found) > 600
+    unit = re.compile(r"(?<![\w*])(?:m?g|t)(?: |·|\*|\\N\{NO-BREAK SPACE\})m(?:²|\^2|\*\*2)")
+    assert not [path.name for path in found if unit.search(path.read_text(encoding="utf-8"))]

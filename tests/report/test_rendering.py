@@ -48,7 +48,7 @@ def test_long_texts_are_cut() -> None:
 
 
 def test_a_unit_stays_in_one_line() -> None:
-    assert '<th scope="col">the moment [g\u00a0m²]</th>' in rendered(Table(["the moment [g m²]"], [["a"]], "l"))
+    assert '<th scope="col">the moment [kg\u00a0m²]</th>' in rendered(Table(["the moment [kg m²]"], [["a"]], "l"))
     assert "<thead>" not in rendered(Table((), [["a", "b"]], "l"))
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import iparam
 from iparam.errors import InputError, IparamError, RobotModelError, UnknownNameError
 from iparam.robot import Joint, JointKind, JointLimits, Link, Robot
 from iparam.spatial import InertialParameters
@@ -211,3 +216,33 @@ def test_limits_copy_what_they_are_given() -> None:
     with pytest.raises(ValueError, match="read-only"):
         limits.upper[0] = 2.0
     assert np.isinf(JointLimits.unlimited(3).lower).all()
+
+
+def test_people_are_told_of_a_joint_by_its_number_from_one_and_its_name() -> None:
+    assert iparam.load_robot("ur5e").joint_label(2) == "joint 3 (elbow_joint)"
+
+
+def bare_indices(path: Path) -> Iterator[str]:
+    """Texts in which a joint is a Python index as it is, or which say that it is counted from 0."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.JoinedStr):
+            continue
+        if "(from 0)" in ast.unparse(node):
+            yield f"{path}:{node.lineno}"
+        for before, value in zip(node.values, node.values[1:], strict=False):
+            said = isinstance(before, ast.Constant) and re.search(r"\bjoints? $", str(before.value))
+            if said and isinstance(value, ast.FormattedValue) and value.conversion == -1:
+                index = isinstance(value.value, ast.Name) and value.value.id in ("joint", "j", "i", "index", "worst")
+                if index:
+                    yield f"{path}:{node.lineno}"
+
+
+def test_no_message_counts_joints_from_zero(tmp_path: Path) -> None:
+    sources = sorted(Path(iparam.__file__).parent.rglob("*.py"))
+    assert len(sources) > 500
+    assert not [found for path in sources for found in bare_indices(path)]
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(
+        'a = f"joint {joint} stands"\nb = f"of joint {k} (from 0)"\nc = f"joint {joint!r}, joint {j + 1}"\n'
+    )
+    assert len(list(bare_indices(wrong))) == 2

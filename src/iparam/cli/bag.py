@@ -192,7 +192,7 @@ class BagExport(RecordedRunOptions):
 
     Example:
       iparam bag export run.parquet --output mybag
-      iparam bag export run.parquet --output mybag --storage sqlite3 \
+      iparam bag export run.parquet --output mybag-sqlite3 --storage sqlite3 \
           --wrench-topic /force_torque_sensor_broadcaster/wrench
     """
 

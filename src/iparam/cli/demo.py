@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from iparam.robot.model import Robot
     from iparam.spatial.parameters import InertialParameters
 
-_NAMES = (
+PARAMETERS = (
     *("mass [kg]", "CoM x [mm]", "CoM y [mm]", "CoM z [mm]"),
-    *(f"inertia {entry} [g m^2]" for entry in ("xx", "xy", "xz", "yy", "yz", "zz")),
+    *(f"inertia {entry} [kg m^2]" for entry in ("xx", "xy", "xz", "yy", "yz", "zz")),
 )
+_DECIMALS = (4, 4, 4, 4, *[6] * 6)
 
 
 def parameter_rows(estimate: Estimate, truth: InertialParameters) -> list[list[str]]:
@@ -40,8 +41,8 @@ def parameter_rows(estimate: Estimate, truth: InertialParameters) -> list[list[s
     values, half = assessment.SCALES * found.values, assessment.SCALES * found.half_widths
     inside = found.holds(assessment.derived_of(truth))
     return [
-        [name, *numbers([values[i], half[i], true[i], values[i] - true[i]], 4), "yes" if inside[i] else "no"]
-        for i, name in enumerate(_NAMES)
+        [name, *numbers([values[i], half[i], true[i], values[i] - true[i]], _DECIMALS[i]), "yes" if inside[i] else "no"]
+        for i, name in enumerate(PARAMETERS)
     ]
 
 
@@ -254,5 +255,5 @@ class Demo:
         largest = float(np.linalg.eigvalsh(truth.inertia_about_com)[-1])
         print_line()
         print_line("+-: 95 %. Inertia error: the largest of its six entries about the CoM, in")
-        print_line(f"per cent of the largest moment, {number(1e3 * largest, 2)} g m^2. Inside: how many of the ten")
-        print_line("true values lie in their 95 % interval (9.5 on average). All of this is simulated.")
+        print_line(f"per cent of the largest moment, {number(largest)} kg m^2. Inside: how many of the")
+        print_line("ten true values lie in their 95 % interval (9.5 on average). All of this is simulated.")

@@ -63,7 +63,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except SystemExit as stop:  # from tyro, after its help or its own message
         return stop.code if isinstance(stop.code, int) else SUCCESS if stop.code is None else BAD_USAGE
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
+        if str(stop):
+            print(f"iparam: {stop}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         _discard_output()
@@ -114,7 +116,7 @@ def _run(arguments: list[str]) -> None:
         tyro.cli,
         command_type,
         prog=f"iparam {entry.name}",
-        description=f"{inspect.cleandoc(command_type.__doc__ or '')}\n\n{_SETUP_HINT}",
+        description=_description(command_type, setup_option.concerned(command_type)),
         config=(tyro.conf.FlagCreatePairsOff,),
         registry=option_values.registry(),
     )
@@ -122,6 +124,11 @@ def _run(arguments: list[str]) -> None:
     remember(filled.arguments, command)
     written_files.check_outputs(command)
     command.run()
+
+
+def _description(command_type: type[Command], takes_setup: bool) -> str:
+    text = inspect.cleandoc(command_type.__doc__ or "")
+    return f"{text}\n\n{_SETUP_HINT}" if takes_setup else text
 
 
 def _check_xacro(arguments: list[str]) -> None:

@@ -55,7 +55,7 @@ class Kinematics(NodeOptions):
 
     Runs until Ctrl-C. Parameters: robot, tip, frame (tool or base), ...
 
-    All of them: docs/platforms/ros2.md, or 'ros2 param describe'.
+    All of them: 'ros2 param describe', or page 'ROS 2' of the documentation.
 
     Example:
       iparam ros2 kinematics -p robot:=ur5e -p frame:=base
@@ -75,7 +75,7 @@ class Identify(NodeOptions):
 
     Parameters: robot, output, measures (action or reaction), bias, rate, ...
 
-    All of them: docs/platforms/ros2.md, or 'ros2 param describe'.
+    All of them: 'ros2 param describe', or page 'ROS 2' of the documentation.
 
     Example:
       iparam ros2 identify -p robot:=ur5e -p output:=result.json
@@ -100,7 +100,7 @@ class Play(NodeOptions):
 
     Parameters: trajectory, scale (0.2 for a first try), payload_size, cell, ...
 
-    All of them: docs/platforms/ros2.md, or 'ros2 param describe'.
+    All of them: 'ros2 param describe', or page 'ROS 2' of the documentation.
 
     Example:
       iparam ros2 play -p trajectory:=plan.json -p scale:=0.2
@@ -119,7 +119,7 @@ class Compensate(NodeOptions):
 
     Parameters: result, mode (static: the weight only; full), robot, ...
 
-    All of them: docs/platforms/ros2.md, or 'ros2 param describe'.
+    All of them: 'ros2 param describe', or page 'ROS 2' of the documentation.
 
     Example:
       iparam ros2 compensate -p result:=result.json -p mode:=static

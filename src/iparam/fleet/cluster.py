@@ -76,8 +76,8 @@ class Cluster(Executor):
     """The workers of a Dask scheduler.
 
     Args:
-        address: tcp://HOST:PORT or tls://HOST:PORT.
-        tls: for tls://; None takes what Dask's own configuration has.
+        address: of the scheduler, ``tcp://HOST:PORT`` or ``tls://HOST:PORT``.
+        tls: for ``tls://``; None takes what Dask's own configuration has.
 
     Raises:
         ClusterError: nobody answers there, no worker is connected, or one has another iparam or Python.
@@ -269,9 +269,10 @@ def _no_connection(address: str, reason: str) -> str:
         return (
             f"the scheduler at {address} has no certificate of the authority in --tls-ca-file: it is another's ({said})"
         )
-    if address.startswith("tls:") and "SSL" in reason:
+    closed = "Timed out" not in reason and "closed" in reason
+    if address.startswith("tls:") and ("SSL" in reason or closed):  # TLS 1.3 takes or refuses it after its handshake
         return f"the scheduler at {address} does not take the certificate --tls-cert, or speaks no TLS ({said})"
-    if "Timed out" not in reason and "closed" in reason:
+    if closed:
         return f"what answers at {address} is no Dask scheduler, or one that wants TLS, tls://HOST:PORT ({said})"
     with_tls = " with TLS" if address.startswith("tls:") else ""
     return f"no scheduler answers{with_tls} at {address}: {said or 'nothing comes back'}"

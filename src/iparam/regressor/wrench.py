@@ -80,7 +80,16 @@ def body_regressor(
 def wrench_regressor_derivatives(
     robot: Robot, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, gravity: ArrayLike = STANDARD_GRAVITY
 ) -> WrenchRegressorDerivatives:
-    """:func:`wrench_regressor` with its analytic derivatives by joint positions, velocities and accelerations."""
+    """:func:`wrench_regressor` with its analytic derivatives by joint positions, velocities and accelerations.
+
+    Args:
+        robot: the arm.
+        q, dq, ddq: (..., n) joint positions, velocities and accelerations [rad, rad/s, rad/s^2; m for sliding ones].
+        gravity: (3,) in base axes [m/s^2].
+
+    Returns:
+        The regressor (..., 6, 10), and its derivatives (..., n, 6, 10) by each joint's q, dq and ddq.
+    """
     batch = joint_batch(robot, q=q, dq=dq, ddq=ddq)
     outputs = (batch.empty(6, 10), *(batch.empty(robot.num_joints, 6, 10) for _ in range(3)))
     run_batched(kernels.wrench_regressor_derivatives, _constants(robot, gravity), (*batch.arrays, *outputs), batch.size)

@@ -88,14 +88,36 @@ def newton_euler(
     gravity: ArrayLike = STANDARD_GRAVITY,
     tip_wrench: ArrayLike | None = None,
 ) -> NewtonEulerResult:
-    """Torques as :func:`inverse_dynamics`, with the twist, acceleration and wrench of every link."""
+    """Torques as :func:`inverse_dynamics`, with the twist, acceleration and wrench of every link.
+
+    The recursion of Newton and Euler in full: :func:`forward_pass`, then :func:`backward_pass`.
+
+    Args:
+        robot: the arm; its rotor inertias (``armature``) count.
+        q, dq, ddq: (..., n) joint positions, velocities and accelerations [rad, rad/s, rad/s^2; m for sliding ones].
+        gravity: (3,) in base axes [m/s^2].
+        tip_wrench: (..., 6) [moment, force] that the tool exerts ON its environment, in tool axes about the tool's
+            origin [N m, N]; None for a free tool.
+
+    Returns:
+        The torques (..., n), the motion of every link, and the wrench (..., n, 6) through every joint.
+    """
     return backward_pass(robot, forward_pass(robot, q, dq, ddq, gravity), tip_wrench)
 
 
 def forward_pass(
     robot: Robot, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, gravity: ArrayLike = STANDARD_GRAVITY
 ) -> LinkMotion:
-    """The outward half of the recursion: motion of every link."""
+    """The outward half of the recursion: pose, twist and acceleration of every link, from the base to the tool.
+
+    Args:
+        robot: the arm.
+        q, dq, ddq: (..., n) joint positions, velocities and accelerations [rad, rad/s, rad/s^2; m for sliding ones].
+        gravity: (3,) in base axes [m/s^2]; it is in the accelerations, as one of the base upwards.
+
+    Returns:
+        Of n links: poses (..., n, 4, 4) in the base; twists and accelerations (..., n, 6), each in its own frame.
+    """
     batch = joint_batch(robot, q=q, dq=dq, ddq=ddq)
     chain, count = robot.chain, robot.num_joints
     outputs = (batch.empty(count, 4, 4), batch.empty(count, 6), batch.empty(count, 6))
@@ -145,13 +167,30 @@ def mass_matrix(robot: Robot, q: ArrayLike) -> FloatArray:
 
 
 def gravity_torques(robot: Robot, q: ArrayLike, gravity: ArrayLike = STANDARD_GRAVITY) -> FloatArray:
-    """Joint torques g(q) (..., n) that hold the arm still against gravity [N m or N]."""
+    """Joint torques g(q) that hold the arm still against gravity.
+
+    Args:
+        robot: the arm.
+        q: (..., n) joint positions [rad; m for prismatic joints].
+        gravity: (3,) in base axes [m/s^2].
+
+    Returns:
+        (..., n) [N m or N].
+    """
     still = np.zeros(robot.num_joints)
     return inverse_dynamics(robot, q, still, still, gravity)
 
 
 def coriolis_centrifugal(robot: Robot, q: ArrayLike, dq: ArrayLike) -> FloatArray:
-    """Joint torques c(q, dq) (..., n) of the Coriolis and centrifugal effects [N m or N]."""
+    """Joint torques c(q, dq) of the Coriolis and centrifugal effects.
+
+    Args:
+        robot: the arm.
+        q, dq: (..., n) joint positions and velocities [rad, rad/s; m for prismatic joints].
+
+    Returns:
+        (..., n) [N m or N].
+    """
     return inverse_dynamics(robot, q, dq, np.zeros(robot.num_joints), gravity=(0.0, 0.0, 0.0))
 
 

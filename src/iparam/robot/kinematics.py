@@ -144,6 +144,11 @@ def is_singular(robot: Robot, q: ArrayLike, threshold: float = 1e-3) -> NDArray[
     """Whether the arm is at a singularity (...,): smallest singular value below ``threshold``.
 
     An arm with fewer than six joints is judged by the motions that it has.
+
+    Args:
+        robot: the arm.
+        q: (..., n) joint positions [rad; m for prismatic joints].
+        threshold: of the smallest singular value of the Jacobian, rad and m alike.
     """
     if not threshold > 0:
         raise InputError(f"threshold must be positive, got {threshold}")

@@ -133,7 +133,7 @@ class JointLimits:
         if (self.lower > self.upper).any():
             joint = int(np.argmax(self.lower > self.upper))
             raise RobotModelError(
-                f"limits of joint {joint}: lower {self.lower[joint]:g} is above upper {self.upper[joint]:g}"
+                f"limits of joint {joint + 1}: lower {self.lower[joint]:g} is above upper {self.upper[joint]:g}"
             )
 
     @classmethod
@@ -261,6 +261,10 @@ class Robot:
     def joint_names(self) -> tuple[str, ...]:
         """Names of the moving joints, in the order of q."""
         return tuple(joint.name for joint in self.moving_joints)
+
+    def joint_label(self, index: int) -> str:
+        """A moving joint as people are told of it: its number, from 1, and its name."""
+        return f"joint {index + 1} ({self.joint_names[index]})"
 
     @property
     def base_frame(self) -> str:

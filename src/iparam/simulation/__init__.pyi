@@ -1,6 +1,7 @@
 from .controller import ComputedTorque as ComputedTorque
 from .motors import JointFriction as JointFriction
 from .motors import Motors as Motors
+from .motors import motor_names as motor_names
 from .motors import motors as motors
 from .motors import with_motor_currents as with_motor_currents
 from .mujoco.simulator import MujocoScene as MujocoScene

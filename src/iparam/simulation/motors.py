@@ -80,12 +80,16 @@ class Motors:
         return JointFriction(self.viscous, self.coulomb)
 
 
+def motor_names() -> tuple[str, ...]:
+    """Names that `motors` accepts."""
+    return tuple(arm for arm in robot_names() if catalog_arm(arm).drives is not None)
+
+
 def motors(name: str) -> Motors:
     """The motors of an arm by its name; only those that somebody measured are known."""
     figures = catalog_arm(name).drives if name in robot_names() else None
     if figures is None:
-        known = [arm for arm in robot_names() if catalog_arm(arm).drives is not None]
-        raise UnknownNameError("motors", name, known, hint="In Python, any others: iparam.simulation.Motors.")
+        raise UnknownNameError("motors", name, motor_names(), hint="In Python, any others: iparam.simulation.Motors.")
     return Motors(name, **{key: frozen(values) for key, values in figures.items()})
 
 

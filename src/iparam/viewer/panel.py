@@ -165,12 +165,12 @@ def load_rows(view: View) -> list[list[str]]:
             width = None if half is None else 1e3 * NORMAL_95 * half.center_of_mass[axis]
             rows.append(_known(1e3 * body.center_of_mass[axis], width))
         if estimate is None:
-            rows += [f"{1e3 * moment:.4g}" for moment in np.linalg.eigvalsh(body.inertia_about_com)]
+            rows += [_known(float(moment), None) for moment in np.linalg.eigvalsh(body.inertia_about_com)]
         else:
             moments, widths = principal_moments(estimate)
-            rows += [_known(1e3 * moments[i], 1e3 * NORMAL_95 * widths[i]) for i in range(3)]
+            rows += [_known(moments[i], NORMAL_95 * widths[i]) for i in range(3)]
         columns.append(rows)
-    names = ["load", "mass [kg]", *(f"CoM {axis} [mm]" for axis in "xyz"), *(f"I{i} [g m²]" for i in (1, 2, 3))]
+    names = ["load", "mass [kg]", *(f"CoM {axis} [mm]" for axis in "xyz"), *(f"I{i} [kg m²]" for i in (1, 2, 3))]
     return [*([name, *(column[i] for column in columns)] for i, name in enumerate(names)), *_density_rows(view)]
 
 
@@ -189,7 +189,7 @@ def load_text(view: View) -> str:
 
 def _density_rows(view: View) -> list[list[str]]:
     """A row for each part of the loads' shapes; none without shapes."""
-    found = [{} if load.shape is None else {part.name: part for part in load.shape.parts} for load in view.loads]
+    found = [{} if load.shape is None else {part.name: part for part in load.shape.filled_parts} for load in view.loads]
     rows = []
     for name in dict.fromkeys(name for parts in found for name in parts):
         parts = [one.get(name) for one in found]

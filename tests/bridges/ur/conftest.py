@@ -58,3 +58,9 @@ def tilted_twin() -> Iterator[UrTwin]:
 @pytest.fixture
 def twin(make_twin: MakeTwin) -> UrTwin:
     return make_twin()
+
+
+@pytest.fixture
+def ur_rtde() -> None:
+    """The client that moves arms; skips where there is none for this Python."""
+    pytest.importorskip("rtde_control", reason="there is no wheel of ur_rtde for Python 3.13")

@@ -31,6 +31,9 @@ class Wash:
     methods: tuple[str, ...] = ()
     size: tuple[float, ...] = ()
     duration: float = 1.0
+    time_range: tuple[float, float] | None = None
+    rows: str | None = None
+    ports: tuple[int, ...] = ()
     dry: bool = False
 
     def run(self) -> None:
@@ -53,6 +56,19 @@ def told(text: str, arguments: str, command: Wash) -> str:
             Wash(time_budget=-3.0),
             "time_budget must be positive, got -3.0",
             "--time-budget must be positive, got -3.0",
+        ),
+        (
+            "--time-range 0 0.1 --starts 3",
+            Wash(time_range=(0.0, 0.1), starts=3),
+            "at least 16 samples are needed, got 3",
+            "--time-range 0 0.1: at least 16 samples are needed, got 3",
+        ),
+        ("--rows 0:1", Wash(rows="0:1"), "shirts need 2 samples, got 1", "--rows 0:1: shirts need 2 samples, got 1"),
+        (
+            "--ports 7 8",
+            Wash(ports=(7, 8)),
+            "cannot listen on 127.0.0.1 port 8: in use; --host must be free",
+            "--ports 7 8: cannot listen on 127.0.0.1 port 8: in use; --host must be free",
         ),
         ("--starts=0", Wash(starts=0), "starts must be from 1, got 0", "--starts must be from 1, got 0"),
         ("--harmonics 0", Wash(harmonics=0), "num_harmonics must be 1, got 0", "--harmonics must be 1, got 0"),

@@ -107,7 +107,7 @@ def test_predict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["excite", "predict", "t.json", "--robot", "ur5e", "--noise", "ur5e", *GUESS]) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    assert "mass [g]" in out
+    assert "mass [kg]" in out
     assert "of the whole tensor" in out
     assert main(["excite", "predict", "t.json", *GUESS, "--json", "--repetitions", "4", "--rate", "125"]) == 0
     result = json.loads(capsys.readouterr().out)

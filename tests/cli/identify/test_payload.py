@@ -66,7 +66,9 @@ def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_all_methods(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["identify", "payload", "run.parquet", "--method", "all"]) == 0
     out = capsys.readouterr().out
-    assert [line.split()[0] for line in out.splitlines()[2:]] == list(METHODS)
+    assert [line.split()[0] for line in out.splitlines()[2:]] == [*METHODS, "consistent"]
+    assert out.endswith("consistent        all\n")
+    assert max(map(len, out.splitlines())) <= 80
 
 
 @pytest.mark.thorough

@@ -198,7 +198,10 @@ def test_a_missing_or_wrong_urdf_is_a_failure(capsys: pytest.CaptureFixture[str]
     ("options", "message"),
     [
         (["--q", "0", "-90", "0", "0", "0", "0"], "for degrees add --degrees"),
-        (["--q", *ZERO, "--dq", "5", *ZERO[1:]], "dq0 = 5 is above the joint's speed limit 3.142"),
+        (
+            ["--q", *ZERO, "--dq", "5", *ZERO[1:]],
+            "joint 1 (shoulder_pan_joint) at a speed of 5 is above its limit of 3.142",
+        ),
     ],
 )
 def test_a_state_beyond_the_limits_is_computed_with_a_note(

@@ -87,7 +87,7 @@ def test_an_old_file_says_once_that_its_payload_is_not_known(folder: Path, capsy
 
 def test_a_prediction_guesses_the_planned_payload(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["excite", "predict", "small.json"]) == 0
-    assert "700.0000" in capsys.readouterr().out  # [g], the guess
+    assert re.search(r"^mass \[kg\] +0\.7000 ", capsys.readouterr().out, re.MULTILINE)
     assert main(["excite", "predict", "bare.json"]) == 2
     assert "--payload-mass" in capsys.readouterr().err
 

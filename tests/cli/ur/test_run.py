@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from iparam.bridges.ur.rtde.packets import ControllerVersion
+from iparam.bridges.ur.run import command_client
 from iparam.bridges.ur.run.payload_setting import can_set_inertia, inertia_in_ur_order
 from iparam.cli.main import main
 from iparam.export import IdentifiedLoad, export_load
@@ -201,3 +202,32 @@ def test_the_inertia_goes_out_in_the_order_of_the_exported_script() -> None:
 )
 def test_old_software_takes_no_inertia(version: tuple[int, int], able: bool) -> None:
     assert can_set_inertia(ControllerVersion(*version, 0, 0)) == able
+
+
+@pytest.mark.parametrize(
+    ("newest", "said"),
+    [
+        ((3, 99), "this needs ur_rtde, which is not installed: pip install 'iparam[ur]'\n"),
+        ((3, 9), "pip install 'iparam[ur]' with Python 3.9 or older: for 3."),
+    ],
+)
+def test_without_ur_rtde_nothing_is_connected_and_the_reason_is_said(
+    newest: tuple[int, int],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A Python for which it has no wheel is told so: the extra would bring nothing there."""
+    monkeypatch.setattr(command_client, "find_spec", lambda name: None)
+    monkeypatch.setattr(command_client, "NEWEST_PYTHON", newest)
+    call = ["ur", "run", str(DATA / "calm_ur5e.json"), "--host", "192.0.2.1", "--output", str(tmp_path / "r.parquet")]
+    assert main([*call, "--yes"]) == 1
+    assert said in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_extra_brings_ur_rtde_where_there_is_a_wheel_of_it() -> None:
+    major, minor = command_client.NEWEST_PYTHON
+    project = (DATA.parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+    assert f"ur = [\"ur_rtde>=1.6; python_version < '{major}.{minor + 1}'\"]" in project

@@ -38,6 +38,8 @@ def test_it_serves_for_its_duration_and_writes_the_truth(tmp_path: Path, capsys:
         (["--duration", "0"], "--duration must be positive"),
         (["--seed", "-1"], "seed must be at least 0"),
         (["--rtde-port", "70000"], "--rtde-port must be 0 to 65535, 0 for a free one, got 70000"),
+        (["--script-ports", "30001", "0", "30001"], "--script-ports has 30001 twice"),
+        (["--script-ports", "30004", "--rtde-port", "30004"], "--script-ports has 30004, which is that of --rtde-port"),
         (["--host", "203.0.113.7"], "cannot listen on 203.0.113.7"),
         (["--truth", "/no/such/folder/truth.json"], "does not exist"),
     ],

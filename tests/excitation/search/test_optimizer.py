@@ -32,7 +32,16 @@ from iparam.excitation.information.information import WrenchInformation
 from iparam.excitation.search.barrier import BarrierFunction, Smoothing
 from iparam.excitation.search.optimizer import Progress, _Search, optimize_excitation
 from iparam.excitation.search.problem import ExcitationProblem
-from iparam.excitation.search.start import StartResult, StartTask, random_start, run_start, run_task, shrink_to_valid
+from iparam.excitation.search.start import (
+    SEARCH_PATH,
+    StartResult,
+    StartTask,
+    random_start,
+    run_start,
+    run_task,
+    shrink_to_valid,
+    strictly_feasible,
+)
 from iparam.excitation.setup import reference_problem
 from iparam.fleet import Cluster, LocalPool
 
@@ -174,6 +183,19 @@ def test_a_motion_that_may_not_be_smaller_is_made_valid_towards_one_that_keeps_m
     ]
     assert amplitudes[0] <= 1.4
     assert amplitudes[1] >= 1.8
+
+
+def test_a_start_keeps_every_constraint_also_where_a_smaller_motion_would_not() -> None:
+    """A good motion of 1.85 rad, varied: at 0.9 of it the arm would be in the gap, and nothing there has a value."""
+    problem = dataclasses.replace(REFERENCE, constraints=(Gap(),))
+    function = BarrierFunction(problem, 50.0, 20.0, {})
+    x = np.random.default_rng(1).normal(0.0, 0.08, (6, 10))
+    q = problem.motion(x.ravel(), problem.basis(problem.grid(20.0))).q
+    x *= 1.85 / np.abs(q - q[0]).max()
+    assert np.isfinite(function.value(x.ravel(), SEARCH_PATH[0]))
+    assert not np.isfinite(function.value(0.9 * x.ravel(), SEARCH_PATH[0]))
+    start = strictly_feasible(problem, function, x.ravel())
+    assert np.isfinite(function.value(start, SEARCH_PATH[0]))
 
 
 class Shared:

@@ -51,6 +51,7 @@ def test_what_is_told_in_parts_is_what_is_known() -> None:
     assert told.changed.is_set()
 
 
+@pytest.mark.thorough
 def test_it_is_served_and_its_end_is_noticed_and_holds_nobody_up(estimate: iparam.Estimate) -> None:
     robot, state = iparam.load_robot("ur5e"), filled(5)
     page = LivePage(robot, state, "test")

@@ -4,6 +4,8 @@ standard error.
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +17,7 @@ import numpy as np
 from tyro.conf import arg
 
 from iparam.cli.console.option_names import in_options
+from iparam.cli.console.tables import fields_in_room, table_lines
 from iparam.estimation.errors import RefutedResultError
 from iparam.printable import printable
 
@@ -54,21 +57,24 @@ def print_document(text: str) -> None:
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table: first column to the left, numbers to the right, no rules."""
+    """Print a table: first column to the left, numbers to the right, no rules, nothing cut; see `tables`."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.text import Text
 
     console = Console(markup=False, highlight=False, emoji=False)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for index, name in enumerate(header):
-        table.add_column(printable(name), justify="right" if index else "left", overflow="fold", header_style="dim")
-    for row in rows:
-        table.add_row(*(printable(cell) for cell in row))
+    shown = [[printable(cell) for cell in row] for row in rows]
+    lines = table_lines([printable(name) for name in header], shown, _room(console.width))
     with console.capture() as capture:
         console.print(printable(title), style="bold", soft_wrap=True)
-        console.print(table)
-    # Through sys.stdout and without trailing blanks: rich would end the program at a closed pipe, and fills lines up.
+        for line in lines:
+            console.print(Text(line.text, "dim" if line.is_header else ""), soft_wrap=True)
+    # Through sys.stdout: rich would end the program at a closed pipe.
     sys.stdout.writelines(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+
+
+def _room(width: int) -> int | None:
+    """Columns that a table may have: those of the terminal, or that somebody asks for; else as many as it takes."""
+    return width if sys.stdout.isatty() or "COLUMNS" in os.environ else None
 
 
 def _plain(value: Any) -> Any:
@@ -128,7 +134,8 @@ def fail_refuted(estimate: Estimate | StaticEstimate, output: Path | None) -> No
 
 def print_estimate(estimate: Estimate, output: Path | None) -> None:
     """The verdict, the ten parameters with their 95 % intervals, what they rest on, and where they were written."""
-    for line in str(estimate).splitlines():
-        print_line(in_options(line))
+    room = _room(shutil.get_terminal_size().columns)
+    for line in fields_in_room([in_options(line) for line in str(estimate).splitlines()], room):
+        print_line(line)
     if output is not None:
         print_line(f"result          {output}")

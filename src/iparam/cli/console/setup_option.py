@@ -90,6 +90,19 @@ def with_setup(arguments: list[str], command_type: type[Command]) -> Filled:
     return Filled([*rest, *taken, *([OPTION, str(path)] if passed_on else [])], path, tuple(of_setup))
 
 
+def concerned(command_type: type[Command]) -> bool:
+    """Whether a command has an option that a setup can give, or looks at the setup itself."""
+    hints = get_type_hints(command_type, include_extras=True)
+    entries = {field.name for field in dataclasses.fields(iparam.sensing.Setup)} | {"bias", *_OTHERWISE.values()}
+    return "setup" in hints or any(_has(hints, name) for name in entries - _OF_ROBOT)  # which come with the robot
+
+
+def _has(hints: dict[str, Any], name: str) -> bool:
+    """Whether among a command's fields is an option of this name that means what a setup's entry does."""
+    about_log = name in _OF_LOGS and "sensor_rotation" not in hints
+    return name in hints and not about_log and not _positional(hints[name])
+
+
 def _taken(arguments: list[str]) -> tuple[Path | None, list[str]]:
     """The path that --setup gives, and the other arguments."""
     rest: list[str] = []
@@ -112,14 +125,12 @@ def _taken(arguments: list[str]) -> tuple[Path | None, list[str]]:
 def _takes(command_type: type[Command], name: str, words: tuple[str, ...]) -> bool:
     """Whether a command has an option that means what a setup's entry of that name does."""
     hints = get_type_hints(command_type, include_extras=True)
-    if name not in hints or (name in _OF_LOGS and "sensor_rotation" not in hints):
+    if not _has(hints, name):
         return False
     if (name, words) == ("wrench_frame", ("tool",)) and not any(
         get_origin(kind) is Literal for kind in _kinds(hints[name])
     ):
         return False  # where it is the name of a frame, the messages say which
-    if _positional(hints[name]):
-        return False
     choices = [one for kind in _kinds(hints[name]) if get_origin(kind) is Literal for one in get_args(kind)]
     return not choices or words[0] in choices
 

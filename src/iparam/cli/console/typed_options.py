@@ -32,6 +32,7 @@ _OTHER_WORDS = {
     "rate": "sensor_rate",
     "count": "samples",
     "number_of_poses": "count",
+    "segments": "shape_parts",
     "guess_of_the_payload's_mass": "payload_mass",
     "payload's_mass": "payload_mass",
     "payload's_size": "payload_size",
@@ -48,10 +49,14 @@ _ALIASES = {"seconds_budget": "time_budget"}
 _INSTEAD = {"--dry-run": ("--amplitude", "--speed-scale")}
 """Options that take no value, and those that whoever gives them one may mean."""
 
+_NARROWING = ("rows", "time_range")
+"""Options that leave out a part of a recording."""
+
+_TOO_FEW = re.compile(r"\bsamples?\b.*\b(?:needed|needs?|got|only)\b")
 _SUBJECT = re.compile(r"(?:the |each )?([a-z][a-z_' ]*?)=? (?=must |needs |has |have |is |are |cannot |does )")
 _NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf)(?![\w.])"
 _GIVEN = re.compile(
-    rf"\b(?:got|but is)\b[^'\"]*?(?<![\w.+-])({_NUMBER})(?:[]\w/^ ]* and \[?({_NUMBER}))?", re.IGNORECASE
+    rf"\b(?:got|but is|port)\b[^'\"]*?(?<![\w.+-])({_NUMBER})(?:[]\w/^ ]* and \[?({_NUMBER}))?", re.IGNORECASE
 )
 _QUOTED = re.compile(r"(?<!\w)'([^']*)'|\"([^\"]*)\"")
 _SAME = 1e-5  # relative: messages round
@@ -101,9 +106,14 @@ def naming_option(text: str) -> str:
     named = _option_called(subject[1].replace(" ", "_"), typed) if subject else None
     if subject and named:
         return f"{named.option} {text[subject.end() :]}"
+    if any(text.startswith(f"{one.option} ") for one in typed):
+        return text
     quoted = [one for one in typed if _repeats(text, one)]
     if any(_named(text, one) for one in (quoted or typed)):
         return text
+    narrowed = [str(one) for one in typed if one.name in _NARROWING]
+    if narrowed and _TOO_FEW.search(text):
+        return f"{' '.join(narrowed)}: {text}"
     closest = max((_common_words(text, one) for one in quoted), default=0)
     blamed = dict.fromkeys(str(one) for one in quoted if _common_words(text, one) == closest)
     return f"{' or '.join(blamed)}: {text}" if blamed else naming_file(text)

@@ -256,12 +256,17 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
                     *numbers([estimate.mass, NORMAL_95 * standard_deviation.mass], 4),
                     " ".join(numbers(1e3 * estimate.center_of_mass, 1)),
                     number(1e3 * NORMAL_95 * float(np.max(standard_deviation.center_of_mass)), 2),
-                    " ".join(numbers(1e3 * moments, 2)),
-                    "REFUTED" if estimate.refutation else "yes" if estimate.physically_consistent else "no",
+                    " ".join(numbers(moments, 5)),
                 ]
             )
-        header = ["method", "mass kg", "+-95 %", "CoM mm", "+-95 %", "moments g m^2", "consistent"]
+        header = ["method", "mass kg", "+-95 %", "CoM mm", "+-95 %", "moments kg m^2"]
         print_table(f"{self.recording}: all methods", header, rows)
+        impossible = [name for name, estimate in good.items() if not estimate.physically_consistent]
+        print_line("consistent        " + (f"all but {', '.join(impossible)}" if impossible else "all"))
+        refuted = [name for name, estimate in good.items() if estimate.refutation]
+        if refuted:
+            which = "all" if len(refuted) == len(good) else ", ".join(refuted)
+            print_line(f"REFUTED           {which}, by their own data: do not use these numbers")
         for name, failure in found.failures.items():
             note(f"{name}: {failure}")
         self._fail_if_all_refuted(good)

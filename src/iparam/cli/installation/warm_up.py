@@ -9,6 +9,8 @@ import numpy as np
 
 import iparam
 from iparam.cli.console.printing import AsJson, print_json, print_line
+from iparam.errors import IparamError
+from iparam.robot.kernels.notice import was_lost
 
 MASS, SIZE = 2.0, (0.1, 0.15, 0.2)
 
@@ -18,7 +20,9 @@ def compile_identification() -> None:
     robot = iparam.load_robot("ur5e")
     a, b = np.random.default_rng(0).normal(0.0, 0.35, (2, robot.num_joints, 3))
     q0 = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])
-    motion = iparam.WindowedFourierTrajectory(q0, a, b, base_freq=0.25, duration=4.0).sample(100.0)
+    motion = iparam.WindowedFourierTrajectory(q0, a, b, base_freq=0.25, duration=4.0).sample(
+        300.0
+    )  # all that recursive methods do
     state = (motion.q, motion.dq, motion.ddq)
     wrench = iparam.wrench_regressor(robot, *state) @ iparam.InertialParameters.box(MASS, SIZE).phi
     noisy = wrench + np.random.default_rng(1).normal(0.0, 0.1, wrench.shape)
@@ -54,6 +58,8 @@ class WarmUp:
         iparam.jacobian(robot, still)
         iparam.inverse_dynamics(robot, still, still, still)
         iparam.joint_torque_regressor(robot, still, still, still)
+        if was_lost():
+            raise IparamError("no kernel was kept: no folder can be written. Set NUMBA_CACHE_DIR to one that can")
         seconds = time.perf_counter() - began
         if self.json:
             print_json({"seconds": seconds})

@@ -60,7 +60,7 @@ class CorrectedRunOptions(RecordedRunOptions):
     joint_offset: Annotated[tuple[str, ...], arg(metavar="DEG ..", help_behavior_hint=_NONE)] = ()
     """What is added to each joint angle [deg], or 'estimate'."""
     joint_order: Annotated[tuple[str, ...], arg(metavar="I ..", help_behavior_hint=_NONE)] = ()
-    """Which column of the file each joint of the arm is, counted from 0."""
+    """Which column each joint of the arm is, by the number in its name: 0 for q0."""
     joint_sign: Annotated[tuple[str, ...], arg(metavar="S ..", help_behavior_hint=_NONE)] = ()
     """1 or -1 for each joint of the arm."""
     external_force: Annotated[tuple[str, ...], arg(metavar="X Y Z [PX PY PZ]", help_behavior_hint=_NONE)] = ()

@@ -81,10 +81,11 @@ class JointStateOptions(ArmOptions):
             joint = int(np.argmax(beyond))
             range_text = f"{limits.lower[joint]:.4g}..{limits.upper[joint]:.4g}"
             hint = "" if self.degrees else "; for degrees add --degrees"
-            note(f"q{joint} = {state.q[joint]:.4g} is outside the joint's range {range_text}{hint}")
+            note(f"{robot.joint_label(joint)} at {state.q[joint]:.4g} is outside its range {range_text}{hint}")
         if (np.abs(state.dq) > limits.velocity).any():
             joint = int(np.argmax(np.abs(state.dq) > limits.velocity))
-            note(f"dq{joint} = {state.dq[joint]:.4g} is above the joint's speed limit {limits.velocity[joint]:.4g}")
+            speed, limit = abs(state.dq[joint]), limits.velocity[joint]
+            note(f"{robot.joint_label(joint)} at a speed of {speed:.4g} is above its limit of {limit:.4g}")
 
 
 def robot_of(

@@ -71,7 +71,7 @@ class Verify(CorrectedRunOptions):
         if self.json:
             print_json({**found.as_json(), "passed": found.passed and not repeated})
         else:
-            self._report(found)
+            self._report(found, repeated)
         if not found.passed:
             raise IparamError(found.sentence)
         if repeated:
@@ -80,7 +80,7 @@ class Verify(CorrectedRunOptions):
                 "--duration or --q0 of the plan, or add --accept-same-motion"
             )
 
-    def _report(self, found: Verification) -> None:
+    def _report(self, found: Verification, repeated: bool) -> None:
         rows = [
             [
                 f"{axis} [{unit}]",
@@ -110,4 +110,4 @@ class Verify(CorrectedRunOptions):
             agreed = "agrees" if found.mass_right else "DOES NOT AGREE"
             print_line(f"mass      {number(found.mass, 4)} kg {agreed} with {found.known_mass:g} kg")
         if found.passed:
-            print_line(f"passed    {found.sentence}")
+            print_line(f"{'matches ' if repeated else 'passed  '}  {found.sentence}")

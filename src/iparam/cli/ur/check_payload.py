@@ -35,7 +35,7 @@ _AT_FLANGE = 1e-6  # m and rad
 class CheckPayload(PlayingOptions):
     r"""Turn the wrist a little, and compare the controller's payload with the wrench.
 
-    THE ARM MOVES, joints 4 to 6: read docs/platforms/real-robot.md first.
+    THE ARM MOVES, joints 4 to 6: read 'On a real robot' in the documentation.
 
     Wrench and TCP force judge, the motors' currents are told.
 
@@ -77,7 +77,6 @@ class CheckPayload(PlayingOptions):
                 "planned for it, or --payload-size X Y Z"
             )
         require_somebody_to_ask(self.yes, "move", "the cell is clear")
-        iparam.bridges.ur.require_ur_rtde()
         planned = None if self.plan is None else iparam.load_trajectory(self.plan)
         name = self.robot or (planned.robot if planned is not None else None) or asked_model(self.host)
         arm = None if planned is None else planned.arm
@@ -88,6 +87,7 @@ class CheckPayload(PlayingOptions):
                     f"{self.plan} was planned without a payload: say how large it is, --payload-size X Y Z"
                 )
             require_planned_frame(planned, robot, str(self.plan))
+        iparam.bridges.ur.require_ur_rtde()
         spill = iparam.bridges.ur.SpillFile(self.output)
         recorder = iparam.bridges.ur.ArmRecorder(self.recorder_settings(robot, name), spill)
         try:

@@ -32,7 +32,7 @@ MOST_SLOW = 0.02
 class Run(PlannedMotionOptions, PlayingOptions):
     r"""Move a UR arm through a planned motion, and record.
 
-    THE ARM MOVES: read docs/platforms/real-robot.md first.
+    THE ARM MOVES: read 'On a real robot' in the documentation first.
 
     First, motion and way to its start must pass 'excite check', as planned.
 
@@ -68,13 +68,13 @@ class Run(PlannedMotionOptions, PlayingOptions):
         if self.output is None and not self.dry_run:
             raise InputError("--output is needed, the file for the recording: .parquet or .csv")
         require_somebody_to_ask(self.yes or self.dry_run, "move", "the cell is clear")
-        iparam.bridges.ur.require_ur_rtde()
         planned, robot = self.load()
         motion = self._checked_plan(planned, robot)
         settings = self.recorder_settings(robot, self.robot or planned.robot or robot.name)
         if self.output is None or self.dry_run:
             self._only_look(iparam.bridges.ur.ArmRecorder(settings), motion)
             return
+        iparam.bridges.ur.require_ur_rtde()
         spill = iparam.bridges.ur.SpillFile(self.output)
         facts = {"trajectory": str(self.trajectory), "amplitude": self.amplitude, "speed_scale": self.speed_scale}
         until_reached = self.until_precision is not None

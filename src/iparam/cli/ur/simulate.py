@@ -90,17 +90,29 @@ class UrSimulate(ArmOptions, MountingOptions, PayloadOptions):
     connection. Kinds: protective-stop, drop, half-packet, stall, garbage, refuse-version, clock-forward,
     clock-back."""
 
-    def run(self) -> None:
-        """Serve."""
-        if self.duration is not None and not self.duration > 0.0:
-            raise InputError(f"--duration must be positive, got {self.duration:g} s")
+    def _check_ports(self) -> None:
+        """Refuse ports that cannot be, or that two servers would have."""
+        taken: dict[int, str] = {}
         for option, ports in (
             ("--rtde-port", (self.rtde_port,)),
             ("--dashboard-port", (self.dashboard_port,)),
             ("--script-ports", self.script_ports),
         ):
-            if not all(0 <= port < 65536 for port in ports):
-                raise InputError(f"{option} must be 0 to 65535, 0 for a free one, got {' '.join(map(str, ports))}")
+            for port in ports:
+                if not 0 <= port < 65536:
+                    raise InputError(f"{option} must be 0 to 65535, 0 for a free one, got {port}")
+                if port and port in taken:
+                    other = " twice" if taken[port] == option else f", which is that of {taken[port]}"
+                    raise InputError(
+                        f"{option} has {port}{other}: each server needs a port of its own, 0 takes a free one"
+                    )
+                taken[port] = option
+
+    def run(self) -> None:
+        """Serve."""
+        if self.duration is not None and not self.duration > 0.0:
+            raise InputError(f"--duration must be positive, got {self.duration:g} s")
+        self._check_ports()
         gravity = self.given_gravity()
         robot = robot_of(self.robot, self.tip, **self.cut())
         start = exact_count(self.q, "--q", "one for each joint [rad]", 6) if self.q else iparam.bridges.ur.HOME

@@ -308,10 +308,10 @@ class _Search:
         return min((result.final for result in self.results), default=np.inf)
 
     def result(self) -> OptimizationResult:
-        """The best of all starts, the earliest of equals; an error if none came to an end."""
+        """The best of all starts, the earliest of equals; an error if none came to an end, or the interrupt itself."""
         if not self.results:
             if self.interrupted:
-                raise IparamError("interrupted before any start came to an end: no motion was found")
+                raise KeyboardInterrupt("interrupted before any start came to an end: no motion was found")
             reason = self.failures[0] if self.failures else "the time budget ended before the first start"
             raise IparamError(f"no start came to an end: {reason}")
         ordered = sorted(self.results, key=lambda result: result.index)

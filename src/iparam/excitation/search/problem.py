@@ -155,7 +155,8 @@ class ExcitationProblem:
                     if possible < reach:
                         reach, tightest = possible, constraint.name
             if reach < LEAST_REACH:
+                label = self.robot.joint_label(joint)
                 raise InfeasibleError(
-                    f"a duration of {self.duration:g} s is too short: under the limit on {tightest}, joint {joint} can "
-                    f"move by only {reach:.2g} rad (at least {LEAST_REACH:g} are needed); make it longer"
+                    f"a duration of {self.duration:g} s is too short: under the limit on {tightest}, {label} can move "
+                    f"by only {reach:.2g} rad (at least {LEAST_REACH:g} are needed); make it longer"
                 )

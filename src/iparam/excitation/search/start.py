@@ -176,10 +176,14 @@ def random_coefficients(problem: ExcitationProblem, rng: np.random.Generator) ->
 
 
 def strictly_feasible(problem: ExcitationProblem, function: BarrierFunction, x: FloatArray) -> FloatArray:
-    """Coefficients x (v,), shrunk until every constraint is strictly kept."""
+    """Coefficients x (v,), shrunk until every constraint is strictly kept, then a little more, away from the limits.
+
+    Both motions are tested: a smaller one may lead two links into each other that a larger one leads past.
+    """
     for _ in range(200):
-        if np.isfinite(function.value(x, SEARCH_PATH[0])):
-            return np.asarray(0.9 * x)
+        smaller = 0.9 * x
+        if np.isfinite([function.value(each, SEARCH_PATH[0]) for each in (x, smaller)]).all():
+            return np.asarray(smaller)
         x = 0.8 * x
     raise InfeasibleError("no motion from q0, however small, keeps the constraints: leave it more room")
 

@@ -329,7 +329,10 @@ def _within(
     where = f"between {span[0]:g} and {span[1]:g} s"
     if not kept:
         first, last = min(s.time[0] for s in signals.values()), max(s.time[-1] for s in signals.values())
-        raise InputError(f"{source} has no sample {where}: its time runs from {first:.6g} to {last:.6g} s")
+        raise InputError(
+            f"time_range= {span[0]:g} to {span[1]:g} s has no sample of {source}, whose time runs from {first:.6g} to "
+            f"{last:.6g} s"
+        )
     return kept, [f"{name} has no sample {where}" for name in parts if name not in kept]
 
 

@@ -49,12 +49,14 @@ def load_section(context: ReportContext) -> Section | Missing:
         "need not look like it."
     )
     principal = _principal_table(body, context.estimate.mass)
-    densities = () if shape is None else (_density_table(shape),)
+    densities = () if shape is None or not shape.filled_parts else (_density_table(shape),)
     return Section("load", "The load on the tool", (Paragraph(words), Cards(figures), principal, *densities))
 
 
 def _density_table(shape: FoundShape) -> Table:
-    rows = [[part.name, *numbers([part.density, NORMAL_95 * part.standard_deviation], 0)] for part in shape.parts]
+    rows = [
+        [part.name, *numbers([part.density, NORMAL_95 * part.standard_deviation], 0)] for part in shape.filled_parts
+    ]
     return Table(["part", "density [kg/m³]", "± 95 %"], rows, "Densities of the shape's parts")
 
 
@@ -76,14 +78,14 @@ def _principal_table(body: EquivalentBody, mass: float) -> Table:
         [
             f"axis near {'xyz'[i]}",
             " · ".join(fixed(value, 3) for value in body.rotation[:, i]),
-            significant(1e3 * body.moments[i], 4),
+            significant(body.moments[i], 4),
             fixed(1e3 * radii[i], 1),
             fixed(1e3 * body.box_size[i], 1),
             fixed(1e3 * half_axes[i], 1),
         ]
         for i in range(3)
     ]
-    header = ["principal", "direction", "moment [g m²]", "radius of gyration [mm]", "box edge [mm]", "half axis [mm]"]
+    header = ["principal", "direction", "moment [kg m²]", "radius of gyration [mm]", "box edge [mm]", "half axis [mm]"]
     return Table(header, rows, "Principal axes and equivalent solids")
 
 

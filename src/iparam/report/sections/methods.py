@@ -91,7 +91,7 @@ def _card(
 
 def _method_table(context: ReportContext, estimates: Any) -> Table:
     truth = context.true_values
-    header = ["method", "mass [kg] ± 95 %", "centre of mass [mm]", "± 95 % [mm]", "moments [g m²]", "consistent"]
+    header = ["method", "mass [kg] ± 95 %", "centre of mass [mm]", "± 95 % [mm]", "moments [kg m²]", "consistent"]
     if truth is not None:
         header += ["mass error [%]", "CoM error [mm]", "inertia error [%]", "inside 95 %"]
     rows = []
@@ -118,6 +118,6 @@ def _basic_row(name: str, estimate: Estimate) -> list[str]:
         with_interval(derived.values[0], derived.half_widths[0]),
         " · ".join(fixed(1e3 * value, 2) for value in estimate.center_of_mass),
         significant(1e3 * float(derived.half_widths[1:4].max()), 2),
-        " · ".join(significant(1e3 * value) for value in np.linalg.eigvalsh(estimate.inertia_about_com)),
+        " · ".join(significant(value) for value in np.linalg.eigvalsh(estimate.inertia_about_com)),
         "yes" if estimate.physically_consistent else "no",
     ]

@@ -84,10 +84,12 @@ def _joint_card(robot: Robot, motion: MotionEstimate, joint: int) -> Card:
         motion.time - motion.time[0], scale * np.column_stack([motion.q[:, joint], motion.dq[:, joint]])
     )
     charts = (
-        Chart(f"joint-{joint}", f"position [{unit}]", times, (Line(f"q{joint}", BLUE, rows[:, 0]),)),
-        Chart(f"joint-{joint}-speed", f"velocity [{rate}]", times, (Line(f"dq{joint}", GREEN, rows[:, 1]),)),
+        Chart(f"joint-{joint}", f"position [{unit}]", times, (Line("q", BLUE, rows[:, 0]),)),
+        Chart(f"joint-{joint}-speed", f"velocity [{rate}]", times, (Line("dq", GREEN, rows[:, 1]),)),
     )
-    return figure_card(figure, f"joint-{joint}", f"Joint {joint}, {name}.", f"It uses {share}; dashed: limits.", charts)
+    return figure_card(
+        figure, f"joint-{joint}", f"Joint {joint + 1}, {name}.", f"It uses {share}; dashed: limits.", charts
+    )
 
 
 def _limit_lines(axes: Any, bounds: list[float]) -> None:

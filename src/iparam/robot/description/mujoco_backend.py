@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from iparam.errors import MissingExtraError
+from iparam.errors import IparamError, MissingExtraError
 
 
 def require_mujoco() -> Any:
@@ -12,11 +12,14 @@ def require_mujoco() -> Any:
 
     Raises:
         MissingExtraError: it is not installed.
+        IparamError: it is, and cannot be loaded.
     """
     try:
         import mujoco
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("mujoco", "mujoco") from None
+    except ImportError as error:  # a library of the system that it needs
+        raise IparamError(f"mujoco is installed, and cannot be loaded: {error}") from None
     if mujoco.get_mju_user_warning() is None:  # else somebody else reads them
         mujoco.set_mju_user_warning(_ignore)
     return mujoco

@@ -17,7 +17,7 @@ SWITCH = "IPARAM_COMPILING_NOTICE"
 SECONDS = {"plan": 10.0, "simulate": 5.0, "identify": 5.0}
 """About how long the kernels of a job, or of a demo that begins with it, compile; see benchmarks/bench_cold.py [s]."""
 
-_state = SimpleNamespace(seconds=None, said=False, left_to_a_worker=False, is_first=None)
+_state = SimpleNamespace(seconds=None, said=False, lost=False, left_to_a_worker=False, is_first=None)
 
 
 def expect(job: str) -> None:
@@ -31,6 +31,7 @@ def say_compiling(kept: bool) -> None:
     Args:
         kept: whether the kernels will be found again by the next program.
     """
+    _state.lost = _state.lost or not kept
     if _state.said or os.environ.get(SWITCH) == "0":
         return
     _state.said = True
@@ -52,6 +53,11 @@ def say_compiling(kept: bool) -> None:
 def was_said() -> bool:
     """Whether this program has printed the line."""
     return bool(_state.said)
+
+
+def was_lost() -> bool:
+    """Whether a kernel was compiled that the next program will not find."""
+    return bool(_state.lost)
 
 
 def say_if(is_first: Callable[[], bool]) -> None:

@@ -19,7 +19,19 @@ from iparam.simulation.payload import Payload
 
 @dataclass(frozen=True)
 class MujocoSimulator(ArmSimulator):
-    """The settings of a simulation with MuJoCo; a `Simulator`. See `ArmSimulator` for them."""
+    """The settings of a simulation with MuJoCo; `load` gives a scene, whose ``run(trajectory)`` records.
+
+    The force/torque sensor is between flange and payload, in the axes of the tool frame, and measures what the arm
+    exerts ON the payload. The arm follows the trajectory by computed torque.
+
+    Attributes:
+        physics_rate: steps a second, of the controller too [Hz].
+        rates: samples a second of the sensors [Hz].
+        controller: gains of the computed torque.
+        settle_time: how long the arm holds the start pose before the trajectory and the recording begin [s].
+        gravity: (3,) in base axes [m/s^2].
+        friction: in the joints; None for none. Rotor inertia is the robot's, see `Robot.with_armature`.
+    """
 
     def load(
         self,
@@ -29,7 +41,15 @@ class MujocoSimulator(ArmSimulator):
         clearance: float = 0.0,
         shapes: CollisionScene | None = None,
     ) -> MujocoScene:
-        """Build the model, see `Simulator.load`."""
+        """Build the scene.
+
+        Args:
+            robot: the arm.
+            payload: rigidly on its tool frame; None for nothing.
+            cell: its surroundings in its base frame; None for the ground at z = 0 alone.
+            clearance: least distance that a trajectory must keep, as `excite check` has it [m]; 0 refuses contact.
+            shapes: what may not touch what; None for the arm's capsules, the payload's boxes and the cell.
+        """
         return loaded_scene(MujocoScene, self, robot, payload, cell, clearance, shapes)
 
 

@@ -148,6 +148,7 @@ def hang_sensor_on_tf(peer: Any, stream: Stream, robot: iparam.Robot, words: Cal
     stream.wrench = np.concatenate([force, torque])
 
 
+@pytest.mark.thorough
 def test_a_quality_of_service_that_cannot_match_is_said(peer: Any, start_node: Callable[..., Any]) -> None:
     """And that somebody else has the node's name, and publishes loads where it does."""
     import rclpy

@@ -171,6 +171,7 @@ def test_a_known_load_of_another_frame_is_moved_or_refused(ur5e: iparam.Robot) -
         in_frame(_gripper(1.0, "elsewhere"), ur5e)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("grasp", [150, 400])
 def test_a_grasp_before_anything_is_known_leaves_no_mixture(simulated: Any, ur5e: iparam.Robot, grasp: int) -> None:
     recording = noise_preset("ur5e").apply(simulated.recording, 4)

@@ -233,6 +233,7 @@ import os; os._exit(0)
 """
 
 
+@pytest.mark.usefixtures("ur_rtde")
 def test_the_values_are_those_that_ur_rtde_receives(twin: UrTwin) -> None:
     """The same motion through a client that was written by others: equal values at equal stamps."""
     names = ("timestamp", "actual_q", "actual_qd", "ft_raw_wrench", "actual_TCP_force")

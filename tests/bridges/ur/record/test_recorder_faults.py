@@ -204,7 +204,7 @@ def test_no_controller_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFix
     assert refused.count("\n") == 1
     motion = str(SAMPLE.with_name("calm_ur5e.json"))
     output = ["--output", str(tmp_path / "r.parquet")]
-    assert main(["ur", "run", motion, "--host", "127.200.200.200", "--yes", *output]) == 1
+    assert main(["ur", "run", motion, "--host", "127.200.200.200", "--dry-run", *output]) == 1
     assert "refuses connections to port 30004" in capsys.readouterr().err
     assert main(["ur", "set-payload", str(SAMPLE), "--host", "127.200.200.200", "--yes"]) == 1
     assert "refuses connections to port 30004" in capsys.readouterr().err

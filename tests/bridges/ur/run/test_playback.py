@@ -67,6 +67,7 @@ def standing(twin: UrTwin) -> bool:
     return float(np.abs(twin.sample.dq).max()) < 1e-3
 
 
+@pytest.mark.usefixtures("ur_rtde")
 @pytest.mark.parametrize("kind", ["protective stop", "Ctrl-C", "server dies"])
 def test_what_ends_a_run_leaves_the_arm_at_rest_and_the_recording_whole(
     kind: str, ready_twin: UrTwin, start_command: StartCommand, tmp_path: Path
@@ -102,6 +103,7 @@ def test_what_ends_a_run_leaves_the_arm_at_rest_and_the_recording_whole(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
+@pytest.mark.usefixtures("ur_rtde")
 def test_a_run_that_is_killed_stops_the_arm_and_leaves_its_rows(
     ready_twin: UrTwin, start_command: StartCommand, tmp_path: Path
 ) -> None:
@@ -120,6 +122,7 @@ def test_a_run_that_is_killed_stops_the_arm_and_leaves_its_rows(
     assert rescued.signal("wrench").num_samples > 300
 
 
+@pytest.mark.usefixtures("ur_rtde")
 def test_a_deviation_stops_the_run(ready_twin: UrTwin, start_command: StartCommand, tmp_path: Path) -> None:
     output = tmp_path / "run.parquet"
     process = start_command(*command(ready_twin, output, "--max-deviation", "0.0005"))
@@ -134,6 +137,7 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str], code: int 
     return capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("ur_rtde")
 def test_what_is_refused_before_anything_moves(
     make_twin: MakeTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,6 +172,7 @@ def test_what_is_refused_before_anything_moves(
     assert [path.name for path in tmp_path.iterdir()] == ["cell.json"]
 
 
+@pytest.mark.usefixtures("ur_rtde")
 def test_another_arm_is_refused(make_twin: MakeTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     twin = make_twin("ur10e", loaded=False)
     err = refused(command(twin, tmp_path / "run.parquet"), capsys)

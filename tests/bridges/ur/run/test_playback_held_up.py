@@ -129,6 +129,7 @@ def test_a_terminal_that_is_closed_stops_the_arm_and_keeps_the_data(
     assert not list(tmp_path.glob("*partial*"))
 
 
+@pytest.mark.thorough
 def test_simulated_time_waits_for_a_guard_that_is_late_and_stops_for_one_that_is_gone(
     make_twin: Callable[..., UrTwin], start_command: StartCommand, tmp_path: Path
 ) -> None:

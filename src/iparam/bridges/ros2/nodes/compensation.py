@@ -55,7 +55,10 @@ PARAMETERS = (
 
 
 class CompensationNode(Node):
-    """Subscribes joint states and wrenches, publishes what touches the tool. See docs/platforms/ros2.md."""
+    """Subscribes joint states and wrenches, publishes what touches the tool.
+
+    See the page "ROS 2" of the documentation.
+    """
 
     def __init__(self) -> None:
         super().__init__("iparam_compensation")

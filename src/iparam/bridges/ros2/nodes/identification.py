@@ -102,7 +102,9 @@ QUALITY_RATE = 5.0
 
 
 class Identification:
-    """What the identification node does, for a plain node and for one that is managed. See docs/platforms/ros2.md.
+    """What the identification node does, for a plain node and for one that is managed.
+
+    See the page "ROS 2" of the documentation.
 
     Args:
         node: that does it.

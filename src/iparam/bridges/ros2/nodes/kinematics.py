@@ -45,7 +45,7 @@ VELOCITY, ACCELERATION = "vx,vy,vz,wx,wy,wz", "ax,ay,az,alphax,alphay,alphaz"
 
 
 class KinematicsNode(Node):
-    """Subscribes joint states, publishes the motion of the tool. See docs/platforms/ros2.md."""
+    """Subscribes joint states, publishes the motion of the tool. See the page "ROS 2" of the documentation."""
 
     def __init__(self) -> None:
         super().__init__("iparam_kinematics")

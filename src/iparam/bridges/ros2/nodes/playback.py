@@ -87,7 +87,10 @@ PARAMETERS = (
 
 
 class PlaybackNode(Node):
-    """Publishes a joint trajectory when it is asked to and the arm is where it must be. See docs/platforms/ros2.md."""
+    """Publishes a joint trajectory when it is asked to and the arm is where it must be.
+
+    See the page "ROS 2" of the documentation.
+    """
 
     def __init__(self) -> None:
         super().__init__("iparam_playback")

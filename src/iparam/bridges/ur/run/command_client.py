@@ -29,14 +29,20 @@ LOOKAHEAD, GAIN = 0.05, 300.0
 """Of the controller's servo: how far it looks ahead to smooth the set points [s], and how hard it follows them."""
 
 
+NEWEST_PYTHON = (3, 12)
+"""That ur_rtde has wheels for, as in the extra ``ur`` of pyproject.toml."""
+
+
 class ArmCommandError(IparamError):
     """A controller does not take commands; the message says what to look at."""
 
 
 def require_ur_rtde() -> None:
-    """Raise if the library that commands UR arms is not installed."""
+    """Raise if the library that commands UR arms is not installed, and say where it can be."""
     if find_spec("rtde_control") is None:
-        raise MissingExtraError("ur_rtde", "ur")
+        present = sys.version_info[:2]
+        hint = "" if present <= NEWEST_PYTHON else " with Python {}.{} or older: for {}.{} there is no wheel of it"
+        raise MissingExtraError("ur_rtde", "ur", hint.format(*NEWEST_PYTHON, *present))
 
 
 class ArmMotion:
