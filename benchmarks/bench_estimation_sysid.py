@@ -100,4 +100,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if not hasattr(sysid, "ParameterDict"):  # the module is there without what it needs
+        raise SystemExit("this comparison needs the extra of MuJoCo: pip install 'mujoco[sysid]'")
     main()

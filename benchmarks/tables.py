@@ -117,14 +117,20 @@ def main() -> None:
     parser.add_argument("words", nargs="*", metavar="WORD", help="of the page or the command")
     parser.add_argument("--list", action="store_true", help="what would be run")
     options = parser.parse_args()
-    revision = revision_of_checkout()
+    revision, failed = revision_of_checkout(), []
     for place in all_places():
         name = f"{place.page.relative_to(ROOT)}: {place.command}"
         if options.words and not any(word in name for word in options.words):
             continue
         print(name, flush=True)
-        if not options.list:
+        if options.list:
+            continue
+        try:
             renew(place, revision)
+        except (subprocess.CalledProcessError, ValueError) as error:
+            failed.append(f"{name}: {error}")
+    if failed:
+        raise SystemExit("\n".join(["tables that stay as they were:", *failed]))
 
 
 if __name__ == "__main__":

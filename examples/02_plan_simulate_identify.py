@@ -27,7 +27,7 @@ recording = iparam.noise_preset("ur5e").apply(run.recording, seed=1)
 estimate = iparam.identify_payload(recording, robot=robot)
 print(f"mass {estimate.mass:.4f} +- {1.96 * estimate.standard_deviation.mass:.4f} kg (95 %), truth 2 kg")
 print("centre of mass [mm]", (1000 * estimate.center_of_mass).round(2))
-print("inertia about it [g m^2]", (1000 * estimate.inertia_about_com).round(3).tolist())
+print("inertia about it [kg m^2]", estimate.inertia_about_com.round(6).tolist())
 assert estimate.physically_consistent
 
 # %%

@@ -19,7 +19,7 @@ for formula in base.formulas()[:3]:
     print(" ", formula)
 
 # %%
-# A motion for all of them; ``iparam excite optimize --for robot`` does the same on the command line.
+# A motion for all of them; ``iparam excite optimize --identify robot`` does the same on the command line.
 
 arm = TorqueInformation.of_robot(robot)
 problem = iparam.planning_problem(robot, information=dataclasses.replace(arm, column_scales=arm_scales(arm)))

@@ -30,13 +30,13 @@ errors = {method: [] for method in methods}
 for seed in range(20):
     compared = compare_methods(noise.apply(run.recording, seed=seed), robot, methods)
     for method, estimate in compared.estimates.items():
-        errors[method].append(1e3 * (estimate.inertia_about_com[0, 0] - truth.inertia_about_com[0, 0]))
+        errors[method].append(estimate.inertia_about_com[0, 0] - truth.inertia_about_com[0, 0])
 
 # %%
 # The Cramer-Rao bound of the same noise, known before anything moved.
 
 bound = predict_precision(plan.trajectory, robot, truth, MeasurementNoise.from_model(noise))
-deviation = 1e3 * np.sqrt(bound.covariance_derived[4, 4])  # of Ixx about the centre of mass [g m^2]
+deviation = np.sqrt(bound.covariance_derived[4, 4])  # of Ixx about the centre of mass [kg m^2]
 for method, found in errors.items():
     print(f"{method:10}  error / bound {np.sqrt(np.mean(np.square(found))) / deviation:.2f}")
 
@@ -49,6 +49,6 @@ for row, found in enumerate(errors.values()):
 axes.set_yticks(range(len(errors)), list(errors))
 axes.axvspan(-1.96 * deviation, 1.96 * deviation, color="0.9", zorder=0, label="95 % of the bound")
 axes.axvline(0.0, color="0.5", linewidth=1)
-axes.set_xlabel("error of the largest moment of inertia [g m^2]")
+axes.set_xlabel("error of the largest moment of inertia [kg m^2]")
 axes.legend()
 plt.show()
