@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 import pytest
 
 import iparam
+from iparam.robot.kinematics import joint_axes
 
 UR5E = iparam.load_robot("ur5e")
 ZERO = np.zeros(6)
@@ -47,6 +49,30 @@ def test_any_batch_shape_gives_the_numbers_of_single_calls(shape: tuple[int, ...
         one = iparam.tool_motion(UR5E, q[index], dq[index], ddq[index])
         np.testing.assert_array_equal(motion.linear_acceleration[index], one.linear_acceleration)
         np.testing.assert_array_equal(jacobian[index], iparam.jacobian(UR5E, q[index]))
+
+
+SLIDING = iparam.Robot(
+    "sliding",
+    (
+        iparam.Joint("turn", "revolute", "base", "a", np.eye(4), np.array([0.0, 1.0, 0.0])),
+        iparam.Joint("slide", "prismatic", "a", "b", np.eye(4), np.array([1.0, 1.0, 0.0])),
+        iparam.Joint("roll", "revolute", "b", "tip", np.eye(4), np.array([1.0, 0.0, 2.0])),
+    ),
+    (iparam.Link("base"), iparam.Link("a"), iparam.Link("b"), iparam.Link("tip")),
+    iparam.JointLimits.unlimited(3),
+    "tip",
+)
+
+
+@pytest.mark.parametrize("robot", [UR5E, SLIDING], ids=lambda robot: robot.name)
+@pytest.mark.parametrize("frame", ["tool", "base"])
+@pytest.mark.parametrize("shape", [(), (4,), (2, 3)])
+def test_axes_of_joints_are_the_upper_half_of_the_jacobian(
+    robot: iparam.Robot, frame: Literal["tool", "base"], shape: tuple[int, ...]
+) -> None:
+    q = np.random.default_rng(3).normal(size=(*shape, robot.num_joints))
+    expected = iparam.jacobian(robot, q, frame)[..., :3, :]
+    np.testing.assert_allclose(joint_axes(robot, q, frame), expected, rtol=0, atol=1e-14)
 
 
 def test_batch_shapes_broadcast() -> None:
@@ -197,6 +223,8 @@ def test_unknown_frames_are_refused_with_the_known_ones() -> None:
         iparam.forward_kinematics(UR5E, ZERO, frame="tool_0")
     with pytest.raises(iparam.UnknownNameError, match="'world'; known: tool, base"):
         iparam.jacobian(UR5E, ZERO, frame="world")  # type: ignore[arg-type]
+    with pytest.raises(iparam.UnknownNameError, match="'world'; known: tool, base"):
+        joint_axes(UR5E, ZERO, frame="world")  # type: ignore[arg-type]
     with pytest.raises(iparam.InputError, match="threshold must be positive, got 0"):
         iparam.is_singular(UR5E, ZERO, threshold=0)
 

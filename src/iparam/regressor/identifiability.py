@@ -17,7 +17,7 @@ from iparam.errors import InputError
 from iparam.regressor.joint_torque import joint_torque_regressor
 from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.batching import STANDARD_GRAVITY
-from iparam.robot.kinematics import forward_kinematics, jacobian
+from iparam.robot.kinematics import forward_kinematics, joint_axes
 from iparam.robot.model import Robot
 
 PARAMETER_NAMES = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
@@ -262,7 +262,7 @@ def beyond_arm(robot: Robot, gravity: ArrayLike = STANDARD_GRAVITY, *, bias: boo
 def turning_axes(robot: Robot) -> int:
     """About how many axes of itself the tool can be turned, 0 to 3."""
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (_TRIED, robot.num_joints))
-    turning = jacobian(robot, q, frame="tool")[:, :3].transpose(1, 0, 2).reshape(3, -1)
+    turning = joint_axes(robot, q).transpose(1, 0, 2).reshape(3, -1)
     return int((np.linalg.svd(turning, compute_uv=False) > 1e-6).sum())
 
 

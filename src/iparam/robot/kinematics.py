@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from iparam.arrays import FloatArray
+from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError, UnknownNameError
 from iparam.robot.batching import JointBatch, joint_batch, run_batched
 from iparam.robot.kernels import kinematics as kernels
@@ -97,6 +97,29 @@ def tool_motion(robot: Robot, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> To
     return Tool0Twist(pose, v, w, a, alpha)
 
 
+def joint_axes(robot: Robot, q: ArrayLike, frame: Axes = "tool") -> FloatArray:
+    """The axes that joints turn the tool about: the upper half of :func:`jacobian`, without its kernel.
+
+    Args:
+        robot: the arm.
+        q: (..., n) joint positions [rad or m].
+        frame: the axes they are expressed in, "tool" or "base".
+
+    Returns:
+        (..., 3, n) unit vectors; zero for joints that slide.
+    """
+    _require_axes(frame)
+    chain, count = robot.chain, robot.num_joints
+    batch = joint_batch(robot, q=q)
+    bodies = np.arange(1, count + 2, dtype=np.int64)
+    bodies[-1] = count  # which the tool is fixed to
+    bodies.flags.writeable = False
+    offsets = frozen(np.concatenate([np.tile([*np.eye(3).ravel(), 0.0, 0.0, 0.0], (count, 1)), chain.tool]))
+    turns = _fixed_poses(robot, batch, bodies, offsets)[:, :, :3, :3]
+    axes = np.swapaxes(turns[:, :-1, :, 2], 1, 2) * ~chain.prismatic  # a joint turns about z of its body
+    return batch.unflatten(np.swapaxes(turns[:, -1], 1, 2) @ axes if frame == "tool" else axes)
+
+
 def jacobian(robot: Robot, q: ArrayLike, frame: Axes = "tool") -> FloatArray:
     """Geometric Jacobian of the tool: [omega, v] of its origin = J dq.
 
@@ -160,19 +183,26 @@ def _singular_values(robot: Robot, q: ArrayLike) -> FloatArray:
 
 
 def _frame_poses(robot: Robot, batch: JointBatch, which: slice) -> FloatArray:
-    chain = robot.chain
-    bodies, offsets = chain.frame_bodies[which], chain.frame_offsets[which]
-    poses = batch.empty(bodies.size, 4, 4)
+    return _fixed_poses(robot, batch, robot.chain.frame_bodies[which], robot.chain.frame_offsets[which])
+
+
+def _fixed_poses(robot: Robot, batch: JointBatch, bodies: NDArray[np.int64], offsets: FloatArray) -> FloatArray:
+    """(N, F, 4, 4) of frames with offsets (F, 12) from the bodies (F,) that they are fixed to."""
+    chain, poses = robot.chain, batch.empty(bodies.size, 4, 4)
     constants = (chain.origins, chain.prismatic, bodies, offsets)
     run_batched(kernels.frame_poses, constants, (*batch.arrays, poses), batch.size)
     return poses
 
 
 def _jacobians(robot: Robot, batch: JointBatch, frame: Axes) -> tuple[FloatArray, FloatArray]:
-    if frame not in ("tool", "base"):
-        raise UnknownNameError("Jacobian frame", frame, ("tool", "base"))
+    _require_axes(frame)
     chain = robot.chain
     outputs = (batch.empty(6, robot.num_joints), batch.empty(6, robot.num_joints))
     constants = (chain.origins, chain.prismatic, chain.tool, frame == "tool")
     run_batched(kernels.jacobian, constants, (*batch.arrays, *outputs), batch.size)
     return outputs
+
+
+def _require_axes(frame: Axes) -> None:
+    if frame not in ("tool", "base"):
+        raise UnknownNameError("Jacobian frame", frame, ("tool", "base"))

@@ -9,23 +9,17 @@ import contextlib
 from collections.abc import Iterator
 from importlib import import_module
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 from iparam.child_process import end_child, run_child, start_child
 from iparam.cli.installation.warm_up import compile_identification
 from iparam.robot.kernels.notice import SWITCH
 
 
-def first_use() -> bool:
-    """Whether kernels of an identification have to be compiled, and can be kept for another process to find."""
-    forward = import_module("iparam.motion.kernels").forward  # not for the help of a command
-    return forward.stats.cache_path is not None and not Path(forward._cache._cache_file._index_path).exists()
-
-
 @contextlib.contextmanager
 def identification_compiled_meanwhile() -> Iterator[None]:
     """While it lasts, another process compiles what an identification needs, if that is its first use here."""
-    if not first_use():
+    # Imported here, not for the help of a command.
+    if not import_module("iparam.robot.kernels.compilation").first_use(import_module("iparam.motion.kernels").forward):
         yield
         return
     process, channel = start_child(

@@ -19,7 +19,7 @@ from iparam.errors import InputError
 from iparam.motion.delay import low_passed
 from iparam.motion.motion import MotionEstimate
 from iparam.regressor.wrench import wrench_regressor, wrench_regressor_derivatives
-from iparam.robot.kinematics import forward_kinematics, jacobian
+from iparam.robot.kinematics import forward_kinematics, joint_axes
 from iparam.robot.model import Robot
 from iparam.spatial.transforms import exp_so3, skew
 
@@ -214,7 +214,7 @@ class CorrectedModel:
         columns = np.swapaxes(slopes.by_q @ phi, 1, 2)
         if state.force.any():  # which turns against the tool, too
             turns = forward_kinematics(self.robot, motion.q)[:, :3, :3]
-            axes = jacobian(self.robot, motion.q, frame="base")[:, :3]
+            axes = joint_axes(self.robot, motion.q, "base")
             turned = np.swapaxes(turns, 1, 2) @ np.swapaxes(np.cross(state.force, np.swapaxes(axes, 1, 2)), 1, 2)
             columns[:, :3] -= turned
             columns[:, 3:] -= skew(state.point) @ turned

@@ -30,7 +30,7 @@ from iparam.recording.signal import Signal
 from iparam.recording.statements import are_poses
 from iparam.recording.units import USUAL_RATES, time_hint
 from iparam.regressor.wrench import body_regressor, wrench_regressor
-from iparam.robot.kinematics import forward_kinematics, jacobian
+from iparam.robot.kinematics import forward_kinematics, joint_axes
 from iparam.robot.model import Robot
 from iparam.sensing.run_check import check_run
 from iparam.sensing.wrench_source import SensorWrench, WrenchSource, weighed_wrench, wrench_warnings
@@ -172,7 +172,7 @@ def identify_static(
     regressors = wrench_regressor(robot, poses, still, still, down)[:, :, :4]
     num_poses = _require_directions(-regressors[:, :3, 0] / np.linalg.norm(down))
     turned = forward_kinematics(robot, poses)[:, :3, :3]
-    axes = jacobian(robot, poses, frame="base")[:, :3]
+    axes = joint_axes(robot, poses, "base")
     found = _fit(
         rests, regressors, turned, down, num_poses, (*wrench_warnings(recording), *checked.remarks), joint_axes=axes
     )

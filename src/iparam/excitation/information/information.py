@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
 from iparam.excitation.constraints.constraint import MotionArrays
 from iparam.excitation.kernels import wrench_information as kernels
-from iparam.regressor.wrench import wrench_regressor
+from iparam.regressor.wrench import wrench_regressor, wrench_regressor_derivatives
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
 from iparam.robot.model import Robot
 from iparam.spatial.parameters import InertialParameters
@@ -34,6 +35,11 @@ class Information(ABC):
     """
 
     size: int
+
+    @property
+    @abstractmethod
+    def kernel(self) -> Any:
+        """What `weighted_curvature` calls: the compiled function that takes longest to compile."""
 
     @abstractmethod
     def gram(self, motion: MotionArrays) -> FloatArray:
@@ -93,6 +99,11 @@ class WrenchInformation(Information):
         scaled = (matrix * np.sqrt(self.row_weights)[:, None] * self.column_scales).reshape(-1, 10)
         return np.asarray(scaled.T @ scaled)
 
+    @property
+    def kernel(self) -> Any:
+        """See `Information`."""
+        return kernels.weighted_curvature
+
     def gram(self, motion: MotionArrays) -> FloatArray:
         """See `Information`."""
         return self._along(self._all_ten(motion))
@@ -104,11 +115,15 @@ class WrenchInformation(Information):
 
     def gram_changes(self, motion: MotionArrays) -> tuple[FloatArray, FloatArray]:
         """See `Information`."""
-        count, joints = motion.q.shape
-        gram, changes = np.empty((10, 10)), np.empty((count, 3, joints, 10, 10))
-        kernels.gram_products(*self._constants, self.row_weights, motion.q, motion.dq, motion.ddq, gram, changes)
-        scale = np.multiply.outer(self.column_scales, self.column_scales)
-        return self._along(gram * scale), self._along(changes * scale)
+        slopes = wrench_regressor_derivatives(self.robot, motion.q, motion.dq, motion.ddq, self.gravity)
+        scale = np.sqrt(self.row_weights)[:, None] * self.column_scales
+        matrix = slopes.regressor * scale
+        turned, stacked = np.swapaxes(matrix, 1, 2)[:, None], matrix.reshape(-1, 10)
+        changes = np.empty((len(matrix), 3, self.robot.num_joints, 10, 10))
+        for order, slope in enumerate((slopes.by_q, slopes.by_dq, slopes.by_ddq)):
+            half = turned @ (slope * scale)
+            np.add(half, np.swapaxes(half, -1, -2), out=changes[:, order])
+        return self._along(stacked.T @ stacked), self._along(changes)
 
     def weighted_curvature(self, motion: MotionArrays, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See `Information`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -84,6 +85,11 @@ class TorqueInformation(Information):
             )
         )
         return cls(robot, independent, weights, scales, gravity_vector(gravity))
+
+    @property
+    def kernel(self) -> Any:
+        """See `Information`."""
+        return kernels.weighted_curvature
 
     def gram(self, motion: MotionArrays) -> FloatArray:
         """See `Information`."""

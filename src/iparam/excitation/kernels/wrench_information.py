@@ -3,47 +3,10 @@
 from __future__ import annotations
 
 from iparam.regressor.kernels.body import motion_slopes, point_acceleration, products, write_regressor
-from iparam.regressor.kernels.wrench import tool_twist_derivatives, wrench_regressor_derivatives
+from iparam.regressor.kernels.wrench import tool_twist_derivatives
 from iparam.robot.kernels.compilation import compiled, part
 from iparam.robot.kernels.steps import cross, read_vector
 from iparam.robot.kernels.workspace import empty
-
-
-@compiled
-def gram_products(origins, prismatic, tool, gravity, row_weights, q, dq, ddq, gram, change):
-    """W (10, 10), and what each sample's q, dq and ddq change in it: (N, 3, n, 10, 10)."""
-    count, n = q.shape
-    matrix, by_q = empty((1, 6, 10)), empty((1, n, 6, 10))
-    by_dq, by_ddq = empty((1, n, 6, 10)), empty((1, n, 6, 10))
-    one_q, one_dq, one_ddq = empty((1, n)), empty((1, n)), empty((1, n))
-    for c in range(10):
-        for d in range(10):
-            gram[c, d] = 0.0
-    for k in range(count):
-        for i in range(n):  # slices of q take longer to compile
-            one_q[0, i], one_dq[0, i], one_ddq[0, i] = q[k, i], dq[k, i], ddq[k, i]
-        wrench_regressor_derivatives(
-            origins, prismatic, tool, gravity, one_q, one_dq, one_ddq, matrix, by_q, by_dq, by_ddq
-        )
-        for r in range(6):
-            for c in range(10):
-                for d in range(c, 10):
-                    gram[c, d] += row_weights[r] * matrix[0, r, c] * matrix[0, r, d]
-        for order in range(3):
-            derivative = by_q if order == 0 else (by_dq if order == 1 else by_ddq)
-            for i in range(n):
-                for c in range(10):
-                    for d in range(c, 10):
-                        total = 0.0
-                        for r in range(6):
-                            total += row_weights[r] * (
-                                matrix[0, r, c] * derivative[0, i, r, d] + matrix[0, r, d] * derivative[0, i, r, c]
-                            )
-                        change[k, order, i, c, d] = total
-                        change[k, order, i, d, c] = total
-    for c in range(10):
-        for d in range(c):
-            gram[c, d] = gram[d, c]
 
 
 @part

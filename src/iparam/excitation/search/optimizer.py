@@ -23,7 +23,7 @@ from iparam.errors import InputError, IparamError
 from iparam.excitation.constraints.constraint import WorstMargin
 from iparam.excitation.information.criteria import Criterion, criterion_value, eigenvalues
 from iparam.excitation.search.problem import ExcitationProblem
-from iparam.excitation.search.start import StartResult, StartTask, run_task, warm_up
+from iparam.excitation.search.start import StartResult, StartTask, compile_for_workers, run_task, warm_up
 from iparam.excitation.search.worker import start_worker
 from iparam.plotting.html import html_table
 from iparam.robot.batching import get_num_threads
@@ -185,6 +185,7 @@ class _Search:
             for channel in workers:
                 with contextlib.suppress(ConnectionError):  # it has ended: `_serve` finds out, and says how
                     channel.send_bytes(message)
+            compile_for_workers(self.problem)
             self._serve(workers)
         except KeyboardInterrupt:
             self.interrupted = True

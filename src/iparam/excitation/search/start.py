@@ -6,6 +6,7 @@ than anywhere else, and a search from there takes half the time: it skips the co
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,10 +16,12 @@ from typing import Protocol
 import numpy as np
 
 from iparam.arrays import FloatArray
+from iparam.errors import IparamError
 from iparam.excitation.constraints.constraint import InfeasibleError
 from iparam.excitation.search.barrier import BarrierFunction, Smoothing
 from iparam.excitation.search.newton import minimize_along_path
 from iparam.excitation.search.problem import ExcitationProblem
+from iparam.robot.kernels.compilation import first_use
 from iparam.trajectory.checks import VALIDATION_RATE
 
 AMPLITUDE = 0.3
@@ -152,6 +155,13 @@ def run_task(problem: ExcitationProblem, seed: int, task: StartTask, shared: Sha
 
 def _lower(best: float, shared: SharedMinimum) -> float:
     return min(best, shared.get())
+
+
+def compile_for_workers(problem: ExcitationProblem) -> None:
+    """Compile, on first use, the kernels that workers wait for: here, what they share with others is there already."""
+    if first_use(problem.information.kernel):
+        with contextlib.suppress(IparamError, ArithmeticError, np.linalg.LinAlgError):  # the workers will say it
+            warm_up(problem)
 
 
 def warm_up(problem: ExcitationProblem) -> None:

@@ -20,7 +20,7 @@ from iparam.excitation.constraints.constraint import (
 )
 from iparam.excitation.constraints.torque_limit import TorqueLimitConstraint
 from iparam.robot.collision.shapes import GROUND, PAYLOAD
-from iparam.robot.kinematics import forward_kinematics, jacobian
+from iparam.robot.kinematics import forward_kinematics, joint_axes
 from iparam.robot.model import Robot
 
 ROOM = 0.25
@@ -126,7 +126,7 @@ class _Judge:
             for item, enough in zip(self._constraints, self._enough, strict=True)
         ]
         kept = np.min([np.ones(len(poses)), *rooms], axis=0)
-        turning = jacobian(self._robot, poses, frame="tool")[:, :3]
+        turning = joint_axes(self._robot, poses)
         down = np.swapaxes(forward_kinematics(self._robot, poses)[:, :3, :3], 1, 2) @ self._down
         # The tool turns about all axes, and gravity in its axes to both sides.
         all_round = np.linalg.svd(turning, compute_uv=False)

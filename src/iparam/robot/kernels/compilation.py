@@ -25,11 +25,10 @@ from typing import Any
 
 import numba
 from numba.core import config
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Listener, install_listener
 
+from iparam.robot.kernels.lean_compiler import KernelCompiler, PartCompiler
 from iparam.robot.kernels.notice import say_compiling
 from iparam.robot.kernels.operator_types import remembered_types
 
@@ -43,7 +42,7 @@ _LOOK_EVERY = 0.02
 
 
 # 'contract' allows fused multiply-adds and nothing that treats nan or inf differently.
-_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy", "_nrt": False}
+_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
 
 
 def compiled(function: Any, **options: Any) -> Any:
@@ -54,7 +53,16 @@ def compiled(function: Any, **options: Any) -> Any:
             Arrays of its own are those of `workspace`, small ones, or it is `allocating`.
         options: of `numba.njit`, beside or instead of the usual ones.
     """
-    kernel = _kept_if_possible(function, _OPTIONS | options)
+    return _kernel(function, _OPTIONS | {"_nrt": False, "pipeline_class": KernelCompiler} | options)
+
+
+def allocating(function: Any) -> Any:
+    """A kernel as `compiled`, which may make numpy's arrays: it takes longer to compile."""
+    return _kernel(function, _OPTIONS)
+
+
+def _kernel(function: Any, options: dict[str, Any]) -> Any:
+    kernel = _kept_if_possible(function, options)
     name = f"{function.__module__}.{function.__qualname__}"
     kept = kernel.stats.cache_path is not None
     load_or_compile = kernel.compile
@@ -66,11 +74,6 @@ def compiled(function: Any, **options: Any) -> Any:
 
     kernel.compile = compile_alone
     return kernel
-
-
-def allocating(function: Any, **options: Any) -> Any:
-    """A kernel as `compiled`, which may make numpy's arrays: it takes longer to compile."""
-    return compiled(function, **({"_nrt": True} | options))
 
 
 def _kept_if_possible(function: Any, options: dict[str, Any]) -> Any:
@@ -126,11 +129,16 @@ class _Announcer(Listener):
         """Nothing is said."""
 
 
+def first_use(kernel: Any) -> bool:
+    """Whether a kernel has to be compiled, and can be kept for other processes to find."""
+    return kernel.stats.cache_path is not None and not Path(kernel._cache._cache_file._index_path).exists()
+
+
 def part(function: Any) -> Any:
     """What kernels call and Python does not: compiled into them, and once for all values of a constant argument."""
     # Inlined whatever its size: what numbers a kernel holds then stay in registers across the call.
-    options = _OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True}
-    inner = numba.njit(pipeline_class=_PartCompiler, **options)(function)
+    options = _OPTIONS | {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True}
+    inner = numba.njit(pipeline_class=PartCompiler, **options)(function)
     compile_for = inner.compile
     inner.compile = lambda signature: compile_for(tuple(numba.types.unliteral(kind) for kind in signature))
     # What Python would call is not there: kept from its table of calls, and refused.
@@ -141,35 +149,6 @@ def part(function: Any) -> Any:
 
 def _refuse(name: str, *arguments: Any, **named: Any) -> None:
     raise TypeError(f"{name} is a part of kernels, which Python cannot call: call it in a kernel")
-
-
-class _PartLibrary(JITCodeLibrary):
-    """Code that is linked into kernels, and neither optimised nor made machine code by itself."""
-
-    def finalize(self) -> None:
-        for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-    def get_pointer_to_function(self, name: str) -> int:
-        self._ensure_finalized()
-        return 0  # there is none
-
-    @property
-    def codegen(self) -> Any:
-        return self
-
-    def set_env(self, name: str, environment: Any) -> None:
-        """Numba leaves here, in the machine code, what raising an error would need: that of the kernel is used."""
-
-
-class _PartCompiler(Compiler):
-    """Numba's compiler, with a library of the other kind."""
-
-    def __init__(self, typing: Any, target: Any, library: Any, *others: Any) -> None:
-        super().__init__(typing, target, library or _PartLibrary(target.codegen(), "part"), *others)
 
 
 @contextlib.contextmanager
