@@ -60,6 +60,7 @@ from .payload.weighted_fit import problem_identifiability as problem_identifiabi
 from .shape.at_rest import with_shape as with_shape
 from .shape.estimator import ShapeEstimator as ShapeEstimator
 from .shape.forecast import expected_with_shape as expected_with_shape
+from .shape.forecast import guessed_body as guessed_body
 from .shape.forecast import shape_moments as shape_moments
 from .shape.reading import load_shape as load_shape
 from .shape.shape import Part as Part

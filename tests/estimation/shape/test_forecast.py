@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.estimation import Shape, expected_with_shape, shape_moments
+from iparam.errors import ContradictionError
+from iparam.estimation import Shape, expected_with_shape, guessed_body, shape_moments
 from iparam.estimation.shape.data_rows import known_rows
 from iparam.estimation.shape.posterior.shape_posterior import shape_posterior
 
@@ -38,3 +39,17 @@ def test_what_is_expected_is_what_a_load_gives(hammer: Shape) -> None:
 def test_a_mass_that_cannot_be_is_refused(hammer: Shape) -> None:
     with pytest.raises(iparam.IparamError, match="positive"):
         shape_moments(hammer, 0.0)
+
+
+def test_a_guessed_body_has_the_densities_that_were_given(hammer: Shape) -> None:
+    handle, head = hammer.parts
+    mass = 700.0 * handle.volume + 7850.0 * head.volume
+    truth = hammer.body(mass, [700.0, 7850.0]).phi
+    one = hammer.with_densities({"head": (7850.0, 7850.0)})
+    both = hammer.with_densities({"handle": (600.0, 800.0), "head": (7750.0, 7950.0)})
+    for known in (one, both):
+        np.testing.assert_allclose(guessed_body(known, mass).phi, truth, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(guessed_body(hammer, mass).phi, hammer.body(mass).phi)
+    for known, wrong in ((one, 0.5 * mass), (both, 0.5 * mass), (both, 2.0 * mass)):
+        with pytest.raises(ContradictionError, match=r"contradicts the densities: with them .*head would weigh"):
+            shape_moments(known, wrong)

@@ -90,7 +90,7 @@ class Predict(PlannedMotionOptions, ShapeOptions):
             size = "" if shape is not None else " and --payload-size x y z [m]"
             raise InputError(f"guess the payload: add --payload-mass [kg]{size}")
         if shape is not None:
-            payload = shape.body(payload.mass)
+            payload = iparam.estimation.guessed_body(shape, payload.mass)
         gravity = self.agreed_gravity(planned)
         used = STANDARD_GRAVITY if gravity is None else gravity
         if targets is None:
