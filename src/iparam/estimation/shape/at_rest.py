@@ -9,7 +9,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.estimate_assembly import estimate_of
-from iparam.estimation.shape.contradiction import contradiction, unevenness
+from iparam.estimation.shape.contradiction import believed_densities, contradiction, unevenness
 from iparam.estimation.shape.data_rows import known_rows
 from iparam.estimation.shape.estimator import METHOD, data_share, found_shape, left_out, reliance
 from iparam.estimation.shape.posterior.placement import placed_posterior
@@ -35,13 +35,14 @@ def with_shape(static: StaticEstimate, shape: Shape) -> Estimate:
     covariance = np.full((10, 10), np.nan)
     covariance[:4, :4] = static.covariance[:4, :4] * (static.interval_factor / NORMAL_95) ** 2
     rows = known_rows(phi, covariance)
+    shape, objection = believed_densities(shape, rows, static.mass)
     found, placement = placed_posterior(shape, rows, static.mass)
     if against := contradiction(shape, rows, static.mass, found, telling=False):
         return _as_estimate(static, phi, covariance, warnings=(left_out(against), *static.warnings))
     share = data_share(found.covariance, rows)
-    doubt = unevenness(shape, rows, found)
+    doubts = filter(None, (objection, unevenness(shape, rows, found)))
     placed = [] if placement is None else [placement.remark]
-    warnings = [*([doubt] if doubt else []), *static.warnings, *shape.remarks, *placed, *reliance(shape, found, share)]
+    warnings = [*doubts, *static.warnings, *shape.remarks, *placed, *reliance(shape, found, share)]
     return dataclasses.replace(
         _as_estimate(
             static,

@@ -36,6 +36,10 @@ to be the truth: some fourteen shapes and thirty spreads are compared, and a rig
 AS_LIKELY = 3.0
 """The same, twenty to one, up to which another explanation is as good as the best, and is named beside it."""
 
+DOUBTED = 0.0
+"""The same, from which on a stated density is left open: as soon as the data are more likely without it. A right one
+makes them some twenty to a thousand times more likely, because it leaves so much less open."""
+
 SCALES = (2.0 / 3.0, 5.0 / 6.0, 1.2, 1.5)
 """Wrong scales that are tried."""
 
@@ -78,15 +82,34 @@ _UNITS = ((1.0, "kg"), *[(1e3, "mm")] * 3, *[(1.0, "kg m^2")] * 6)
 _SCALE = np.array([1.0, *[0.1] * 3, *[0.01] * 6])  # of a load of 1 kg, so that units do not decide
 
 
+def believed_densities(shape: Shape, data: DataRows, mass: float) -> tuple[Shape, str]:
+    """The shape without stated densities that the data speak against, and a sentence that says so; "" if they do not.
+
+    Args:
+        shape: that was given.
+        data: to be explained.
+        mass: about what the load has [kg].
+    """
+    if not any(part.density is not None for part in shape.parts):
+        return shape, ""
+    own, likelier, found, words = log_evidence(shape, data, mass), DOUBTED, shape, ""
+    for told, other in _other_densities(shape, data, mass):
+        if (gain := log_evidence(other, data, mass) - own) > likelier:
+            likelier, found, words = gain, other, told
+    if not words:
+        return shape, ""
+    return found, f"The data contradict a stated density: the shape explains them better {words}. It was left open."
+
+
 def contradiction(shape: Shape, data: DataRows, mass: float, found: ShapePosterior, *, telling: bool) -> str:
     """What the data say against the shape, and what would explain it, in a few sentences; "" if they do not.
 
     They do if no load of the shape explains them; if they are more likely with surfaces that are off by far more than
-    the tolerance; or if they are far more likely with another density than was given or, where they tell the inertia,
-    with the shape mirrored or scaled. Hollow and uneven parts are no contradiction.
+    the tolerance; or, where they tell the inertia, if they are far more likely with the shape mirrored or scaled.
+    Hollow and uneven parts are no contradiction.
 
     Args:
-        shape: that was given.
+        shape: that was given, see `believed_densities`.
         data: to be explained.
         mass: about what the load has [kg].
         found: what both say together.
@@ -97,19 +120,16 @@ def contradiction(shape: Shape, data: DataRows, mass: float, found: ShapePosteri
     if shape.vague:
         return _against_box(shape, data, found)
     wrong = found.wrong > WRONG or found.left > MOST_LEFT
-    if not (wrong or telling or any(part.density is not None for part in shape.parts)):
+    if not (wrong or telling):
         return ""
     own = log_evidence(shape, data, mass)
-    densities = _gains(list(_other_densities(shape, data, mass)), data, mass, own)
-    deformed = _gains(list(_deformed(shape)), data, mass, own) if wrong or telling else {}
-    if not (wrong or densities or deformed):
+    likelier = _gains(list(_deformed(shape)), data, mass, own)
+    if not (wrong or likelier):
         return ""
     if not shape.movable:  # another place can look like uneven parts, so it is no reason by itself
-        deformed |= _gains([_elsewhere(shape, data), *_turned(shape), *_far_scaled(shape)], data, mass, own)
-    # A density that somebody stated is named whatever else explains the data: it is the first to look at.
-    words = [*_best(densities, 1, 0.0), *_best(deformed, 2, max(densities.values(), default=0.0))]
-    likelier = f"It would explain them far better {', or '.join(words)}; or it is another file."
-    said = f"{_shape_difference(shape, data)} {likelier if words else RIGHT_FILE}"
+        likelier |= _gains([_elsewhere(shape, data), *_turned(shape), *_far_scaled(shape)], data, mass, own)
+    hint = f"It would explain them far better {', or '.join(_best(likelier))}; or it is another file."
+    said = f"{_shape_difference(shape, data)} {hint if likelier else RIGHT_FILE}"
     return f"{said} {CAVITY}" if "hollow" in said else said
 
 
@@ -227,10 +247,10 @@ def _gains(others: list[tuple[str, Shape]], data: DataRows, mass: float, own: fl
     return found
 
 
-def _best(gains: dict[str, float], most: int, than: float) -> list[str]:
-    """The words of the best explanations, at most so many, of those that are as likely as any and as another one."""
-    least = max([than, *gains.values()]) - AS_LIKELY
-    return [words for words, gain in sorted(gains.items(), key=lambda one: -one[1]) if gain > least][:most]
+def _best(gains: dict[str, float]) -> list[str]:
+    """The words of the best explanations, two at most, of those that are as likely as any."""
+    least = max(gains.values(), default=0.0) - AS_LIKELY
+    return [words for words, gain in sorted(gains.items(), key=lambda one: -one[1]) if gain > least][:2]
 
 
 def _other_densities(shape: Shape, data: DataRows, mass: float) -> Iterator[tuple[str, Shape]]:

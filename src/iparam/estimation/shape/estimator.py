@@ -17,10 +17,10 @@ from iparam.estimation.payload.estimate_assembly import LEFT_OUT, assemble_estim
 from iparam.estimation.payload.partial_estimate import partial_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import require_identifiable
-from iparam.estimation.shape.contradiction import CAVITY, contradiction, unevenness
+from iparam.estimation.shape.contradiction import CAVITY, believed_densities, contradiction, unevenness
 from iparam.estimation.shape.data_rows import WeightedData, known_rows, weighted_data
 from iparam.estimation.shape.found import FoundShape
-from iparam.estimation.shape.posterior.density_model import SOLID_PLASTIC
+from iparam.estimation.shape.posterior.density_model import HOLLOW_BELIEF, hollow_belief
 from iparam.estimation.shape.posterior.placement import Placement, placed_posterior
 from iparam.estimation.shape.posterior.rows import DataRows
 from iparam.estimation.shape.posterior.shape_posterior import ShapePosterior
@@ -59,13 +59,17 @@ class ShapeEstimator(Estimator):
         """See `Estimator.fit`. It also takes motions that do not determine all parameters."""
         data = self._data(problem)
         mass = data_mass(data.rows)
+        shape, objection = believed_densities(self.shape, data.rows, mass)
+        return dataclasses.replace(self, shape=shape)._fitted(problem, data, mass, objection)
+
+    def _fitted(self, problem: PayloadProblem, data: WeightedData, mass: float, objection: str) -> Estimate:
         found, placement = placed_posterior(self.shape, data.rows, mass)
         share = data_share(found.covariance, data.rows)
         telling = float(share[4:].min()) > TELLING
         if against := contradiction(self.shape, data.rows, mass, found, telling=telling):
             return self._without_shape(problem, against)
-        doubt = unevenness(self.shape, data.rows, found)
-        return self._assembled(problem, data, found, (doubt,) if doubt else (), placement)
+        doubts = (objection, unevenness(self.shape, data.rows, found))
+        return self._assembled(problem, data, found, tuple(filter(None, doubts)), placement)
 
     def _data(self, problem: PayloadProblem) -> WeightedData:
         guess = self.shape.body(_weighed_mass(problem)).phi
@@ -169,17 +173,21 @@ def reliance(shape: Shape, found: ShapePosterior, share: FloatArray) -> tuple[st
     known = f"{100 * (1.0 - least):.0f} % of what is known of its least shown entry comes from it"
     if shape.vague:
         return (f"The inertia rests on the box: {known}, and the intervals hold what can fit inside.",)
+    sentence = f"The inertia rests on the shape: {known}."
     mean = float(found.phi[0]) / shape.volume
-    sentence = (
-        f"The inertia rests on the shape: {known}, and the intervals hold how far its densities and its place may be "
-        "off, but not a thin shell or a heavy core, which belong into the file."
-    )
-    if shape.metric and mean < SOLID_PLASTIC:
-        sentence = (
-            f"The inertia rests on the shape: {known}. It has {mean:.0f} kg/m^3 on the whole, less than solid metal or "
-            f"plastic, and the intervals hold that it may be hollow, if not a thin shell. {CAVITY}"
+    if not shape.metric or all(part.density is not None for part in shape.parts):
+        return (f"{sentence} The intervals hold how far densities and places may be off.",)
+    if hollow_belief(mean) < HOLLOW_BELIEF["other"]:
+        hold = (
+            "as solid metal has: the intervals hold how far densities and places may be off, but neither a hollow body "
+            f"nor a heavy core. {CAVITY} --shape-box holds any filling."
         )
-    return (sentence,)
+    else:
+        hold = (
+            f"which no solid metal has: the intervals hold that parts may be hollow or have a core. {CAVITY} For a "
+            "solid part, --density makes them narrower."
+        )
+    return (f"{sentence} It has {mean:.0f} kg/m^3 on the whole, {hold}",)
 
 
 def _weighed_mass(problem: PayloadProblem) -> float:

@@ -3,8 +3,8 @@
 phi holds the moments of the density up to second order. A density that varies within a part changes them, to first
 order, only by its own linear and quadratic course: everything else is orthogonal to x, y, z and their products. So the
 course of the log-density within a part is taken as a polynomial of second order: nine modes, orthonormal over the part
-in its own principal axes, whatever its form. A hollow body, a steel core, a handle that is heavier at one end are
-among them. No length scale has to be chosen, and nothing depends on the frame.
+in its own principal axes, whatever its form. A casting, or a handle that is heavier at one end, are among them. No
+length scale has to be chosen, and nothing depends on the frame.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
 
 from iparam.arrays import FloatArray
@@ -40,7 +41,8 @@ class ShapeCells:
         phi: (n, 10) of each cell at unit density.
         part: (n,) its part's index.
         modes: (n, 9) the modes of the density within its part; zero where that does not vary.
-        hollow: (n,) the same for the one mode that all directions share: less in the middle, and more at the surface.
+        centers: (parts, 3) the middle of each part.
+        open_parts: (k,) indices of those of which nothing is known but where they are.
         half_extents: (3,) of a box of the same principal moments, in units of the radius of gyration.
         size: the radius of gyration [m].
         pose: (4, 4) affine map from this frame to the tool's [m].
@@ -53,7 +55,8 @@ class ShapeCells:
     phi: FloatArray
     part: FloatArray
     modes: FloatArray
-    hollow: FloatArray
+    centers: FloatArray
+    open_parts: NDArray[np.int64]
     half_extents: FloatArray
     size: float
     pose: FloatArray
@@ -85,21 +88,24 @@ def shape_cells(shape: Shape) -> ShapeCells:
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = axes * size, center
     varied = set(np.argsort([-part.volume for part in shape.parts], kind="stable")[:MOST_VARIED].tolist())
-    phi, label, modes, hollow = [], [], [], []
+    phi, label, modes, centers, open_parts = [], [], [], [], []
     for index, part in enumerate(shape.parts):
         place = (part.points - center) @ axes / size
-        cells, courses, emptier = _cells(part, place, part.volumes / shape.volume)
+        cells, courses = _cells(part, place, part.volumes / shape.volume)
         if index not in varied or part.density is not None:
-            courses, emptier = np.zeros_like(courses), np.zeros_like(emptier)
+            courses = np.zeros_like(courses)
+        else:
+            open_parts.append(index)
         phi.append(cells)
         modes.append(courses)
-        hollow.append(emptier)
+        centers.append(part.volumes @ place / part.volume)
         label += [index] * len(cells)
     return ShapeCells(
         np.concatenate(phi),
         np.array(label),
         np.concatenate(modes),
-        np.concatenate(hollow),
+        np.array(centers),
+        np.array(open_parts, dtype=np.int64),
         np.sqrt(3.0 * np.maximum(values, FLATTEST**2 * values[-1])) / size,
         size,
         pose,
@@ -111,15 +117,13 @@ def shape_cells(shape: Shape) -> ShapeCells:
     )
 
 
-def _cells(part: Part, place: FloatArray, volumes: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The cells of a part of points (k, 3) with volumes (k,): phi (n, 10), the modes (n, 9) and the hollow one (n,)."""
+def _cells(part: Part, place: FloatArray, volumes: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The cells of a part of points (k, 3) with volumes (k,): phi (n, 10) and the modes (n, 9)."""
     weight = volumes / volumes.sum()
     offset = place - weight @ place
     values, axes = np.linalg.eigh((offset * weight[:, None]).T @ offset)
     own = offset @ axes / np.sqrt(np.maximum(values, FLATTEST**2 * max(float(values[-1]), 1e-300)))
     courses = _orthonormal(np.column_stack([np.ones(len(own)), own, own[:, _ROW] * own[:, _COLUMN]]), weight)
-    emptier = _orthonormal(np.column_stack([np.ones(len(own)), np.sum(own**2, axis=1)]), weight)
-    courses = np.column_stack([courses, emptier])
     if len(own) <= CELLS:
         cell = np.arange(len(own))
     else:
@@ -131,7 +135,7 @@ def _cells(part: Part, place: FloatArray, volumes: FloatArray) -> tuple[FloatArr
         rows, mass = homogeneous[inside], volumes[inside]
         found.append(phi_from_pseudo_inertia((rows * mass[:, None]).T @ rows))
         modes.append(mass @ courses[inside] / mass.sum())
-    return np.array(found), np.array(modes)[:, :-1], np.array(modes)[:, -1]
+    return np.array(found), np.array(modes)
 
 
 def _orthonormal(columns: FloatArray, weight: FloatArray) -> FloatArray:

@@ -1,10 +1,12 @@
 """The load that a shape makes, as a function of what is not known of it; and the derivative.
 
 Unknown are the logarithms of the densities (a common level, what each part has beyond it, its course within the part),
-so that every density is positive; and where the shape really is and how it is stretched: an affine map of space near
-the identity. That maps a body to a body, so that whatever the unknowns are, the load is physically consistent. The map
-turns the pseudo-inertia J into H J H', and every consistent J can be reached by some H: a shape that is wrong
-altogether is not beyond the model, only unlikely.
+so that every density is positive; how hollow parts are, which takes their mass farther from their middle (up to 5/3 of
+the second moments of a solid one, for a thin shell), or nearer, where they have a core; and where the shape really is
+and how it is stretched: an affine map of space near the identity. That maps a body to a body, so that whatever the
+unknowns are, the load is physically consistent. The map turns the pseudo-inertia J of what keeps its density into
+det(H) H J H', and every consistent J can be reached so: a shape that is wrong altogether is not beyond the model, only
+unlikely.
 """
 
 from __future__ import annotations
@@ -27,6 +29,13 @@ KNOWN = 0.01
 
 SOLID_PLASTIC = 850.0
 """A load whose mean density is less is hollow, or foam, or wood [kg/m^3]: polypropylene has 900."""
+
+METALS = ((2500.0, 3000.0), (7300.0, 25000.0))
+"""Densities that solid parts of aluminium, and of steel and heavier metals, have [kg/m^3]: few hollow ones do."""
+
+HOLLOW_BELIEF = {"light": 0.5, "metal": 0.05, "other": 0.3}
+"""How many loads are hollow or have a core, by their mean density: a third of what has that of no solid metal may be a
+housing of one; of what is lighter than plastic, half."""
 
 LARGEST_STRETCH = 1.0
 """Most standard deviation of a stretch or turn, of which a tolerance beyond a thin part's own thickness makes more."""
@@ -54,6 +63,7 @@ def _generators() -> FloatArray:
 
 _GENERATORS = _generators()
 NUM_MAP = len(_GENERATORS)
+STRETCHES = slice(6, 9)  # of these, the ones that change volumes
 
 
 @dataclass(frozen=True)
@@ -64,7 +74,7 @@ class Spread:
         parts: standard deviation of the logarithm of a part's density about the common one.
         within: of each mode of its course within a part.
         surface: of where the surfaces are [m], by each of the twelve ways of a map (12,) or by all of them alike.
-        hollow: of the mode of hollow parts beyond that, in a load that is `DensityModel.light`.
+        hollow: of the logarithm of how much farther the mass of a part is from its middle than that of a solid one.
     """
 
     parts: float
@@ -77,7 +87,7 @@ class DensityModel:
     """phi of the load, in the frame of `ShapeCells` and units of a mass, for unknowns that are standard normal.
 
     Attributes:
-        light: less dense on the whole than solid plastic: it may be hollow.
+        hollow_belief: how probable it is beforehand that its parts are hollow, or have a core.
 
     Args:
         cells: of the shape.
@@ -94,31 +104,37 @@ class DensityModel:
         center = bounds.mean(axis=1) - np.log(unit)
         self._offset = member @ np.where(free, 0.0, center)
         within = (cells.modes[:, None, :] * member[:, :, None]).reshape(count, parts * MODES)
-        self.light = cells.metric and unit < SOLID_PLASTIC
-        hollow = cells.hollow[:, None] * member if self.light else np.zeros((count, 0))
-        self._hollow = hollow.shape[1]
-        self._columns = np.concatenate([(member @ free)[:, None], member.astype(float), within, hollow], axis=1)
+        self._columns = np.concatenate([(member @ free)[:, None], member.astype(float), within], axis=1)
         self._free = free
+        self.hollow_belief = hollow_belief(unit) if cells.metric and cells.open_parts.size else 0.0
+        self._hollow = [
+            (np.flatnonzero(cells.part == part), cells.centers[part], _widening(cells.centers[part]))
+            for part in (cells.open_parts if self.hollow_belief else ())
+        ]
         # What is given as a range is within it with 95 %.
         self._given = np.maximum((bounds[:, 1] - bounds[:, 0]) / 4.0, KNOWN)
         self.level_known = not free.any()
 
     @property
     def num_unknowns(self) -> int:
-        """Of the model: the level, the parts, their modes, the map."""
-        return int(self._columns.shape[1]) + NUM_MAP
+        """Of the model: the level, the parts, their modes, how hollow they are, the map."""
+        return self._first_of_map + NUM_MAP
+
+    @property
+    def _first_of_map(self) -> int:
+        return int(self._columns.shape[1]) + len(self._hollow)
 
     @property
     def longest_steps(self) -> FloatArray:
         """(m,) see `LoadModel`."""
-        return np.repeat(LONGEST_STEP, [self._columns.shape[1], NUM_MAP])
+        return np.repeat(LONGEST_STEP, [self._columns.shape[1], len(self._hollow) + NUM_MAP])
 
     def scales(self, spread: Spread) -> FloatArray:
         """(m,) what each standard normal unknown is multiplied with."""
         parts = self.cells.num_parts
         level = [0.0 if self.level_known else LEVEL]
         between = np.where(self._free, spread.parts if parts > 1 else 0.0, self._given)
-        within = np.repeat([spread.within, spread.hollow], [parts * MODES, self._hollow])
+        within = np.repeat([spread.within, spread.hollow], [parts * MODES, len(self._hollow)])
         return np.concatenate([level, between, within, self.map_scales(spread.surface)])
 
     def map_scales(self, surface: float | FloatArray) -> FloatArray:
@@ -133,7 +149,7 @@ class DensityModel:
 
     def maps(self, unknowns: FloatArray) -> FloatArray:
         """(S, 4, 4) where scaled unknowns (S, m) take the shape: affine maps of the tool frame [m]."""
-        exponent = np.einsum("sk,kab->sab", unknowns[:, self._columns.shape[1] :], _GENERATORS)
+        exponent = np.einsum("sk,kab->sab", unknowns[:, self._first_of_map :], _GENERATORS)
         pose = self.cells.pose
         return np.asarray(pose @ _exponential(exponent) @ np.linalg.inv(pose))
 
@@ -153,15 +169,50 @@ class DensityModel:
         count = self._columns.shape[1]
         logarithm = np.clip(self._offset + unknowns[:, :count] @ self._columns.T, -60.0, 60.0)
         density = np.exp(logarithm)
-        by_density = (density[:, None, :] * self._cell_phi) @ self._columns
-        exponent = np.einsum("sk,kab->sab", unknowns[:, count:], _GENERATORS)
-        H = _exponential(exponent)
-        moved = H[:, None] @ _BASIS @ np.swapaxes(H, 1, 2)[:, None]
-        matrix = np.swapaxes(moved.reshape(-1, 10, 16) @ TO_PHI, 1, 2)  # (S, 10, 10)
-        phi = (matrix @ (density @ self.cells.phi)[..., None])[..., 0]
+        massed = density[:, None, :] * self._cell_phi  # (S, 10, n)
+        by_hollow = np.empty((len(massed), 10, len(self._hollow)))
+        for index, (cells, center, widening) in enumerate(self._hollow):
+            wider = _phi_maps(_homothety(center, unknowns[:, count + index]))
+            massed[:, :, cells] = wider @ massed[:, :, cells]
+            by_hollow[:, :, index] = massed[:, :, cells].sum(axis=2) @ widening.T
+        exponent = np.einsum("sk,kab->sab", unknowns[:, self._first_of_map :], _GENERATORS)
+        larger = np.exp(np.trace(exponent, axis1=1, axis2=2))  # the volume, which is as dense as before
+        matrix = larger[:, None, None] * _phi_maps(_exponential(exponent))
+        phi = (matrix @ massed.sum(axis=2)[..., None])[..., 0]
         pushed = _slopes(exponent) @ (phi @ _BASIS.reshape(10, 16)).reshape(-1, 1, 4, 4)
         by_map = np.swapaxes(2.0 * pushed.reshape(-1, NUM_MAP, 16) @ TO_PHI, 1, 2)  # of pushed and its transpose
-        return phi, np.concatenate([matrix @ by_density, by_map], axis=2)
+        by_map[:, :, STRETCHES] += phi[:, :, None]
+        by_load = np.concatenate([massed @ self._columns, by_hollow], axis=2)
+        return phi, np.concatenate([matrix @ by_load, by_map], axis=2)
+
+
+def hollow_belief(density: float) -> float:
+    """How probable it is that a load of that mean density [kg/m^3] is hollow, or has a core."""
+    if density < SOLID_PLASTIC:
+        return HOLLOW_BELIEF["light"]
+    return HOLLOW_BELIEF["metal" if any(low <= density <= high for low, high in METALS) else "other"]
+
+
+def _phi_maps(H: FloatArray) -> FloatArray:
+    """(S, 10, 10) what affine maps (S, 4, 4) make of phi."""
+    moved = H[:, None] @ _BASIS @ np.swapaxes(H, 1, 2)[:, None]
+    return np.swapaxes(moved.reshape(-1, 10, 16) @ TO_PHI, 1, 2)
+
+
+def _homothety(center: FloatArray, logarithm: FloatArray) -> FloatArray:
+    """(S, 4, 4) maps that take points farther from a centre (3,), by factors whose logarithms are given (S,)."""
+    found = np.tile(np.eye(4), (len(logarithm), 1, 1))
+    factor = np.exp(logarithm)
+    found[:, [0, 1, 2], [0, 1, 2]] = factor[:, None]
+    found[:, :3, 3] = (1.0 - factor)[:, None] * center
+    return found
+
+
+def _widening(center: FloatArray) -> FloatArray:
+    """(10, 10) the derivative of phi by that logarithm, as a matrix on phi."""
+    generator = np.zeros((4, 4))
+    generator[:3, :3], generator[:3, 3] = np.eye(3), -center
+    return np.asarray((2.0 * (generator @ _BASIS).reshape(10, 16) @ TO_PHI).T)
 
 
 def _exponential(matrices: FloatArray) -> FloatArray:

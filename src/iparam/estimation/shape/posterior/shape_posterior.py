@@ -38,10 +38,9 @@ a housing with something in it, a shell or a core."""
 COMMON = dict(zip(WITHIN, (0.4, 0.3, 0.2, 0.1), strict=True))
 """How much these are believed in beforehand: most parts are solid."""
 
-HOLLOW = ((0.0, 0.5), (1.0, 0.5))
-"""The same for the mode of hollow parts, or of parts with a core, in a load that is lighter than solid plastic, and how
-much these are believed in: two deviations make up most of the 5/3 of the second moments of a solid part that a thin
-shell has, or half of these."""
+HOLLOW = 0.19
+"""Standard deviation of the logarithm of how much farther from its middle the mass of a part is, in a load that may be
+hollow or have a core: the second moments of a thin shell, 5/3 of a solid part's, are 1.35 of these away."""
 
 SURFACES = ((1.0, 0.8), (4.0, 0.16), (16.0, 0.04))
 """Factors of the tolerance of the surfaces, and how much they are believed in beforehand: as stated, careless, and
@@ -114,7 +113,7 @@ def shape_posterior(
     model = DensityModel(shape_cells(shape), mass)
     unit = model.cells.to_tool(mass)
     rows, target = bounded(data.rows @ unit, data.values)
-    spreads, prior = _spreads(shape, model.light, trusted)
+    spreads, prior = _spreads(shape, model.hollow_belief, trusted)
     scales = np.array([model.scales(spread) for spread in spreads])
     zeros = np.zeros_like(scales)
     best, phi, slope, least = nearest_unknowns(model, scales, zeros, rows, np.tile(target, (len(scales), 1)))
@@ -260,7 +259,7 @@ def _likeliest(shape: Shape, data: DataRows, mass: float) -> tuple[DensityModel,
     model = DensityModel(shape_cells(shape), mass)
     rows, target = bounded(data.rows @ model.cells.to_tool(mass), data.values)
     # Few are enough to compare shapes: ordinary densities, and very different ones.
-    tried = product(_emptiness(model.light), PARTS[1:], WITHIN[::2])
+    tried = product(_emptiness(model.hollow_belief), PARTS[1:], WITHIN[::2])
     spreads = [Spread(parts, within, shape.tolerance, hollow) for (hollow, _), parts, within in tried]
     scales = np.array([model.scales(spread) for spread in spreads])
     z, _, slope, least = nearest_unknowns(model, scales, np.zeros_like(scales), rows, np.tile(target, (len(scales), 1)))
@@ -268,20 +267,21 @@ def _likeliest(shape: Shape, data: DataRows, mass: float) -> tuple[DensityModel,
     return model, z * scales, _log_likelihood(least, np.eye(len(rows)) + A @ np.swapaxes(A, 1, 2))
 
 
-def _spreads(shape: Shape, light: bool, trusted: bool) -> tuple[list[Spread], FloatArray]:
+def _spreads(shape: Shape, hollow_belief: float, trusted: bool) -> tuple[list[Spread], FloatArray]:
     """What is tried, and the logarithm of how much it is believed in beforehand (S,)."""
     parts = PARTS if sum(part.density is None for part in shape.parts) > 1 else PARTS[:1]
     surfaces = SURFACES[:1] if trusted else SURFACES
     found, prior = [], []
-    for (hollow, half), between, within, (factor, belief) in product(_emptiness(light), parts, WITHIN, surfaces):
+    emptiness = _emptiness(hollow_belief)
+    for (hollow, chance), between, within, (factor, belief) in product(emptiness, parts, WITHIN, surfaces):
         found.append(Spread(between, within, factor * shape.tolerance, hollow))
-        prior.append(np.log(half * belief * COMMON[within]))
+        prior.append(np.log(chance * belief * COMMON[within]))
     return found, np.array(prior)
 
 
-def _emptiness(light: bool) -> tuple[tuple[float, float], ...]:
-    """What of `HOLLOW` is tried."""
-    return HOLLOW if light else ((0.0, 1.0),)
+def _emptiness(hollow_belief: float) -> tuple[tuple[float, float], ...]:
+    """Deviations of how hollow parts are that are tried, and how much they are believed in beforehand."""
+    return ((0.0, 1.0 - hollow_belief), (HOLLOW, hollow_belief)) if hollow_belief else ((0.0, 1.0),)
 
 
 def _own_factors(
