@@ -59,7 +59,7 @@ format: $(READY_DEV)  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-tables: $(READY_DEV)  ## measured tables of the docs, made anew and stamped; on a quiet machine (an hour; TABLES="WORD ..." chooses)
+tables: $(READY_DEV)  ## all measured tables of the docs, made anew and stamped; on a quiet machine (hours; TABLES=--list tells them)
 	$(BIN)/python benchmarks/tables.py $(TABLES)
 
 bench: $(READY_DEV)  ## run every benchmark; each prints ratios

@@ -84,10 +84,14 @@ def places_of(page: Path) -> list[Place]:
     return found
 
 
+def all_pages() -> list[Path]:
+    """Where marks are looked for."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
 def all_places() -> list[Place]:
     """Those of all pages."""
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    return [place for page in pages for place in places_of(page)]
+    return [place for page in all_pages() for place in places_of(page)]
 
 
 def revision_of_checkout() -> str:
