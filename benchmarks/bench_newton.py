@@ -9,11 +9,13 @@ Both simulators have the same physics rate and controller. The wrench of Newton 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+from measured_data import MISSING
 from side_by_side import print_table
 
 import iparam
@@ -85,6 +87,9 @@ def main() -> None:
     parser.add_argument("--part", nargs="+", choices=("loads", "steps"), default=("loads", "steps"))
     parser.add_argument("--worlds", type=int, nargs="+", default=[1, 8, 64])
     options = parser.parse_args()
+    if importlib.util.find_spec("newton") is None:
+        print("needs Newton, in an environment that make test-newton makes")
+        raise SystemExit(MISSING)
     robot = iparam.load_robot("ur5e")
     with tempfile.TemporaryDirectory() as folder:
         given = loads(Path(folder))

@@ -9,7 +9,7 @@ changes, are chosen by cross-validating the torque prediction. Beside both stand
 
 The part loads is about recordings of loads that are known by other means: what `iparam identify` makes of them.
 
-    python benchmarks/bench_real_logs.py [FOLDER] [--part errors|rates|agreement|loads ...]
+    python benchmarks/bench_real_logs.py [FOLDER] [--part errors|rates|derived|agreement|loads ...]
 """
 
 from __future__ import annotations
@@ -77,11 +77,9 @@ class Log:
 
 
 def logs(folder: Path) -> list[Log]:
-    arms = folder / "real_arms"
-
     def load(name: str, urdf: str, log: str, gravity: tuple[float, ...] | None = None) -> tuple[Robot, Recording]:
-        robot = iparam.load_robot(arms / name / urdf)
-        recording = Recording.load(arms / name / log, robot=robot)
+        robot = iparam.load_robot(folder / name / urdf)
+        recording = Recording.load(folder / name / log, robot=robot)
         return robot, recording if gravity is None else recording.with_metadata(gravity=list(gravity))
 
     found = []
@@ -205,6 +203,67 @@ def rates_of(folder: Path, index: int) -> list[str]:
     return [NAMES[log.name], f"{rate / 5:.0f} Hz", f"{change.min():+.0f} to {change.max():+.0f} %"]
 
 
+def jittered(recording: Recording) -> Recording:
+    """Taken anew at times that are off the even grid by up to 0.3 periods, between the rows."""
+    time = recording.signal("q").time
+    period = float(np.median(np.diff(time)))
+    random = np.random.default_rng(0)
+    even = np.linspace(time[0] + period, time[-1] - period, len(time) - 2)
+    stamps = even + random.uniform(-0.3, 0.3, even.size) * period
+    anew = recording
+    for name, signal in recording.signals.items():
+        values = np.column_stack([np.interp(stamps, signal.time, column) for column in signal.values.T])
+        anew = anew.with_signal(name, time=stamps, values=values)
+    return anew
+
+
+def rounded(recording: Recording) -> Recording:
+    """Angles in steps of 5e-4 rad."""
+    q = recording.signal("q")
+    return recording.with_signal("q", time=q.time, values=5e-4 * np.round(q.values / 5e-4))
+
+
+def third(recording: Recording) -> Recording:
+    """The first third of it."""
+    return divided(recording, recording.signal("q").num_samples // 3)[0]
+
+
+DERIVED: dict[str, Callable[[Recording, Recording], tuple[Recording, Recording]]] = {
+    "runs exchanged": lambda fitted, held_out: (held_out, fitted),
+    "every third row": lambda fitted, held_out: (every(fitted, 3), every(held_out, 3)),
+    "taken anew at jittered times": lambda fitted, held_out: (jittered(fitted), jittered(held_out)),
+    "angles rounded to 5e-4 rad": lambda fitted, held_out: (rounded(fitted), rounded(held_out)),
+    "fitted to a third as much": lambda fitted, held_out: (third(fitted), held_out),
+}
+
+
+def derived(folder: Path) -> None:
+    """Logs made of these, on which nothing was chosen."""
+    jobs = [(name, index) for name in DERIVED for index in range(len(PUBLISHED))]
+    ratios = list(in_workers(functools.partial(derived_ratios, folder), jobs))
+    rows = []
+    for place, name in enumerate(DERIVED):
+        own = dict(zip(PUBLISHED, ratios[len(PUBLISHED) * place : len(PUBLISHED) * (place + 1)], strict=True))
+        arm = max(own, key=lambda arm: float(own[arm].max()))
+        worst = f"{own[arm].max():.2f} ({short(arm)}, joint {int(own[arm].argmax()) + 1})"
+        rows.append([name, *(f"{ratio.mean():.2f}" for ratio in own.values()), worst])
+    title = "Logs derived from these: errors of the torques that were not fitted over those of the textbook pipeline"
+    print_table(title, ["log", *(f"{short(arm)}, mean" for arm in PUBLISHED), "worst joint"], rows)
+
+
+def derived_ratios(folder: Path, job: tuple[str, int]) -> FloatArray:
+    """(n,) of the joints, to the textbook pipeline."""
+    name, index = job
+    log = logs(folder)[index]
+    fitted, held_out = DERIVED[name](log.fitted, log.held_out)
+    found = identify_robot([fitted], log.robot, compare=False).validate(held_out)["identified"].rms
+    return np.asarray(found / Textbook(log.robot, fitted).rms(held_out))
+
+
+def short(arm: str) -> str:
+    return NAMES[arm].partition(",")[0]
+
+
 def pairs_of_runs(folder: Path) -> dict[str, list[tuple[str, Robot, Recording, Recording]]]:
     """By arm: what is compared, of which "runs" and "halves", and the two."""
     found = {}
@@ -229,7 +288,7 @@ def agreement(folder: Path) -> None:
         by_arm.setdefault(arm, {"runs": [], "halves": []})[kind].append(found)
     rows = [
         [
-            NAMES[arm].partition(",")[0],
+            short(arm),
             inside(own["runs"]),
             inside(own["halves"]),
             *agreeing(own["runs"] + own["halves"]),
@@ -367,6 +426,7 @@ def model_of(found: RobotEstimate) -> str:
 PARTS: dict[str, Callable[[Path], None]] = {
     "errors": errors,
     "rates": rates,
+    "derived": derived,
     "agreement": agreement,
     "loads": loads,
 }
