@@ -59,7 +59,7 @@ format: $(READY_DEV)  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-tables: $(READY_DEV)  ## all measured tables of the docs, made anew and stamped; on a quiet machine (hours; TABLES=--list tells them)
+tables: $(READY_DEV)  ## all measured tables of the docs, made anew, stamped: hours, on a quiet machine (TABLES=--list)
 	$(BIN)/python benchmarks/tables.py $(TABLES)
 
 bench: $(READY_DEV)  ## run every benchmark; each prints ratios
