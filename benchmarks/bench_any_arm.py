@@ -10,6 +10,9 @@ within the 95 % intervals.
 
 Of the two sides of a robot one is walked, and of files with the same chain one.
 
+Printed are the arms that have a load to compare, those that did not come to the end, with the sentence that the command
+said, and the shares over all of them.
+
 Each arm's row is written to the file `--rows` when the arm is done; a run that was interrupted goes on from there, and
 takes only rows of the same number of seeds.
 
@@ -231,43 +234,49 @@ def main() -> None:
     parser.add_argument("--from", type=Path, metavar="FOLDER", dest="folder")
     parser.add_argument("--jobs", type=int, help="arms at a time; one a core")
     arguments = parser.parse_args()
-    rows, inside, squares, reasons = [], [], [], []
-    header = ["arm", "joints", "load kg", "kappa", "ground", "ended", "in 95 %", "mass off", "s"]
+    walks = []
     for done in walked(arguments):
-        inside += done.inside
-        squares += done.standardized
-        rows.append(
-            [
-                done.name,
-                str(done.joints),
-                f"{done.mass:.3g}",
-                f"{done.kappa:.3g}",
-                done.ground,
-                done.step or "all steps done",
-                f"{np.sum(done.inside)} of {np.size(done.inside)}" if done.inside else "",
-                f"{done.mass_error:.2%}" if math.isfinite(done.mass_error) else "",
-                f"{done.seconds:.0f}",
-            ]
-        )
-        print(*rows[-1], done.reason, sep="  ", file=sys.stderr, flush=True)
-        if done.reason:
-            reasons.append(f"- {done.name}, {done.step}: {done.reason}")
-    rows.sort()
-    folder = arguments.folder or "example-robot-data"
-    print_table(
-        f"{len(rows)} arms of {folder}, noise of a {NOISE}, {arguments.seeds} seeds each",
-        header,
-        rows,
+        walks.append(done)
+        facts = f"{done.joints} joints, {done.mass:.3g} kg, {done.seconds:.0f} s"
+        print(done.name, facts, done.step or "all steps done", done.reason, sep="  ", file=sys.stderr, flush=True)
+    tell(sorted(walks, key=lambda done: done.name), arguments.folder, arguments.seeds)
+
+
+def tell(walks: list[Walk], folder: Path | None, seeds: int) -> None:
+    """Print the tables and the shares."""
+    inside = [row for done in walks for row in done.inside]
+    ended = [done for done in walks if done.step]
+    place = folder.name if folder else "example-robot-data"
+    print(
+        f"{len(walks) - len(ended)} of {len(walks)} chains of {place} came to the end, with {seeds} draws of the noise "
+        f"of a {NOISE}."
     )
-    print(f"\nAll steps: {sum(row[5] == 'all steps done' for row in rows)} of {len(rows)}.")
     if inside:
-        share, runs = float(np.mean(inside)), len(inside)
-        print(f"Truth within its 95 % interval: {share:.1%} of {np.size(inside)} figures in {runs} runs.")
+        squares = np.mean([square for done in walks for square in done.standardized])
+        share = f"{100.0 * np.mean(inside):.1f} % of {np.size(inside)} figures"
         print(
-            f"Mean squared error in the metric of the covariance: {np.mean(squares):.2f} ({INERTIAL_FIELDS} expected)."
+            f"The truth was within its 95 % interval in {share}; the mean "
+            f"squared error in the metric of the stated covariance was {squares:.1f}, where {INERTIAL_FIELDS} is "
+            "expected."
         )
-    if reasons:
-        print("\nNot to the end:\n", *reasons, sep="\n")
+    rows = []
+    for done in (done for done in walks if done.inside):
+        notes = [", no ground"] * (done.ground == "none") + [f", ends at `{done.step}`"] * bool(done.step)
+        held = f"{np.sum(done.inside)} of {np.size(done.inside)}"
+        off = f"{100.0 * done.mass_error:.2f} %" if math.isfinite(done.mass_error) else ""
+        name = done.name.replace(" ", ", ") + "".join(notes)
+        rows.append([name, str(done.joints), f"{done.mass:.3g}", f"{done.kappa:.3g}", held, off])
+    header = ["file, tip", "joints", "load kg", "kappa", "truth in its 95 % intervals", "mass off by at most"]
+    print_table("With a load that was identified:", header, rows)
+    if ended:
+        said = [[done.name.replace(" ", ", "), f"`{done.step}`", cell(done.reason)] for done in ended]
+        print_table("Not to the end:", ["file, tip", "ends at", "what the command said"], said)
+
+
+def cell(text: str, most: int = 240) -> str:
+    """A text as a cell of a table, cut at a word."""
+    text = text.removeprefix("error:").strip().replace("|", "/")
+    return text if len(text) <= most else f"{text[:most].rpartition(' ')[0]} ..."
 
 
 if __name__ == "__main__":

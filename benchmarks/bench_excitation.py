@@ -8,13 +8,12 @@ as well.
 
 Also: what a time budget brings, and what clearance and limits in reserve cost.
 
-Run: python benchmarks/bench_excitation.py [starts] [minutes a start for the reference]
-     python benchmarks/bench_excitation.py reserves [starts]
-     python benchmarks/bench_excitation.py budgets [seeds]
+    python benchmarks/bench_excitation.py [--part reference|budgets|reserves ...] [--starts 3] [--minutes 5]
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import sys
 import time
@@ -134,13 +133,8 @@ def our_run(problem, x0: np.ndarray, budget: float) -> Watch:
     return watch
 
 
-def main() -> None:
-    if sys.argv[1:2] == ["reserves"]:
-        return reserves(*map(int, sys.argv[2:3]))
-    if sys.argv[1:2] == ["budgets"]:
-        return budgets(*map(int, sys.argv[2:3]))
-    starts = int(sys.argv[1]) if len(sys.argv) > 1 else 2
-    budget = 60.0 * (float(sys.argv[2]) if len(sys.argv) > 2 else 6.0)
+def beside_reference(starts: int, budget: float) -> None:
+    """The time of both methods from the same starts, each with so many seconds."""
     iparam.set_num_threads(1)
     problem = reference_problem()
     function = BarrierFunction(problem, *SEARCH_RATES, reserves={})
@@ -173,8 +167,6 @@ def main() -> None:
         "ratio",
     ]
     print_table(f"Time until a feasible kappa <= {GOAL:g}, one core each, same starts (goal 100x)", header, rows)
-    budgets()
-    return reserves()
 
 
 def reserves(starts: int = 6) -> None:
@@ -209,6 +201,21 @@ def budgets(seeds: int = 3) -> None:
         rows.append([f"{seconds:g}", starts, kappas, f"{worst:.1e}"])
     header = ["time budget s", "starts", "kappa, each seed", "least margin at 1 kHz"]
     print_table("The reference problem, all cores (where it comes from: 1.87 with violations, 4459 s)", header, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts = ("reference", "budgets", "reserves")
+    parser.add_argument("--part", nargs="+", choices=parts, default=parts)
+    parser.add_argument("--starts", type=int, default=3, help="of the reference's method and of the reserves; seeds")
+    parser.add_argument("--minutes", type=float, default=5.0, help="that the reference's method has for each start")
+    options = parser.parse_args()
+    if "reference" in options.part:
+        beside_reference(options.starts, 60.0 * options.minutes)
+    if "budgets" in options.part:
+        budgets(options.starts)
+    if "reserves" in options.part:
+        reserves(options.starts)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """What the seam to workers costs, and what workers bring: one against two, the local pool against Dask.
 
-    python benchmarks/bench_fleet.py                       # seam, identify, study: a few minutes
+    python benchmarks/bench_fleet.py [--recordings 40]     # seam, identify, study: a few minutes
     python benchmarks/bench_fleet.py --part crash          # 2,000 recordings on Dask, killed on the way, and resumed
+
+One table has all that was measured, beside what is wanted; a second one what follows from it for many recordings.
 
 Recordings are 10 s of a UR5e at 500 Hz with the noise ``ur5e``, each with draws of its own: a worker remembers what it
 computed last, and one worker that meets the same recordings again would seem faster than two. Throughputs of one and of
@@ -20,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +51,10 @@ from iparam.simulation import SensorRates
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 ROUNDS = 3
+Row = list[str]
+"""Of the table: what, measured, wanted."""
+DAY, MANY = 10_000, 1_000_000
+"""Recordings: of 500 arms, 20 each, in a day; and a million."""
 OF_WORKERS = {"OPENBLAS_NUM_THREADS": "1", "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "false"}
 """The environment of a Dask worker, see docs/platforms/at-scale.md: Dask's profiler keeps call stacks of 1,000 s."""
 
@@ -105,16 +112,19 @@ def cost_of_a_job(executor: Executor, count: int = 400) -> tuple[float, float]:
     return 1e3 * single, 1e3 * batched
 
 
-def seam(port: int) -> None:
-    rows = []
+def seam(port: int) -> list[Row]:
     with LocalPool(2) as pool:
-        rows.append(["local pool", *(f"{cost:.3f}" for cost in cost_of_a_job(pool))])
+        local, _ = cost_of_a_job(pool)
     processes, cluster = start_dask(2, port)
     try:
-        rows.append(["Dask", *(f"{cost:.3f}" for cost in cost_of_a_job(cluster))])
+        single, batched = cost_of_a_job(cluster)
     finally:
         end(processes, cluster)
-    print_table("Cost of the seam, 2 workers", ["", "ms a task of one job", "ms a job of 2 ms, in batches"], rows)
+    return [
+        ["seam, local pool, a job a task", f"{local:.2f} ms", "2 ms"],
+        ["seam, Dask, a job a task", f"{single:.1f} ms", "15 ms"],
+        ["seam, Dask, jobs of 2 ms in batches", f"{batched:.2f} ms a job, {50.0 * batched:.1f} %", "5 %"],
+    ]
 
 
 def make_recordings(folder: Path, count: int, plan: str = "optimized_ur5e", rate: float = 500.0) -> None:
@@ -133,8 +143,24 @@ def worker_seconds() -> float:
     return sum(one.user + one.system for one in times)
 
 
-def in_turns(title: str, unit: str, count: int, work: Callable[[Executor, int], object]) -> None:
-    """One worker and two, in turns: best throughput, their ratio, and the processor time that one of the jobs takes."""
+@dataclass(frozen=True)
+class Turns:
+    """One worker and two, in turns.
+
+    Attributes:
+        throughput: of two against one, best of the rounds.
+        effort: processor time of two workers against one, for the same jobs.
+        seconds: of a core that one of the jobs takes with one worker.
+        memory: of the largest worker [MB].
+    """
+
+    throughput: float
+    effort: float
+    seconds: float
+    memory: float
+
+
+def in_turns(count: int, work: Callable[[Executor, int], object]) -> Turns:
     best: dict[int, float] = {}
     busy: dict[int, float] = {}
     with LocalPool(1) as one, LocalPool(2) as two:
@@ -146,18 +172,18 @@ def in_turns(title: str, unit: str, count: int, work: Callable[[Executor, int], 
                 work(pool, turn)
                 best[workers] = min(best.get(workers, np.inf), time.perf_counter() - began)
                 busy[workers] = min(busy.get(workers, np.inf), worker_seconds() - used)
-    rows = [
-        [str(w), f"{count / best[w]:.2f}", f"{best[1] / best[w]:.2f}", f"{1e3 * busy[w] / count:.0f}",
-         f"{busy[w] / busy[1]:.2f}"]
-        for w in best
-    ]  # fmt: skip
-    print_table(title, ["workers", f"{unit} a second", "ratio", "processor ms each", "ratio"], rows)
+        memory = max(child.memory_info().rss for child in psutil.Process().children(recursive=True)) / 1e6
+    return Turns(best[1] / best[2], busy[2] / busy[1], busy[1] / count, memory)
 
 
-def identify(count: int) -> None:
+def identify(count: int) -> tuple[list[Row], list[Row]]:
+    """What a recording costs, and on paper what that makes of many."""
     with tempfile.TemporaryDirectory() as name:
-        make_recordings(folder := Path(name) / "runs", count * ROUNDS + 4)
+        folder = Path(name) / "runs"
+        with LocalPool(1) as pool:  # a client simulates nothing: this one's memory is measured
+            pool.submit(make_recordings, folder, count * ROUNDS + 4).result()
         recordings = sorted(folder.iterdir())
+        stored = recordings[0].stat().st_size
         for turn in range(-1, ROUNDS):  # each has recordings of its own
             (Path(name) / str(turn)).mkdir()
             for path in recordings[:4] if turn < 0 else recordings[4 + turn :: ROUNDS]:
@@ -169,27 +195,70 @@ def identify(count: int) -> None:
             identify_fleet(str(Path(name) / str(turn)), table, FleetSettings(), executor=pool, overwrite=True)
             client.append(time.process_time() - began)
 
-        in_turns(f"fleet identify, {count} recordings of 10 s at 500 Hz", "recordings", count, work)
-        bytes_a_row = (table / "recordings.parquet").stat().st_size / count
-        print(
-            f"\nclient: {1e3 * min(client[2:]) / count:.1f} ms of processor time a recording, {bytes_a_row:.0f} B a row"
-        )
+        found = in_turns(count, work)
+        row, own = row_size(table / "recordings.parquet"), psutil.Process().memory_info().rss / 1e6
+    serving = min(client[2:]) / count
+    what = f"a recording of 10 s at 500 Hz (Parquet, {stored / 1e6:.1f} MB): read, identified, judged"
+    rows = [
+        [what, f"{1e3 * found.seconds:.0f} ms of a worker's core", ""],
+        ["the client for it: hand it over, take the row, write the table", f"{1e3 * serving:.1f} ms", ""],
+        ["memory of the client, of a worker", f"{own:.0f} MB, {found.memory:.0f} MB", ""],
+        ["processor time of a recording with two workers against one", f"{found.effort:.2f} times", "1"],
+        ["throughput of two workers against one: `fleet identify`", f"{found.throughput:.2f} times", "1.7 times"],
+    ]
+    return rows, on_paper(found, serving, stored, row, own)
 
 
-def study(count: int = 24) -> None:
+def row_size(path: Path) -> float:
+    """Of a row of a table [B], without what the file has once."""
+    stored = pq.read_metadata(path)
+    groups = [stored.row_group(index) for index in range(stored.num_row_groups)]
+    columns = [group.column(index) for group in groups for index in range(group.num_columns)]
+    return sum(column.total_compressed_size for column in columns) / stored.num_rows
+
+
+def on_paper(found: Turns, serving: float, stored: float, row: float, client: float) -> list[Row]:
+    """What the figures of one recording make of many."""
+    columns = (DAY, MANY)
+    return [
+        ["one core", *(span(count * found.seconds) for count in columns)],
+        ["24 cores", *(span(count * found.seconds / 24) for count in columns)],
+        ["the client", *(span(count * serving) for count in columns)],
+        ["read from the store", *(size(count * stored) for count in columns)],
+        ["table", *(size(count * row) for count in columns)],
+        ["memory of a worker, of the client", *[f"{size(1e6 * found.memory)}, {size(1e6 * client)}"] * 2],
+        ["workers that one client can serve", *[f"{found.seconds / serving:.0f}"] * 2],
+    ]
+
+
+def span(seconds: float) -> str:
+    return f"{seconds / 3600.0:.1f} hours" if seconds >= 5400.0 else f"{seconds / 60.0:.1f} minutes"
+
+
+def size(count: float) -> str:
+    scale, unit = next((pair for pair in ((1e12, "TB"), (1e9, "GB")) if count >= pair[0]), (1e6, "MB"))
+    return f"{count / scale:.3g} {unit}"
+
+
+def study(count: int = 24) -> list[Row]:
     plan = Plan("p", iparam.load_robot("ur5e"), iparam.load_trajectory(DATA / "optimized_ur5e.json").trajectory)
 
     def work(pool: Executor, turn: int) -> None:
         experiment = Experiment((plan,), (iparam.noise_preset("ur5e"),), rate=100.0, seed=turn + 1)
         run_study("coverage", experiment, executor=pool, most_runs=4 if turn < 0 else count, precision=1e-9)
 
-    in_turns(f"study coverage, {count} runs of 10 s at 100 Hz", "runs", count, work)
+    found = in_turns(count, work)
+    return [
+        ["processor time of a run of `study` with two workers against one", f"{found.effort:.2f} times", "1"],
+        ["throughput of two workers against one: `study`", f"{found.throughput:.2f} times", "1.7 times"],
+    ]
 
 
-def crash(count: int, port: int) -> None:
+def crash(count: int, port: int) -> list[Row]:
     """Many recordings on two workers of Dask: one is killed, then the scheduler; another cluster does the rest."""
     with tempfile.TemporaryDirectory() as name:
-        folder, table, looks = Path(name) / "runs", FleetTable(Path(name) / "t"), []
+        folder, table = Path(name) / "runs", FleetTable(Path(name) / "t")
+        looks: list[tuple[float, float]] = []
         with LocalPool(1) as pool:  # a client simulates nothing: this one's memory is measured
             pool.submit(make_recordings, folder, count, "short_ur5e", 100.0).result()
         processes, cluster = start_dask(2, port)
@@ -199,7 +268,7 @@ def crash(count: int, port: int) -> None:
                 alive = [psutil.Process(one.pid) for one in processes[1:] if one.poll() is None]
                 workers = max(one.memory_info().rss for one in alive)
                 own = psutil.Process().memory_info().rss
-                looks.append([str(progress.done), f"{own / 1e6:.0f}", f"{workers / 1e6:.0f}"])
+                looks.append((own / 1e6, workers / 1e6))
 
         def first(row: Mapping[str, Any], progress: Progress) -> None:
             look(progress)
@@ -211,7 +280,7 @@ def crash(count: int, port: int) -> None:
         try:
             identify_fleet(str(folder), table.folder, executor=cluster, on_row=first)
         except ExecutorLostError as error:
-            print(f"after {count // 2}: {error}")
+            print(f"after {count // 2}: {error}", file=sys.stderr)
         end(processes, cluster)
         kept = table.read(["error"]).num_rows
         processes, cluster = start_dask(2, port)
@@ -220,29 +289,39 @@ def crash(count: int, port: int) -> None:
         )
         end(processes, cluster)
         stored = pq.read_table(table.folder / "recordings.parquet", columns=["source", "error"]).to_pylist()
-        print_table(f"Memory, {count} recordings", ["done in this run", "client MB", "largest worker MB"], looks)
         twice, errors = len(stored) - len({row["source"] for row in stored}), sum(bool(row["error"]) for row in stored)
-        print(
-            f"\nkept {kept}, of them used {done.kept}, done after it {done.done}; in the table {len(stored)} of "
-            f"{count}, twice {twice}, errors {errors}"
-        )
+    what = (
+        f"{count:,} recordings of 4 s at 100 Hz on Dask; a worker killed (SIGKILL) after {count // 4:,}, the scheduler "
+        f"after {count // 2:,} and started again, then `--resume`"
+    )
+    client, workers = (f"{min(own):.0f} to {max(own):.0f} MB" for own in zip(*looks, strict=True))
+    kept_and_done = (
+        f"{kept:,} rows kept, {done.done:,} done, {len(stored):,} in the table, {twice} twice, {errors} errors"
+    )
+    return [[what, kept_and_done, ""], ["memory in that run: client; workers", f"{client}; {workers}", "flat"]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", choices=["seam", "identify", "study", "crash"], nargs="*", default=None)
     parser.add_argument("--recordings", type=int, default=None, help="40 a turn; 2,000 of the part crash")
     parser.add_argument("--port", type=int, default=18786)
     options = parser.parse_args()
     parts = options.part or ["seam", "identify", "study"]
+    rows, paper = [], []
     if "seam" in parts:
-        seam(options.port)
+        rows += seam(options.port)
     if "identify" in parts:
-        identify(options.recordings or 40)
+        identified, paper = identify(options.recordings or 40)
+        rows += identified
     if "study" in parts:
-        study()
+        rows += study()
     if "crash" in parts:
-        crash(options.recordings or 2000, options.port)
+        rows += crash(options.recordings or 2000, options.port)
+    print_table(f"On {os.cpu_count()} cores", ["", "measured", "wanted"], rows)
+    if paper:
+        header = ["", "a day of 500 arms, 20 recordings each", "a million recordings"]
+        print_table("On paper, with the figures of one recording", header, paper)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ interval, looked at 20 times a second. Then changes of any size, whose weight is
 what is published from the first moment of the change on is compared with the load at the instant that it is about. At
 last ten minutes of the same motion over and over, with a constant load.
 
-    python benchmarks/bench_grasping.py [--seeds 50] [--cell-seeds 12] [--minutes 10] [--constant-runs 4]
+    python benchmarks/bench_grasping.py [--part grasp|rest|motion|constant ...] [--seeds 12] [--minutes 10]
 """
 
 from __future__ import annotations
@@ -219,31 +219,30 @@ def change(moving: bool, step: float, lift: float, seed: int) -> dict[str, np.nd
     }
 
 
-def changes_of_any_size(seeds: int) -> None:
-    for moving in (False, True):
-        rows = []
-        for lift in LIFTS:
-            for step in STEPS if not lift else STEPS[1:]:
-                runs = list(in_workers(partial(change, moving, step, lift), range(FIRST_SEED, FIRST_SEED + seeds)))
-                noticed, known = (np.array([run[key] for run in runs]) for key in ("noticed", "known"))
-                looks = np.concatenate([run["looks"] for run in runs])
-                seen = np.isfinite(noticed)
-                rows.append(
-                    [
-                        f"{lift:g}",
-                        f"{step:g}",
-                        f"{100 * seen.mean():.0f} %" + (f", {np.median(noticed[seen]):.2f}" if seen.any() else ""),
-                        f"{max(np.median(known), 0.0):.2f}, {max(known.max(), 0.0):.2f}",
-                        " ".join(_share(looks[:, part]) for part in (slice(1, 2), slice(2, 5), slice(5, 11))),
-                        f"{100.0 * np.isnan(looks[:, 1]).mean():.0f}",
-                        f"{1e3 * NORMAL_95 * np.nanmedian(looks[:, 11]):.0f}",
-                        str(sum(int(run["false"]) for run in runs)),
-                    ]
-                )
-        header = ["within, s", "change, kg", "noticed, after s", "mass within 2 %, s after it, median, worst",
-                  "95 % intervals hold from its first moment on, %: mass, centre, inertia", "nothing said, %",
-                  "half width of the mass, g", "further changes"]  # fmt: skip
-        print_table(f"A change {'in motion' if moving else 'at rest'}, {seeds} seeds", header, rows)
+def changes_of_any_size(moving: bool, seeds: int) -> None:
+    rows = []
+    for lift in LIFTS:
+        for step in STEPS if not lift else STEPS[1:]:
+            runs = list(in_workers(partial(change, moving, step, lift), range(FIRST_SEED, FIRST_SEED + seeds)))
+            noticed, known = (np.array([run[key] for run in runs]) for key in ("noticed", "known"))
+            looks = np.concatenate([run["looks"] for run in runs])
+            seen = np.isfinite(noticed)
+            rows.append(
+                [
+                    f"{lift:g}",
+                    f"{step:g}",
+                    f"{100 * seen.mean():.0f} %" + (f", {np.median(noticed[seen]):.2f}" if seen.any() else ""),
+                    f"{max(np.median(known), 0.0):.2f}, {max(known.max(), 0.0):.2f}",
+                    " ".join(_share(looks[:, part]) for part in (slice(1, 2), slice(2, 5), slice(5, 11))),
+                    f"{100.0 * np.isnan(looks[:, 1]).mean():.0f}",
+                    f"{1e3 * NORMAL_95 * np.nanmedian(looks[:, 11]):.0f}",
+                    str(sum(int(run["false"]) for run in runs)),
+                ]
+            )
+    header = ["within, s", "change, kg", "noticed, after s", "mass within 2 %, s after it, median, worst",
+              "95 % intervals hold from its first moment on, %: mass, centre, inertia", "nothing said, %",
+              "half width of the mass, g", "further changes"]  # fmt: skip
+    print_table(f"A change {'in motion' if moving else 'at rest'}, {seeds} seeds", header, rows)
 
 
 def constant(minutes: float, seed: int) -> tuple[int, float]:
@@ -263,16 +262,10 @@ def constant(minutes: float, seed: int) -> tuple[int, float]:
     return identifier.restarts, np.nan if estimate is None else 100.0 * abs(estimate.mass / load[0] - 1.0)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=50)
-    parser.add_argument("--cell-seeds", type=int, default=12)
-    parser.add_argument("--minutes", type=float, default=10.0)
-    parser.add_argument("--constant-runs", type=int, default=4)
-    arguments = parser.parse_args()
+def grasps(seeds: int) -> None:
     rows = []
-    for name in SCENES if arguments.seeds else ():
-        runs = list(in_workers(partial(grasp, name), range(FIRST_SEED, FIRST_SEED + arguments.seeds)))
+    for name in SCENES:
+        runs = list(in_workers(partial(grasp, name), range(FIRST_SEED, FIRST_SEED + seeds)))
         row = [name]
         for key in ("noticed", "mass", "center", "all"):
             values = np.array([run[key] for run in runs])
@@ -283,15 +276,33 @@ def main() -> None:
         rows.append(row)
     header = ["0.5 kg -> 2.5 kg", "noticed, s", "mass within 2 %, s", "centre within 10 mm, s", "all ten, s",
               "95 % intervals hold, %: mass, centre, inertia", "runs without exactly one change"]  # fmt: skip
-    if rows:
-        print_table(f"Time after the grasp, median and worst of {arguments.seeds} seeds", header, rows)
-    if arguments.cell_seeds:
-        changes_of_any_size(arguments.cell_seeds)
-    if arguments.constant_runs:
-        jobs = range(FIRST_SEED, FIRST_SEED + arguments.constant_runs)
-        found = list(in_workers(partial(constant, arguments.minutes), jobs))
-        table = [[str(changes), f"{error:.3f}"] for changes, error in found]
-        print_table(f"{arguments.minutes:g} min of motion, constant load", ["changes", "mass off by, %"], table)
+    print_table(f"Time after the grasp, median and worst of {seeds} seeds", header, rows)
+
+
+def constant_loads(minutes: float, seeds: int) -> None:
+    found = list(in_workers(partial(constant, minutes), range(FIRST_SEED, FIRST_SEED + seeds)))
+    changes, errors = zip(*found, strict=True)
+    row = [str(seeds), str(sum(changes)), f"{np.median(errors):.3f}, {max(errors):.3f}"]
+    header = ["runs", "changes noticed", "mass off by at the end, %: median, worst"]
+    print_table(f"{minutes:g} min of the same motion over and over, constant load", header, [row])
+
+
+PARTS = ("grasp", "rest", "motion", "constant")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--seeds", type=int, default=12, help="of each scene, each change, or runs of constant load")
+    parser.add_argument("--minutes", type=float, default=10.0, help="of constant load")
+    options = parser.parse_args()
+    if "grasp" in options.part:
+        grasps(options.seeds)
+    for part in ("rest", "motion"):
+        if part in options.part:
+            changes_of_any_size(part == "motion", options.seeds)
+    if "constant" in options.part:
+        constant_loads(options.minutes, options.seeds)
 
 
 def _share(held: np.ndarray) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from bench_viewer import recorded
+from side_by_side import print_table
 
 import iparam
 from iparam.bridges.live.feed import LiveFeed
@@ -65,7 +66,7 @@ def resident(process: int | str) -> float:
 
 
 def soak(minutes: float) -> None:
-    """Follow for minutes with a browser that looks, and print the memory of both processes every minute."""
+    """Follow for minutes with a browser that looks, and print the memory of both processes at every minute."""
     recording = recorded(60.0 * minutes, 500.0)
     robot = iparam.load_robot("ur5e")
     feed = LiveFeed(ReplaySource(recording, robot))
@@ -79,21 +80,18 @@ def soak(minutes: float) -> None:
             )
         try:
             feed.start()
-            print(f"minute   identification MB   page MB   frames  {'watched' if watching else 'nobody looks'}")
-            minute = 0
-            while not feed.ended.is_set():
-                print(
-                    f"{minute:6d} {resident('self'):19.1f} {resident(page.process_id):9.1f} {page.frames:8d}",
-                    flush=True,
-                )
-                feed.ended.wait(60.0)
-                minute += 1
+            rows = []
+            while not feed.ended.wait(60.0):
+                memory = f"{resident('self'):.1f}", f"{resident(page.process_id):.1f}"
+                rows.append([str(len(rows) + 1), *memory, f"{page.frames:,}"])
         finally:
             if watching is not None:
                 watching.terminate()
                 watching.wait(20)
             feed.stop()
             page.close()
+    header = ["minute", "memory of the identification [MB]", "of the page's process [MB]", "frames sent"]
+    print_table(f"{minutes:g} min at 500 Hz, {'a browser looks' if watching else 'nobody looks'}", header, rows)
 
 
 def main() -> None:
@@ -104,13 +102,17 @@ def main() -> None:
     if options.soak is not None:
         soak(options.soak)
         return
+    followed(recorded(1.0, 500.0), page=False)  # loads the kernels
     recording = recorded(options.seconds, 500.0)
     rows = {name: followed(recording, page) for name, page in (("without a page", False), ("with a page", True))}
     base = np.median(rows["without a page"][0])
-    print(f"{'':16} median ms   99 % ms   beside   frames/s")
+    table = []
     for name, (delays, frames) in rows.items():
         median, most = np.median(delays), np.quantile(delays, 0.99)
-        print(f"{name:16} {1e3 * median:9.2f} {1e3 * most:9.2f} {median / base:8.2f} {frames:10.1f}")
+        rate = f"{frames:.1f}" if frames else ""
+        table.append([name, f"{1e3 * median:.2f}", f"{1e3 * most:.2f}", f"{median / base:.2f}", rate])
+    header = ["", "median [ms]", "99 % [ms]", "beside", "frames a second"]
+    print_table(f"From a sample to the end of its identification, {options.seconds:g} s at 500 Hz", header, table)
 
 
 if __name__ == "__main__":

@@ -6,13 +6,17 @@ drawn at random; a wrench that is held; small mistakes where somebody has anothe
 of loads that are drawn, which must be accused of nothing; the price in time; and spikes.
 
     PYTHONPATH=tests python benchmarks/bench_mistakes.py
-        [--part mistakes|unlisted|pairs|held|estimates|clean|time|spikes] [--jobs 2] [--seeds 100] [--arms ur5e]
-        [--payloads compact] [--slugs sensor-offset ...] [--once] [--details]
+        [--part mistakes|unlisted|pairs|held|estimates|clean|time|spikes ...] [--jobs 2] [--seeds 100] [--pairs 100]
+        [--arms ur5e] [--payloads compact] [--slugs sensor-offset ...] [--once] [--details] [--summary]
+
+The summary has a row for every claim, with its goal; with --summary it is all that is printed.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -47,38 +51,46 @@ ESTIMATED = tuple(name for name in ESTIMABLE if name not in ("delay", "low_pass"
 SLOWEST = "sensor-rotation/middling@ur5e-compact"
 
 
+WRONG = f"off by more than {FAR:g} standard deviations, and good or usable"
+
+Claim = list[str]
+"""A row of the summary: what, of how many, measured, goal."""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--part", nargs="*", default=PARTS)
+    parser.add_argument("--part", nargs="*", choices=PARTS, default=PARTS)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--seeds", type=int, default=100, help="of sound logs, for each arm and preset; pairs")
+    parser.add_argument("--seeds", type=int, default=100, help="of sound logs, for each arm and preset; of spikes")
+    parser.add_argument("--pairs", type=int, default=100, help="of mistakes that are drawn")
     parser.add_argument("--arms", nargs="*", default=list(ARMS))
     parser.add_argument("--payloads", nargs="*", default=list(PAYLOADS))
     parser.add_argument("--slugs", nargs="*", default=[])
     parser.add_argument("--once", action="store_true", help="each mistake on one arm with one load, in turn")
     parser.add_argument("--details", action="store_true", help="a line for every case")
+    parser.add_argument("--summary", action="store_true", help="the summary alone")
     given = parser.parse_args()
-    if "mistakes" in given.part:
-        mistakes(given.arms, given.payloads, given.slugs, given.jobs, given.details, given.once)
-    if "unlisted" in given.part:
-        unlisted(given.arms, given.payloads, given.slugs, given.jobs, given.details)
-    if "pairs" in given.part:
-        pairs(given.arms, given.payloads, given.seeds, given.jobs, given.details)
-    if "held" in given.part:
-        held(given.arms, given.payloads, given.jobs, given.details)
-    if "estimates" in given.part:
-        estimates(given.arms, given.payloads, given.slugs, given.jobs, given.details)
-    if "clean" in given.part:
-        clean(given.arms, given.seeds, given.jobs)
-    if "time" in given.part:
-        times()
-    if "spikes" in given.part:
-        spikes(given.arms, min(given.seeds, 20), given.jobs)
+    parts: dict[str, Callable[[], list[Claim]]] = {
+        "mistakes": lambda: mistakes(given.arms, given.payloads, given.slugs, given.jobs, given.details, given.once),
+        "unlisted": lambda: unlisted(given.arms, given.payloads, given.slugs, given.jobs, given.details),
+        "pairs": lambda: pairs(given.arms, given.payloads, given.pairs, given.jobs, given.details),
+        "held": lambda: held(given.arms, given.payloads, given.jobs, given.details),
+        "estimates": lambda: estimates(given.arms, given.payloads, given.slugs, given.jobs, given.details),
+        "clean": lambda: clean(given.arms, given.seeds, given.jobs),
+        "time": times,
+        "spikes": lambda: spikes(given.arms, min(given.seeds, 20), given.jobs),
+    }
+    claims = []
+    for part in (part for part in PARTS if part in given.part):
+        with contextlib.redirect_stdout(sys.stderr) if given.summary else contextlib.nullcontext():
+            claims += [[*claim[:1], f"`{part}`", *claim[1:]] for claim in parts[part]()]
+    if claims:
+        print_table("Summary", ["", "part", "of", "measured", "goal"], claims)
 
 
 def mistakes(
     arms: Sequence[str], payloads: Sequence[str], slugs: Sequence[str], jobs: int, details: bool, once: bool
-) -> None:
+) -> list[Claim]:
     everything = cases(arms, payloads, slugs)
     names = [each.name for each in (in_turn(everything) if once else everything)]
     outcomes = printed(spread(judged, names, jobs), details)
@@ -88,7 +100,7 @@ def mistakes(
             rows.append([mistake.slug, mistake.size, mistake.what, *summary(own)])
     header = ["cause", "size", "what", "error [sd]", "verdicts", "right", "1st 2nd later not", "restored"]
     print_table(f"{len(outcomes)} logs with a mistake", header, rows)
-    conclude(outcomes)
+    return conclude(outcomes)
 
 
 def in_turn(everything: Sequence[Case]) -> list[Case]:
@@ -100,7 +112,9 @@ def in_turn(everything: Sequence[Case]) -> list[Case]:
     return [each for each in everything if turn[each.mistake.name] == each.workbench.name]
 
 
-def estimates(arms: Sequence[str], payloads: Sequence[str], slugs: Sequence[str], jobs: int, details: bool) -> None:
+def estimates(
+    arms: Sequence[str], payloads: Sequence[str], slugs: Sequence[str], jobs: int, details: bool
+) -> list[Claim]:
     """Small mistakes, on one workbench each, with each correction estimated along in turn, mostly the wrong one."""
     small = [each.name for each in in_turn(cases(arms, payloads, slugs)) if each.mistake.size == "small"]
     jobs_of = [(name, field) for name in small for field in ESTIMATED]
@@ -120,6 +134,9 @@ def estimates(arms: Sequence[str], payloads: Sequence[str], slugs: Sequence[str]
     )
     wrong = sum(verdict in TRUSTED and off > FAR for _, verdict, off in outcomes)
     print(f"\noff by more than {FAR:g} sd and good or usable: {wrong} of {len(outcomes)} (must be 0)")
+    largest = max((off for _, verdict, off in outcomes if verdict in TRUSTED), default=0.0)
+    what = f"small mistakes, with each of {len(ESTIMATED)} corrections estimated along in turn, mostly the wrong one"
+    return [[f"{what}: {WRONG}", str(len(outcomes)), f"{wrong} (largest trusted {largest:.1f})", "0"]]
 
 
 def with_estimate(job: tuple[str, str]) -> tuple[str, float]:
@@ -133,7 +150,9 @@ def with_estimate(job: tuple[str, str]) -> tuple[str, float]:
     return str(found.assessment["verdict"]), largest_error(found, log.loads)
 
 
-def unlisted(arms: Sequence[str], payloads: Sequence[str], slugs: Sequence[str], jobs: int, details: bool) -> None:
+def unlisted(
+    arms: Sequence[str], payloads: Sequence[str], slugs: Sequence[str], jobs: int, details: bool
+) -> list[Claim]:
     """Mistakes that nobody thought of: is any wrong result trusted?"""
     names = [each.name for each in unlisted_cases(arms, payloads) if not slugs or each.mistake.slug in slugs]
     outcomes = printed(spread(judged_unlisted, names, jobs), details)
@@ -144,16 +163,16 @@ def unlisted(arms: Sequence[str], payloads: Sequence[str], slugs: Sequence[str],
             rows.append([mistake.what, *summary(own)[:3], ", ".join(slug for slug, _ in first)])
     header = ["what", "error [sd]", "verdicts", "right", "named first"]
     print_table(f"{len(outcomes)} logs with a mistake that is on no list", header, rows)
-    tell_wrong_and_trusted(outcomes)
+    return [tell_wrong_and_trusted(outcomes, "mistakes that are on no list")]
 
 
-def pairs(arms: Sequence[str], payloads: Sequence[str], count: int, jobs: int, details: bool) -> None:
+def pairs(arms: Sequence[str], payloads: Sequence[str], count: int, jobs: int, details: bool) -> list[Claim]:
     """Two mistakes at once, drawn at random: is any wrong result trusted?"""
     numbers = [(number, tuple(arms), tuple(payloads)) for number in range(count)]
     outcomes = printed(spread(judged_pair, numbers, jobs), details)
     rows = [[verdict, str(number)] for verdict, number in Counter(one.verdict for one in outcomes).most_common()]
     print_table(f"{len(outcomes)} logs with two mistakes", ["verdict", "logs"], rows)
-    tell_wrong_and_trusted(outcomes)
+    return [tell_wrong_and_trusted(outcomes, "two mistakes at once, drawn at random")]
 
 
 def judged_pair(job: tuple[int, tuple[str, ...], tuple[str, ...]]) -> Outcome:
@@ -161,7 +180,7 @@ def judged_pair(job: tuple[int, tuple[str, ...], tuple[str, ...]]) -> Outcome:
     return judge(pair_cases(1, arms, payloads, first=number)[0])
 
 
-def held(arms: Sequence[str], payloads: Sequence[str], jobs: int, details: bool) -> None:
+def held(arms: Sequence[str], payloads: Sequence[str], jobs: int, details: bool) -> list[Claim]:
     """A wrench that is held, sound or with a sensor 8 mm aside, in whole logs and in short ones."""
     jobs_of = [
         (arm, payload, every, seconds, aside)
@@ -172,9 +191,11 @@ def held(arms: Sequence[str], payloads: Sequence[str], jobs: int, details: bool)
         for aside in (False, True)
     ]
     outcomes = printed(spread(judged_held, jobs_of, jobs), details)
+    claims = []
     for text, own in (("sound", outcomes[::2]), ("8 mm aside", outcomes[1::2])):
         print(f"\nheld, {text}: {dict(Counter(one.verdict for one in own))}")
-        tell_wrong_and_trusted(own)
+        claims.append(tell_wrong_and_trusted(own, f"a wrench that is held, in logs of 1.5, 3 and 10 s, sensor {text}"))
+    return claims
 
 
 def judged_held(job: tuple[str, str, int, float, bool]) -> Outcome:
@@ -205,20 +226,23 @@ def printed(outcomes: Iterable[Outcome], details: bool) -> list[Outcome]:
     return kept
 
 
-def tell_wrong_and_trusted(outcomes: Sequence[Outcome]) -> None:
+def tell_wrong_and_trusted(outcomes: Sequence[Outcome], what: str) -> Claim:
+    """Print those that break the law, and return the row of the summary."""
     wrong = [one for one in outcomes if one.breaks_the_law]
     print(f"\noff by more than {FAR:g} sd and good or usable: {len(wrong)} of {len(outcomes)} (must be 0)")
     for one in wrong:
         print(f"    {line(one)}")
+    verdicts = ", ".join(f"{count} {word}" for word, count in Counter(one.verdict for one in outcomes).most_common())
+    return [f"{what}: {WRONG}", str(len(outcomes)), f"{len(wrong)} ({verdicts})", "0"]
 
 
 def judged_unlisted(name: str) -> Outcome:
     return judge(next(each for each in unlisted_cases() if each.name == name))
 
 
-def conclude(outcomes: Sequence[Outcome]) -> None:
+def conclude(outcomes: Sequence[Outcome]) -> list[Claim]:
     """The sentences of the proof."""
-    tell_wrong_and_trusted(outcomes)
+    claim = tell_wrong_and_trusted(outcomes, "every cause at three sizes")
     told = [one for one in outcomes if not one.harmless]
     named = [one for one in outcomes if 1 <= one.rank <= 2]
     print(
@@ -234,6 +258,19 @@ def conclude(outcomes: Sequence[Outcome]) -> None:
     )
     seconds = [one.seconds for one in outcomes]
     print(f"seconds of an identification with its causes: median {np.median(seconds):.2f}, largest {max(seconds):.2f}")
+    first_two = percent([one for one in named if not one.harmless], told)
+    restored = percent([one for one in offered if one.is_restored], offered)
+    back = f"its correction, as typed, brings all ten numbers back to within {TOGETHER:g} standard deviations"
+    return [
+        claim,
+        [
+            "cause among the first two, where the result is not both right and trusted",
+            str(len(told)),
+            first_two,
+            "85 %",
+        ],
+        [back, str(len(offered)), restored, "90 %"],
+    ]
 
 
 def judged(name: str) -> Outcome:
@@ -260,13 +297,19 @@ def line(one: Outcome) -> str:
     return f"{one.name:46s} {one.verdict:8s} {one.error:9.1f} sd  {', '.join(one.causes[:4]) or '-'}{after}{mark}"
 
 
+def percent(some: Sequence[Any], of: Sequence[Any]) -> str:
+    return f"{100.0 * len(some) / max(len(of), 1):.1f} %"
+
+
 def share(some: Sequence[Any], of: Sequence[Any]) -> str:
     return f"{100.0 * len(some) / max(len(of), 1):.1f} % ({len(some)} of {len(of)})"
 
 
-def clean(arms: Sequence[str], seeds: int, jobs: int) -> None:
+def clean(arms: Sequence[str], seeds: int, jobs: int) -> list[Claim]:
     """Sound logs: how many are accused of something."""
     rows = []
+    accusations: dict[str, list[bool]] = {}
+    kept: dict[str, list[bool]] = {}
     for arm in arms:
         for noise in ("ideal", "ur5e", "harsh"):
             jobs_of = [(arm, noise, seed) for seed in range(seeds)]
@@ -275,10 +318,30 @@ def clean(arms: Sequence[str], seeds: int, jobs: int) -> None:
             counts = Counter(slug for named in found for slug in named)
             named = ", ".join(f"{slug} {count}" for slug, count in counts.most_common())
             held = share([one for one in within if one], within)
+            accusations.setdefault(noise, []).extend(named in others for named in found)
+            kept.setdefault(noise, []).extend(within)
             rows.append([arm, noise, str(seeds), share(others, found), named, held])
             print(f"{arm} {noise}: falsely accused {rows[-1][3]}", flush=True)
     header = ["arm", "noise", "logs", "falsely accused", "named", "all ten in their intervals"]
     print_table("Sound logs (goal: at most 1 %; harsh: of its own faults only)", header, rows)
+    usual, harsh = [*accusations["ideal"], *accusations["ur5e"]], accusations["harsh"]
+    drawn = "a load drawn for each, on " + " and ".join(arms)
+    sound = f"sound recordings accused of something, `ideal` and `ur5e`, {drawn}"
+    return [
+        [sound, str(len(usual)), str(sum(usual)), "1 %"],
+        [
+            "the same, `harsh`, of other than its drift, delay (or low-pass) and rounding",
+            str(len(harsh)),
+            str(sum(harsh)),
+            "1 %",
+        ],
+        [
+            f"all ten numbers of these within {TOGETHER:g} standard deviations: {'; '.join(f'`{n}`' for n in kept)}",
+            f"{len(harsh)} each",
+            "; ".join(f"{100.0 * np.mean(own):.1f} %" for own in kept.values()),
+            "95 %",
+        ],
+    ]
 
 
 def accused(job: tuple[str, str, int]) -> tuple[tuple[str, ...], bool]:
@@ -291,7 +354,7 @@ def accused(job: tuple[str, str, int]) -> tuple[tuple[str, ...], bool]:
     return (*named, "refuted") if assessment["verdict"] == "refuted" else named, within
 
 
-def times() -> None:
+def times() -> list[Claim]:
     """What verdict and causes cost, beside the same estimate without them."""
     bench, wrong = Workbench("ur5e", "compact"), case(SLOWEST).log()
     estimator = make_estimator(DEFAULT_METHOD)
@@ -307,19 +370,27 @@ def times() -> None:
     alone, judged_too, wrong_alone, explained = best.values()
     print(f"\na good log pays {1e3 * (judged_too - alone):.0f} ms, {judged_too / alone:.2f} times (goal 50 ms)")
     print(f"causes take {explained - wrong_alone:.2f} s, {explained / wrong_alone:.1f} times (goal 3 s)")
+    costs = f"what the verdict costs a good recording, 10 s at 500 Hz, beside {1e3 * alone:.0f} ms"
+    return [
+        [costs, "", f"{1e3 * (judged_too - alone):.0f} ms", "50 ms"],
+        ["the causes of a wrong one", "", f"{explained - wrong_alone:.2f} s", "3 s"],
+    ]
 
 
-def spikes(arms: Sequence[str], seeds: int, jobs: int) -> None:
+def spikes(arms: Sequence[str], seeds: int, jobs: int) -> list[Claim]:
     """Errors with spikes, in those without: root mean squares over the seeds, of each of the ten parameters."""
     rows = []
-    for arm in arms:
-        for percent, size in ((0.1, 50.0), (1.0, 50.0), (1.0, 5.0), (5.0, 200.0)):
-            jobs_of = [(arm, percent, size, seed) for seed in range(seeds)]
+    for percentage, size in ((0.1, 50.0), (1.0, 50.0), (1.0, 5.0), (5.0, 200.0)):
+        cells = []
+        for arm in arms:
+            jobs_of = [(arm, percentage, size, seed) for seed in range(seeds)]
             clean_rms, rms = np.sqrt(np.mean(np.square(list(spread(errors_of_spikes, jobs_of, jobs))), axis=0))
             ratio = rms / clean_rms
-            rows.append([arm, f"{percent:g} % of {size:g} N", f"{np.median(ratio):.2f}", f"{ratio.max():.2f}"])
-    header = ["arm", "spikes", "median of the parameters", "worst parameter"]
-    print_table(f"Errors with spikes, in those without ({seeds} seeds; goal 1.1)", header, rows)
+            cells.append(f"{np.median(ratio):.2f}, {ratio.max():.2f}")
+        rows.append([f"{percentage:g} % of {size:g} N", *cells])
+    title = f"Errors with spikes, in those without: median and worst of the parameters, {seeds} seeds (goal 1.1)"
+    print_table(title, ["spikes", *arms], rows)
+    return []
 
 
 def errors_of_spikes(job: tuple[str, float, float, int]) -> np.ndarray:

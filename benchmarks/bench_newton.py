@@ -1,7 +1,7 @@
 """Newton beside MuJoCo: the loads that are found from its wrench, the wrenches of one plan, and many worlds at once.
 
     make test-newton  # makes the environment that has Newton
-    .venv-newton/bin/python benchmarks/bench_newton.py [--worlds 1 8 64]
+    .venv-newton/bin/python benchmarks/bench_newton.py [--part loads|steps ...] [--worlds 1 8 64]
 
 Both simulators have the same physics rate and controller. The wrench of Newton is in single precision.
 """
@@ -9,11 +9,14 @@ Both simulators have the same physics rate and controller. The wrench of Newton 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+from measured_data import MISSING
+from side_by_side import print_table
 
 import iparam
 from iparam.simulation import MujocoSimulator, NewtonSimulator, Payload, SensorRates
@@ -40,7 +43,7 @@ def found(robot: iparam.Robot, given: dict[str, Payload]) -> None:
     newton = NewtonSimulator(physics_rate=1000.0)
     mujoco = MujocoSimulator(physics_rate=newton.physics_rate, controller=newton.controller)
     results = newton.run_many(robot, list(given.values()), plan)
-    print(f"{'':24} {'mass %':>9} {'centre mm':>10} {'inertia %':>10}   wrench apart, rms: N, N m")
+    rows = []
     for (name, load), result in zip(given.items(), results, strict=True):
         estimate, truth = iparam.identify_payload(result.recording, robot).parameters, load.parameters
         other = mujoco.load(robot, load).run(plan).recording.signals["wrench"].values
@@ -50,7 +53,10 @@ def found(robot: iparam.Robot, given: dict[str, Payload]) -> None:
         center = 1e3 * np.abs(estimate.center_of_mass - truth.center_of_mass).max()
         inertia = np.linalg.norm(estimate.inertia_about_com - truth.inertia_about_com)
         inertia *= 100.0 / np.linalg.norm(truth.inertia_about_com)
-        print(f"{name:24} {mass:9.4f} {center:10.4f} {inertia:10.4f}   {force:.4f}, {torque:.5f}")
+        apart_rms = f"{1e3 * force:.1f} mN, {1e3 * torque:.2f} mN m"
+        rows.append([name, f"{mass:.4f} %", f"{center:.4f} mm", f"{inertia:.3f} %", apart_rms])
+    header = ["load", "mass off", "centre of mass off", "inertia off", "Newton and MuJoCo apart, rms"]
+    print_table("Loads identified from Newton's wrench", header, rows)
 
 
 def many(robot: iparam.Robot, load: Payload, worlds: list[int]) -> None:
@@ -64,24 +70,33 @@ def many(robot: iparam.Robot, load: Payload, worlds: list[int]) -> None:
     began = time.process_time()
     mujoco.run(motion)
     base = (time.process_time() - began) / 201
-    print(f"MuJoCo, one world       {1e3 * base:9.3f} ms a step")
+    rows = [["MuJoCo", f"{1e3 * base:.3f}", "1"]]
     for count in worlds:
         began = time.process_time()
         simulator.run_many(robot, [load] * count, motion)
         step = (time.process_time() - began) / 201
         beside = step / count / base
-        print(f"Newton, {count:3d} worlds      {1e3 * step:9.3f} ms a step, {beside:6.1f} of MuJoCo's a world")
+        name = f"Newton, {count} world{'s' if count > 1 else ''}"
+        rows.append([name, f"{1e3 * step:.2g}", f"{beside:.3g}"])
+    header = ["a step of the physics, processor time", "ms", "a world, beside MuJoCo"]
+    print_table("UR5e with a box of 8.1 kg", header, rows)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", nargs="+", choices=("loads", "steps"), default=("loads", "steps"))
     parser.add_argument("--worlds", type=int, nargs="+", default=[1, 8, 64])
     options = parser.parse_args()
+    if importlib.util.find_spec("newton") is None:
+        print("needs Newton, in an environment that make test-newton makes")
+        raise SystemExit(MISSING)
     robot = iparam.load_robot("ur5e")
     with tempfile.TemporaryDirectory() as folder:
         given = loads(Path(folder))
-        many(robot, given["aluminium box, 8.1 kg"], options.worlds)
-        found(robot, given)
+        if "steps" in options.part:
+            many(robot, given["aluminium box, 8.1 kg"], options.worlds)
+        if "loads" in options.part:
+            found(robot, given)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ times a second, is compared with the truth, and so is what ``~/save`` would writ
 from __future__ import annotations
 
 import argparse
+import sys
 from functools import partial
 from typing import Any
 
@@ -168,7 +169,7 @@ def main() -> None:
                 f"{off.max():.2f}" if off.size else "-",
             ]
         )
-        print(*rows[-1], sep=" | ", flush=True)
+        print(*rows[-1], sep="  ", file=sys.stderr, flush=True)
     header = [
         "mistake",
         "time with a load published",

@@ -1,35 +1,52 @@
 """Logs that others made of their arms: iparam beside a textbook pipeline, on torques that neither has seen.
 
-With the folder of logs as an argument, or in IPARAM_DATA: the arms in its folder real_arms, and the UR10e.
+With the folder of data as an argument, or as `measured_data.py` finds it: the arms are in its folder real_arms, the
+UR10e is in ur10e.
 
 The textbook pipeline is written out below: a zero-phase Butterworth filter, central differences, viscous and Coulomb
 friction, offset and rotor inertia, least squares; the filter's cut-off, and over which speed the sign of the velocity
 changes, are chosen by cross-validating the torque prediction. Beside both stand the figures that came with the logs.
 
-    python benchmarks/bench_real_logs.py [FOLDER] [--part errors|rates|agreement]
+The part loads is about recordings of loads that are known by other means: what `iparam identify` makes of them.
+
+    python benchmarks/bench_real_logs.py [FOLDER] [--part errors|rates|derived|agreement|loads ...]
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import time
+import contextlib
+import functools
+import io
+import json
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from measured_data import measured_data
 from scipy.signal import butter, sosfiltfilt
-from side_by_side import print_table
+from side_by_side import in_workers, print_table
 
 import iparam
 from iparam.arrays import FloatArray
+from iparam.cli.main import main as iparam_command
 from iparam.estimation.torque import RobotEstimate, identify_robot
 from iparam.recording import Recording
 from iparam.regressor.identifiability import base_parameters
 from iparam.robot.model import Robot
+from iparam.rounding import NORMAL_95
 
 CUTOFFS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 50.0, 80.0)
 SIGN_SPEEDS = (0.0, 0.02, 0.1)  # tanh(dq / speed) for the sign of the velocity; 0 is the sign itself [rad/s]
+NAMES = {
+    "tx40": "Staubli TX40, 5 kHz",
+    "rokae": "Rokae xMate3 Pro, 1 kHz",
+    "ar5": "AR5, 50 Hz, on its side",
+    "kuka": "KUKA LWR4, 200 Hz",
+    "ur10e": "UR10e, three runs",
+}
 PUBLISHED = {  # of such a pipeline, beside the logs: held-out errors [N m]
     "tx40": (3.3, 5.3, 1.6, 0.75, 5.2, 1.9),
     "rokae": (0.58, 2.5, 0.42, 0.85, 0.24, 0.36, 0.29),
@@ -60,11 +77,9 @@ class Log:
 
 
 def logs(folder: Path) -> list[Log]:
-    arms = folder / "real_arms"
-
     def load(name: str, urdf: str, log: str, gravity: tuple[float, ...] | None = None) -> tuple[Robot, Recording]:
-        robot = iparam.load_robot(arms / name / urdf)
-        recording = Recording.load(arms / name / log, robot=robot)
+        robot = iparam.load_robot(folder / name / urdf)
+        recording = Recording.load(folder / name / log, robot=robot)
         return robot, recording if gravity is None else recording.with_metadata(gravity=list(gravity))
 
     found = []
@@ -151,67 +166,187 @@ def least_squares(rows: FloatArray, torque: FloatArray) -> FloatArray:
 
 
 def errors(folder: Path) -> None:
-    rows = []
-    for log in logs(folder):
-        textbook = Textbook(log.robot, log.fitted)
-        start = time.perf_counter()
-        found = identify_robot([log.fitted], log.robot, compare=False)
-        took = time.perf_counter() - start
-        plain, own = textbook.rms(log.held_out), found.validate(log.held_out)["identified"].rms
-        published = np.array(PUBLISHED[log.name])
-        means = [f"{(own / other).mean():.2f}" for other in (plain, published)]
-        rows.append([log.name, "published", *joints(published), "", "", ""])
-        rows.append([log.name, "textbook", *joints(plain), "", "", f"cut-off {textbook.cutoff:g} Hz"])
-        rows.append([log.name, "iparam", *joints(own), *means, f"{took:.1f} s; {model_of(found)}"])
+    rows = [row for own in in_workers(functools.partial(errors_of, folder), range(len(PUBLISHED))) for row in own]
     title = "Torques that were not fitted, root mean square of the errors [N m]; means of the ratios of the joints"
-    heads = ["arm", "", *(f"joint {j}" for j in range(1, 8)), "to textbook", "to published", ""]
+    heads = ["arm", "", *(f"joint {j}" for j in range(1, 8)), "ratio to textbook, mean", "to published"]
     print_table(title, heads, rows)
 
 
+def errors_of(folder: Path, index: int) -> list[list[str]]:
+    log = logs(folder)[index]
+    textbook = Textbook(log.robot, log.fitted)
+    found = identify_robot([log.fitted], log.robot, compare=False)
+    print(f"{log.name}: textbook cut off at {textbook.cutoff:g} Hz; iparam {model_of(found)}", file=sys.stderr)
+    plain, own = textbook.rms(log.held_out), found.validate(log.held_out)["identified"].rms
+    published = np.array(PUBLISHED[log.name])
+    means = [f"{(own / other).mean():.2f}" for other in (plain, published)]
+    return [
+        [NAMES[log.name], "published", *joints(published), "", ""],
+        ["", "textbook", *joints(plain), "", ""],
+        ["", "iparam", *joints(own), *means],
+    ]
+
+
 def rates(folder: Path) -> None:
+    rows = list(in_workers(functools.partial(rates_of, folder), range(len(PUBLISHED))))
+    title = "Fitted to every fifth row: errors of the same held-out rows, against those when fitted to all"
+    print_table(title, ["arm", "fitted at", "errors of the joints change by"], rows)
+
+
+def rates_of(folder: Path, index: int) -> list[str]:
+    log = logs(folder)[index]
+    thin = every(log.held_out, 5)
+    whole = identify_robot([log.fitted], log.robot, compare=False).validate(thin)["identified"].rms
+    fifth = identify_robot([every(log.fitted, 5)], log.robot, compare=False).validate(thin)["identified"].rms
+    rate = 1.0 / float(np.median(np.diff(log.fitted.signal("q").time)))
+    change = 100.0 * (fifth / whole - 1.0)
+    return [NAMES[log.name], f"{rate / 5:.0f} Hz", f"{change.min():+.0f} to {change.max():+.0f} %"]
+
+
+def jittered(recording: Recording) -> Recording:
+    """Taken anew at times that are off the even grid by up to 0.3 periods, between the rows."""
+    time = recording.signal("q").time
+    period = float(np.median(np.diff(time)))
+    random = np.random.default_rng(0)
+    even = np.linspace(time[0] + period, time[-1] - period, len(time) - 2)
+    stamps = even + random.uniform(-0.3, 0.3, even.size) * period
+    anew = recording
+    for name, signal in recording.signals.items():
+        values = np.column_stack([np.interp(stamps, signal.time, column) for column in signal.values.T])
+        anew = anew.with_signal(name, time=stamps, values=values)
+    return anew
+
+
+def rounded(recording: Recording) -> Recording:
+    """Angles in steps of 5e-4 rad."""
+    q = recording.signal("q")
+    return recording.with_signal("q", time=q.time, values=5e-4 * np.round(q.values / 5e-4))
+
+
+def third(recording: Recording) -> Recording:
+    """The first third of it."""
+    return divided(recording, recording.signal("q").num_samples // 3)[0]
+
+
+DERIVED: dict[str, Callable[[Recording, Recording], tuple[Recording, Recording]]] = {
+    "runs exchanged": lambda fitted, held_out: (held_out, fitted),
+    "every third row": lambda fitted, held_out: (every(fitted, 3), every(held_out, 3)),
+    "taken anew at jittered times": lambda fitted, held_out: (jittered(fitted), jittered(held_out)),
+    "angles rounded to 5e-4 rad": lambda fitted, held_out: (rounded(fitted), rounded(held_out)),
+    "fitted to a third as much": lambda fitted, held_out: (third(fitted), held_out),
+}
+
+
+def derived(folder: Path) -> None:
+    """Logs made of these, on which nothing was chosen."""
+    jobs = [(name, index) for name in DERIVED for index in range(len(PUBLISHED))]
+    ratios = list(in_workers(functools.partial(derived_ratios, folder), jobs))
     rows = []
+    for place, name in enumerate(DERIVED):
+        own = dict(zip(PUBLISHED, ratios[len(PUBLISHED) * place : len(PUBLISHED) * (place + 1)], strict=True))
+        arm = max(own, key=lambda arm: float(own[arm].max()))
+        worst = f"{own[arm].max():.2f} ({short(arm)}, joint {int(own[arm].argmax()) + 1})"
+        rows.append([name, *(f"{ratio.mean():.2f}" for ratio in own.values()), worst])
+    title = "Logs derived from these: errors of the torques that were not fitted over those of the textbook pipeline"
+    print_table(title, ["log", *(f"{short(arm)}, mean" for arm in PUBLISHED), "worst joint"], rows)
+
+
+def derived_ratios(folder: Path, job: tuple[str, int]) -> FloatArray:
+    """(n,) of the joints, to the textbook pipeline."""
+    name, index = job
+    log = logs(folder)[index]
+    fitted, held_out = DERIVED[name](log.fitted, log.held_out)
+    found = identify_robot([fitted], log.robot, compare=False).validate(held_out)["identified"].rms
+    return np.asarray(found / Textbook(log.robot, fitted).rms(held_out))
+
+
+def short(arm: str) -> str:
+    return NAMES[arm].partition(",")[0]
+
+
+def pairs_of_runs(folder: Path) -> dict[str, list[tuple[str, Robot, Recording, Recording]]]:
+    """By arm: what is compared, of which "runs" and "halves", and the two."""
+    found = {}
     for log in logs(folder):
-        thin = every(log.held_out, 5)
-        whole = identify_robot([log.fitted], log.robot, compare=False).validate(thin)["identified"].rms
-        fifth = identify_robot([every(log.fitted, 5)], log.robot, compare=False).validate(thin)["identified"].rms
-        rate = 1.0 / float(np.median(np.diff(log.fitted.signal("q").time)))
-        rows.append([log.name, f"{rate:.0f} -> {rate / 5:.0f} Hz", *joints(fifth / whole)])
-    title = "Fitted to every fifth row: errors of the same held-out rows, over those when fitted to all"
-    print_table(title, ["arm", "", *(f"joint {j}" for j in range(1, 8))], rows)
+        halves = divided(log.fitted, log.fitted.signal("q").num_samples // 2)
+        found[log.name] = [("runs", log.robot, log.fitted, log.held_out), ("halves", log.robot, *halves)]
+    robot = iparam.load_robot("ur10e")
+    runs = {
+        name: Recording.load(folder.parent / "ur10e" / file, columns=UR10E_COLUMNS, robot=robot)
+        for name, file in UR10E_LOGS.items()
+    }
+    found["ur10e"] = [("runs", robot, runs[a], runs[b]) for a, b in (("14", "31"), ("14", "12"), ("31", "12"))]
+    found["ur10e"] += [("halves", robot, *divided(run, run.signal("q").num_samples // 2)) for run in runs.values()]
+    return found
 
 
 def agreement(folder: Path) -> None:
-    pairs = []
-    for log in logs(folder):
-        if log.name == "kuka":
-            pairs.append(("kuka, two runs", log.robot, log.fitted, log.held_out))
-            continue
-        pairs.append((f"{log.name}, fitted and held out", log.robot, log.fitted, log.held_out))
-    robot = iparam.load_robot("ur10e")
-    runs = {
-        name: Recording.load(folder / "ur10e" / file, columns=UR10E_COLUMNS, robot=robot)
-        for name, file in UR10E_LOGS.items()
-    }
-    pairs += [
-        (f"ur10e, runs {a} and {b}", robot, runs[a], runs[b]) for a, b in (("14", "31"), ("14", "12"), ("31", "12"))
+    measured_data("ur10e", folder.parent)
+    jobs = [(arm, number) for arm, own in pairs_of_runs(folder).items() for number in range(len(own))]
+    by_arm: dict[str, dict[str, list[Differences]]] = {}
+    for (arm, _), (kind, found) in zip(jobs, in_workers(functools.partial(compared, folder), jobs), strict=True):
+        by_arm.setdefault(arm, {"runs": [], "halves": []})[kind].append(found)
+    rows = [
+        [
+            short(arm),
+            inside(own["runs"]),
+            inside(own["halves"]),
+            *agreeing(own["runs"] + own["halves"]),
+        ]
+        for arm, own in by_arm.items()
     ]
-    for name, arm, one in [
-        *((f"{log.name}, halves", log.robot, log.fitted) for log in logs(folder)),
-        *((f"ur10e {name}, halves", robot, run) for name, run in runs.items()),
-    ]:
-        pairs.append((name, arm, *divided(one, one.signal("q").num_samples // 2)))
-    rows = []
-    every_pair: dict[str, list[Differences]] = {}
-    for name, arm, *both in pairs:
-        found = Differences.between(*(identify_robot([run], arm, compare=False) for run in both))
-        every_pair.setdefault(name.split()[0].rstrip(","), []).append(found)
-        rows.append([name, *agreeing([found])])
-    rows += [[f"{arm}, all of these", *agreeing(found)] for arm, found in every_pair.items()]
+    everything = [one for own in by_arm.values() for pairs in own.values() for one in pairs]
+    rows.append(["all", "", "", *agreeing(everything)])
     title = (
         "Parameters of two runs that agree within their stated 95 %; how many independent ones they are worth; between "
         "what the share lies (5 and 95 %) where intervals hold 95 % exactly; the differences in standard deviations"
     )
-    print_table(title, ["runs", "agree", "", "worth", "exact intervals", "median", "rms"], rows)
+    header = ["arm", "runs", "halves of one", "both together", "worth", "exact", "median", "root mean square"]
+    print_table(title, header, rows)
+
+
+def compared(folder: Path, job: tuple[str, int]) -> tuple[str, Differences]:
+    arm, number = job
+    kind, robot, *both = pairs_of_runs(folder)[arm][number]
+    return kind, Differences.between(*(identify_robot([run], robot, compare=False) for run in both))
+
+
+def loads(folder: Path) -> None:
+    """Real recordings of loads that are known by other means."""
+    sensor, arm = folder / "ft_sensor", measured_data("ur10e", folder.parent)
+    turned = f"{sensor}/1-baseline_wrench.csv --orientation {sensor}/1-baseline_orientations.csv --gravity 9.82"
+    currents = f"torque-payload --robot ur10e --columns {UR10E_COLUMNS}"
+    first = f"{arm}/ur-20_02_19_14harm50sec.csv", f"{arm}/ur-20_02_19_14harm50secLoad.csv"
+    second = f"{arm}/ur-20_01_31-unload.csv", f"{arm}/ur-20_01_31-load.csv"
+    rows = [
+        ["ATI Gamma, 24 poses at rest", *found(f"payload {sensor}/0-calibration_fts-accel.csv", "0.932 kg")],
+        ["the same in motion, orientation alone", *found(f"payload {turned}", "0.932 kg")],
+    ]
+    for name, (bare, loaded) in (
+        ("UR10e, currents, first pair of runs", first),
+        ("UR10e, currents, second pair", second),
+        ("the first pair, bare and loaded exchanged", first[::-1]),
+    ):
+        rows.append([name, *found(f"{currents} --bare {bare} --loaded {loaded}", "2.805 kg")])
+    header = ["recording", "verdict", "load +- 95 %", "known", "causes named"]
+    print_table("Real recordings, of which the load is known by other means", header, rows)
+
+
+def found(options: str, known: str) -> list[str]:
+    """What a command makes of a recording."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        iparam_command(["identify", *options.split(), "--json"])
+    result = json.loads(out.getvalue())
+    verdict, mass = result["assessment"]["verdict"], f"{result['mass']:.4g}"
+    if verdict != "refuted":
+        half = NORMAL_95 * result["standard_deviation"]["mass"]
+        if "mass_interval_95" in result:
+            half = 0.5 * float(np.diff(result["mass_interval_95"])[0])
+        mass += f" +- {half:.2g}"
+    told = ", ".join(cause["cause"] for cause in result["assessment"]["causes"]) or "none"
+    part = "" if result["inertia_about_com"] is not None else f", {' and '.join(result['determined'])} only"
+    return [verdict + part.replace("_", " "), f"{mass} kg", known, told]
 
 
 @dataclass(frozen=True)
@@ -258,14 +393,19 @@ class Differences:
         return np.asarray(np.count_nonzero(np.abs(normal) < INSIDE, axis=1))
 
 
+def inside(pairs: list[Differences]) -> str:
+    """How many of the parameters of each pair agree, and their share in all pairs."""
+    counts = [(int(np.count_nonzero(pair.scores < INSIDE)), pair.scores.size) for pair in pairs]
+    share = sum(count for count, _ in counts) / sum(size for _, size in counts)
+    return f"{', '.join(f'{count} of {size}' for count, size in counts)}: {100 * share:.0f} %"
+
+
 def agreeing(pairs: list[Differences]) -> list[str]:
     rng = np.random.default_rng(0)
     score = np.concatenate([pair.scores for pair in pairs])
-    inside = int(np.count_nonzero(score < INSIDE))
     low, high = np.quantile(sum(pair.drawn(rng) for pair in pairs), (0.05, 0.95)) / score.size
     return [
-        f"{100 * inside / score.size:.1f} %",
-        f"{inside} of {score.size}",
+        f"{100 * np.mean(score < INSIDE):.1f} %",
         f"{sum(pair.worth for pair in pairs):.0f}",
         f"{100 * low:.0f} to {100 * high:.0f} %",
         f"{np.median(score):.2f}",
@@ -283,17 +423,23 @@ def model_of(found: RobotEstimate) -> str:
     return f"{bandwidths.min():.2g} to {bandwidths.max():.2g} Hz" + (f", drives {drives}" if drives else "")
 
 
+PARTS: dict[str, Callable[[Path], None]] = {
+    "errors": errors,
+    "rates": rates,
+    "derived": derived,
+    "agreement": agreement,
+    "loads": loads,
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", type=Path, default=os.environ.get("IPARAM_DATA"))
-    parser.add_argument("--part", choices=("errors", "rates", "agreement"))
+    parser.add_argument("folder", nargs="?", help="of measured data")
+    parser.add_argument("--part", nargs="+", choices=tuple(PARTS), default=tuple(PARTS))
     options = parser.parse_args()
-    if options.folder is None or not (Path(options.folder) / "real_arms").is_dir():
-        print("needs the folder of real logs, as an argument or in IPARAM_DATA: nothing to do without it")
-        return
-    for part in (errors, rates, agreement):
-        if options.part in (None, part.__name__):
-            part(Path(options.folder))
+    folder = measured_data("real_arms", options.folder)
+    for part in options.part:
+        PARTS[part](folder)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
+from side_by_side import print_table
 
 import iparam
 
@@ -80,9 +81,8 @@ def main() -> None:
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(timeout=30)
-    print(f"\n| {minutes:g} min at 500 Hz | |\n|---|---|")
-    for name, value in rows:
-        print(f"| {name} | {value} |")
+    header = [f"{minutes:g} min at 500 Hz", ""]
+    print_table("The node and its publisher", header, [list(row) for row in rows])
 
 
 def soak(process: subprocess.Popen[bytes], minutes: float) -> list[tuple[str, str]]:

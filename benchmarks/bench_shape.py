@@ -1,7 +1,8 @@
 """What a shape adds: 15 hand tools with their parts, beside three published methods on the same logs; wrong shapes.
 
-With the folder of data as an argument, or in IPARAM_DATA: the tools are in its folder workshop_tools (Nadeau, Giamou,
-Kelly, ICRA 2023). Noise, errors and peers are that paper's; the peers are computed anew here, on the same samples:
+With the folder of data as an argument, or as `measured_data.py` finds it: the tools are in its folder workshop_tools
+(Nadeau, Giamou, Kelly, ICRA 2023). Noise, errors and peers are that paper's; the peers are computed anew here, on the
+same samples:
 
 - least squares: ten parameters from all samples, as they are.
 - entropic prior: least squares with the log-determinant divergence to a uniform body of the shape, given the TRUE mass.
@@ -24,12 +25,12 @@ import argparse
 import functools
 import importlib.util
 import itertools
-import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from measured_data import measured_data
 from scipy.cluster.vq import kmeans2
 from scipy.optimize import linprog, nnls
 from shape_loads import bench_forecasts, bench_mujoco, bench_payloads, bench_poses, bench_rests, covered
@@ -408,7 +409,7 @@ def bench_wrong(paths: list[Path], level: str, seeds: int, each: bool) -> None:
     header += ["named %", "to be told %", "named of these %"]
     title = f"Wrong shapes, 10 s of good motion, noise {level}, {seeds} seeds: root mean square inertia error in %"
     print_table(title, header, rows)
-    print(f"named of {len(wrong)} wrong shapes that can be told: {100 * np.mean([one.named for one in wrong]):.1f} %")
+    print(f"\nnamed of {len(wrong)} wrong shapes that can be told: {100 * np.mean([one.named for one in wrong]):.1f} %")
 
 
 def divided(job: tuple[Path, int, int]) -> dict[str, tuple[float, FloatArray]]:
@@ -468,7 +469,7 @@ LOADS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", default=os.environ.get("IPARAM_DATA", ""))
+    parser.add_argument("folder", nargs="?", help="of measured data")
     parser.add_argument("--part", choices=("tools", "wrong", "division", *LOADS), default="tools")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--levels", nargs="+", choices=tuple(NOISE), default=list(NOISE))
@@ -477,9 +478,7 @@ def main() -> None:
     if options.part in LOADS:
         LOADS[options.part](options.seeds)
         return
-    files = sorted((Path(options.folder) / "workshop_tools").glob("*.npz"))
-    if not options.folder or not files:
-        raise SystemExit("give the folder that has workshop_tools in it, or set IPARAM_DATA")
+    files = sorted(measured_data("workshop_tools", options.folder).glob("*.npz"))
     if options.part == "division":
         bench_division(files, options.seeds)
     elif options.part == "tools":

@@ -1,18 +1,20 @@
-"""Identification from motor currents: errors of a simulated arm against the truth, time, growth and memory.
+"""Identification from motor currents: errors of a simulated arm against the truth, of a real one; time and memory.
 
-With the folder of UR10e logs as an argument, or in IPARAM_DATA, the real arm too.
+The logs of the real UR10e are in the folder ur10e of the data, given as an argument or found by `measured_data.py`.
+
+    python benchmarks/bench_torque.py [FOLDER] [--part simulated|pairs|held-out|calibrated|times ...] [--seeds 50]
 """
 
 from __future__ import annotations
 
+import argparse
 import functools
-import os
-import sys
 import time
 import tracemalloc
 from pathlib import Path
 
 import numpy as np
+from measured_data import measured_data
 from side_by_side import in_workers, print_table
 
 import iparam
@@ -39,8 +41,24 @@ COLUMNS = "time,q,dq,current,target_current,target_torque"
 MOTORS = motors("ur10e")
 GAINS, CURRENT_NOISE, ROTORS = MOTORS.drive_gains, MOTORS.current_noise, MOTORS.rotor_inertia
 VISCOUS, COULOMB = MOTORS.viscous, MOTORS.coulomb
-SEEDS = 50
 LOAD = 2.805  # of the real UR10e [kg]
+BARE = {
+    "02_19": "02_19_14harm50sec",
+    "01_31": "01_31-unload",
+    "02_10": "02_10-30sec_12harm",
+    "points": "01_17-ptp_10_points",
+}
+LOADED = {"02_19": "02_19_14harm50secLoad", "01_31": "01_31-load"}
+PAIRS = (
+    ("02_19", "02_19"),
+    ("01_31", "01_31"),
+    ("02_10", "02_19"),
+    ("02_10", "01_31"),
+    ("02_19", "01_31"),
+    ("01_31", "02_19"),
+    ("points", "02_19"),
+    ("points", "01_31"),
+)
 
 
 def measured(recording: Recording, seed: int) -> Recording:
@@ -94,7 +112,8 @@ def simulated_arm(seeds: int) -> None:
                 f"{100 * np.mean(inside):.0f} %",
             ]
         )
-    header = ["friction model", "within 3 sd", "rms error / sd", "mass error, worst", "CoM error, worst", "in 95 %"]
+    header = ["friction model", "base parameters within 3 sd", "rms error / sd", "mass error: median / worst"]
+    header += ["centre of mass: median / worst", "mass in 95 %"]
     print_table(
         f"Simulated UR10e, 20 s at 500 Hz, {seeds} seeds of noise: base parameters and a load of 2 kg", header, rows
     )
@@ -109,7 +128,8 @@ def true_parameters(model: TorqueModel) -> FloatArray:
     return expected
 
 
-def times_and_growth(bare: Recording, loaded: Recording) -> None:
+def times_and_growth() -> None:
+    bare, loaded, _ = simulate()
     robot = iparam.load_robot("ur10e")
     gains = torque_gains(6)
     rows = []
@@ -151,36 +171,26 @@ def repeated(recording: Recording, count: int) -> Recording:
     return result
 
 
-def real_arm(folder: Path) -> None:
-    robot = iparam.load_robot("ur10e")
+def log(folder: Path, name: str) -> Recording:
+    """One of the real arm."""
+    return Recording.load(folder / f"ur-20_{name}.csv", columns=COLUMNS, robot="ur10e")
 
-    def log(name: str) -> Recording:
-        return Recording.load(folder / f"ur-20_{name}.csv", columns=COLUMNS, robot="ur10e")
 
-    bare = {
-        "02_19": log("02_19_14harm50sec"),
-        "01_31": log("01_31-unload"),
-        "02_10": log("02_10-30sec_12harm"),
-        "points": log("01_17-ptp_10_points"),
-    }
-    loaded = {"02_19": log("02_19_14harm50secLoad"), "01_31": log("01_31-load")}
-    rows = []
-    for without, with_load in (
-        ("02_19", "02_19"),
-        ("01_31", "01_31"),
-        ("02_10", "02_19"),
-        ("02_10", "01_31"),
-        ("02_19", "01_31"),
-        ("01_31", "02_19"),
-        ("points", "02_19"),
-        ("points", "01_31"),
-    ):
-        found = identify_payload_from_torque(bare[without], loaded[with_load], robot)
-        rows.append([without, with_load, *mass_row(found)])
+def weighed(folder: Path, pair: tuple[str, str]) -> list[str]:
+    bare, loaded = pair
+    runs = log(folder, BARE[bare]), log(folder, LOADED[loaded])
+    return [bare, loaded, *mass_row(identify_payload_from_torque(*runs, iparam.load_robot("ur10e")))]
+
+
+def real_pairs(folder: Path) -> None:
+    rows = list(in_workers(functools.partial(weighed, folder), PAIRS))
     print_table(f"Real UR10e, load of {LOAD} kg", ["bare", "loaded", "mass kg", "error", "95 %", "holds"], rows)
-    calibrated_by_the_load(bare, loaded)
-    arm = identify_robot([bare["02_10"]], robot)
-    rows = [[name, *(f"{value:.4f}" for value in one.relative)] for name, one in arm.validate(bare["points"]).items()]
+
+
+def held_out(folder: Path) -> None:
+    arm = identify_robot([log(folder, BARE["02_10"])], iparam.load_robot("ur10e"))
+    found = arm.validate(log(folder, BARE["points"]))
+    rows = [[name, *(f"{value:.4f}" for value in one.relative)] for name, one in found.items()]
     print_table(
         "Real UR10e, held-out point-to-point run: relative residual",
         ["model", *(f"joint {j}" for j in range(1, 7))],
@@ -188,18 +198,26 @@ def real_arm(folder: Path) -> None:
     )
 
 
-def calibrated_by_the_load(bare: dict[str, Recording], loaded: dict[str, Recording]) -> None:
+def calibrated_by_the_load(folder: Path) -> None:
     """The drives calibrated by the load itself on one day, and its mass on the other."""
-    robot = iparam.load_robot("ur10e")
-    rows = []
-    for day, other in (("02_19", "01_31"), ("01_31", "02_19")):
-        phi = identify_payload_from_torque(bare[day], loaded[day], robot).estimate.phi
-        load = iparam.InertialParameters.from_phi(phi * LOAD / phi[0])  # only its mass is known
-        gains = gains_from_known_load(bare[day], loaded[day], robot, load)
-        found = identify_payload_from_torque(bare[other], loaded[other], robot, drive_gains=gains)
-        rows.append([day, other, *mass_row(found)])
+    days = (("02_19", "01_31"), ("01_31", "02_19"))
+    rows = list(in_workers(functools.partial(calibrated, folder), days))
     header = ["calibrated", "weighed", "mass kg", "error", "95 %", "holds"]
-    print_table(f"Real UR10e, drives calibrated by the load of {LOAD} kg on another day", header, rows)
+    header += [f"gain {joint}" for joint in range(1, 7)]
+    title = f"Real UR10e, drives calibrated by the load of {LOAD} kg on another day; gains over those of the controller"
+    print_table(title, header, rows)
+
+
+def calibrated(folder: Path, days: tuple[str, str]) -> list[str]:
+    robot, (day, other) = iparam.load_robot("ur10e"), days
+    runs = [(log(folder, BARE[one]), log(folder, LOADED[one])) for one in days]
+    guess = identify_payload_from_torque(*runs[0], robot)
+    phi = guess.estimate.phi
+    load = iparam.InertialParameters.from_phi(phi * LOAD / phi[0])  # only its mass is known
+    gains = gains_from_known_load(*runs[0], robot, load)
+    found = identify_payload_from_torque(*runs[1], robot, drive_gains=gains)
+    beside = gains.values / guess.drive_gains.values
+    return [day, other, *mass_row(found), *(f"{ratio:.3f}" for ratio in beside)]
 
 
 def mass_row(found: TorquePayloadEstimate) -> list[str]:
@@ -208,15 +226,22 @@ def mass_row(found: TorquePayloadEstimate) -> list[str]:
     return [f"{found.estimate.mass:.3f}", error, f"{low:.3f}..{high:.3f}", "yes" if low < LOAD < high else "no"]
 
 
+PARTS = ("simulated", "times", "pairs", "held-out", "calibrated")
+
+
 def main() -> None:
-    simulated_arm(SEEDS)
-    times_and_growth(*simulate()[:2])
-    given = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("IPARAM_DATA", "")
-    folder = Path(given) / "ur10e" if given else Path(__file__).parents[2] / "shared" / "data" / "ur10e"
-    if folder.is_dir():
-        real_arm(folder)
-    else:
-        print(f"\nno logs of a real UR10e in {folder}")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", help="of measured data")
+    parser.add_argument("--part", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--seeds", type=int, default=50)
+    options = parser.parse_args()
+    if "simulated" in options.part:
+        simulated_arm(options.seeds)
+    if "times" in options.part:
+        times_and_growth()
+    for part, run in (("pairs", real_pairs), ("held-out", held_out), ("calibrated", calibrated_by_the_load)):
+        if part in options.part:
+            run(measured_data("ur10e", options.folder))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from side_by_side import print_table
+
 import iparam
 
 MASS = 2.0
@@ -83,17 +85,18 @@ def main() -> None:
         for process in busy:
             process.kill()
             process.wait()
-    print(
-        f"{given.load} computing processes of its own beside them, {os.cpu_count()} cores; default guards, 4 s motion"
-    )
-    print(f"{'clock':10} {'played':>8} {'mass, least to most [kg]':>28} {'seconds a run':>16} {'load average':>14}")
+    table = []
     for clock, rows in found.items():
         masses = [float(str(row["mass"])) for row in rows if "mass" in row]
-        span = f"{min(masses):.4f} to {max(masses):.4f}" if masses else "-"
+        stopped = len(rows) - len(masses)
+        span = f"{min(masses):.4f} to {max(masses):.4f} kg" if masses else "-"
         seconds = sum(float(str(row["seconds"])) for row in rows) / len(rows)
         loads = [float(str(row["load"])) for row in rows]
         load = f"{min(loads):.1f} to {max(loads):.1f}"
-        print(f"{clock:10} {f'{len(masses)}/{len(rows)}':>8} {span:>28} {seconds:>16.1f} {load:>14}")
+        table.append([clock, f"{len(masses)} of {len(rows)}", str(stopped), span, f"{seconds:.1f} s", load])
+    header = ["clock", "played to the end", "stopped", "mass found, least to most", "a run takes", "load average"]
+    title = f"{given.load} computing processes beside the runs on {os.cpu_count()} cores; default guards, 4 s of motion"
+    print_table(title, header, table)
 
 
 if __name__ == "__main__":

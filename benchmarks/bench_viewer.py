@@ -14,6 +14,7 @@ import urllib.request
 from pathlib import Path
 
 import numpy as np
+from side_by_side import print_table
 
 import iparam
 from iparam.viewer.page import view_page
@@ -62,10 +63,10 @@ def main() -> None:
             server.close()
         size = len(view_page(view).encode())
     read, opened, completed = (min(times) for times in (reading, opening, completing))
-    print(f"{options.seconds:g} s at {options.rate:g} Hz           seconds   beside reading the file")
-    for name, value in (("read", read), ("page open", opened), ("with margins and prediction", completed)):
-        print(f"{name:<30}{value:>8.2f}   {value / read:.1f}")
-    print(f"one file: {size / 1e6:.2f} MB")
+    times = {"read": read, "page open": opened, "with margins and prediction": completed}
+    rows = [[name, f"{value:.2f}", f"{value / read:.1f}"] for name, value in times.items()]
+    header = [f"a recording of {options.seconds:g} s at {options.rate:g} Hz", "seconds", "beside reading the file"]
+    print_table(f"As one file the page is {size / 1e6:.1f} MB.", header, rows)
 
 
 if __name__ == "__main__":

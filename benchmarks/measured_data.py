@@ -1,0 +1,22 @@
+"""Where the benchmarks find data that others measured, which are no part of the repository."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+MISSING = 77
+"""Exit code of a benchmark that cannot run on this machine; what it prints says why."""
+
+
+def measured_data(name: str, given: str | Path | None = None) -> Path:
+    """The folder ``name`` of the data: in the folder given, that of IPARAM_DATA, or shared/data beside the checkout.
+
+    Where it is not there, that is said, and the program ends with `MISSING`.
+    """
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(given or os.environ.get("IPARAM_DATA") or beside) / name
+    if not folder.is_dir():
+        print(f"needs measured data, and there is no folder {name} in {folder.parent}: set IPARAM_DATA")
+        raise SystemExit(MISSING)
+    return folder
