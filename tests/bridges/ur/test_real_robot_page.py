@@ -43,6 +43,7 @@ def run(command: list[str], host: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.recovery
+@pytest.mark.usefixtures("ur_rtde")
 def test_the_whole_job(
     make_twin: Callable[..., UrTwin],
     start_command: Callable[..., Any],
