@@ -1,8 +1,8 @@
 """Invented loads on a UR5e, for `bench_shape.py`: payloads, in MuJoCo, in unknown poses, and forecasts.
 
 Loads are two boxes off the axis. Their densities differ by part, and are of four kinds, in about the proportions that
-iparam holds for usual: 30 % solid, 20 % castings, 20 % housings with something in them, 30 % shells or cores. None of these is
-a polynomial, as which iparam models them, and all are off the place of their shape by 1 mm and 0.6 degrees.
+iparam holds for usual: 30 % solid, 20 % castings, 20 % housings with something in them, 30 % shells or cores. None of
+these is a polynomial, as which iparam models them, and all are off the place of their shape by 1 mm and 0.6 degrees.
 """
 
 from __future__ import annotations

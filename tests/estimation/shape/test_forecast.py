@@ -53,6 +53,11 @@ def test_a_guessed_body_has_the_densities_that_were_given(hammer: Shape) -> None
     for known in (one, both):
         np.testing.assert_allclose(guessed_body(known, mass).phi, truth, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(guessed_body(hammer, mass).phi, hammer.body(mass).phi)
+    assert both.stated_mass == pytest.approx(mass)
+    assert one.stated_mass is None
+    for absurd in (1e-3 * mass, 1e2 * mass):
+        with pytest.raises(ContradictionError, match=r"materials have 10 to 25000\. Correct --payload-mass"):
+            shape_moments(hammer, absurd)
     for known, wrong in ((one, 0.5 * mass), (both, 0.5 * mass), (both, 2.0 * mass)):
         with pytest.raises(ContradictionError, match=r"contradicts the densities: with them .*head would weigh"):
             shape_moments(known, wrong)

@@ -56,9 +56,13 @@ class Poses(PlanningOptions, ShapeOptions):
     def run(self) -> None:
         """Choose, write and print."""
         shape = self.known_shape()
-        if shape is not None and self.payload_mass is None:
-            raise InputError("--shape says where the load is and not how heavy: add a guess, --payload-mass [kg]")
-        self.with_box_of(shape)._choose(shape)
+        known = self.with_stated_mass(shape)
+        if shape is not None and known.payload_mass is None:
+            raise InputError(
+                "--shape says where the load is and not how heavy: add a guess, --payload-mass [kg], or the densities "
+                "of all parts, --density"
+            )
+        known.with_box_of(shape)._choose(shape)
 
     def _criterion(self, shape: iparam.estimation.Shape) -> iparam.excitation.RestCriterion:
         phi, covariance = iparam.estimation.shape_moments(shape, self.payload_mass or 0.0)

@@ -75,7 +75,7 @@ class Predict(PlannedMotionOptions, ShapeOptions):
         shape = self.known_shape()
         if shape is not None and targets is not None:
             raise InputError("--target is for what the data tell by themselves: leave --target or the shape out")
-        self.with_box_of(shape)._predict(shape, noise, targets)
+        self.with_stated_mass(shape).with_box_of(shape)._predict(shape, noise, targets)
 
     def _predict(
         self,

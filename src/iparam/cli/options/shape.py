@@ -81,6 +81,12 @@ class ShapeOptions:
         shape = shape.placed(iparam.spatial.transform_from(turn, numbers[:3]))
         return shape.roughly(*ROUGHLY) if estimate else shape
 
+    def with_stated_mass(self, shape: iparam.estimation.Shape | None) -> Self:
+        """The options of a plan with the mass that stated densities make, unless they name one."""
+        if shape is None or shape.stated_mass is None or getattr(self, "payload_mass", None) is not None:
+            return self
+        return replace(self, payload_mass=shape.stated_mass)  # type: ignore[call-arg]
+
     def with_box_of(self, shape: iparam.estimation.Shape | None) -> Self:
         """The options of a plan with the box around the shape as that of the payload, unless they name one."""
         if shape is None or getattr(self, "payload_size", None) or getattr(self, "payload_mass", None) is None:

@@ -27,7 +27,7 @@ from iparam.estimation.shape.posterior.summary import MOST_LEFT
 from iparam.estimation.shape.shape import LEAST_DENSITY, LEAST_EXTENT, MOST_DENSITY, MOST_EXTENT, Shape, part_phi
 from iparam.rounding import NORMAL_95
 from iparam.spatial.derived import derived_covariance, mass_com_inertia
-from iparam.spatial.transforms import exp_so3
+from iparam.spatial.transforms import exp_so3, rpy_from_rotation
 
 LIKELIER = 10.0
 """Logarithm of the ratio of probabilities, twenty thousand to one, from which another shape, or uneven parts, are held
@@ -250,7 +250,10 @@ def _gains(others: list[tuple[str, Shape]], data: DataRows, mass: float, own: fl
 def _best(gains: dict[str, float]) -> list[str]:
     """The words of the best explanations, two at most, of those that are as likely as any."""
     least = max(gains.values(), default=0.0) - AS_LIKELY
-    return [words for words, gain in sorted(gains.items(), key=lambda one: -one[1]) if gain > least][:2]
+    likeliest = [words for words, gain in sorted(gains.items(), key=lambda one: -one[1]) if gain > least]
+    # Of several scales or turns the likeliest is enough: what is wrong is the scale, or the turn.
+    kinds = {words.split(" by ")[0]: words for words in reversed(likeliest)}
+    return [words for words in likeliest if kinds[words.split(" by ")[0]] == words][:2]
 
 
 def _other_densities(shape: Shape, data: DataRows, mass: float) -> Iterator[tuple[str, Shape]]:
@@ -324,9 +327,15 @@ def _turned(shape: Shape) -> Iterator[tuple[str, Shape]]:
     """The shape turned in its place, and the words for it."""
     middle = shape.bounds[1]
     for axis, angle in product(range(3), (90.0, 180.0, 270.0)):
-        turn = exp_so3(np.radians(angle) * np.eye(3)[axis])
-        words = f"turned by {angle:.0f} deg about {'xyz'[axis]} in its place (--shape-pose)"
-        yield words, shape.deformed(_map(turn, middle))
+        turn = _map(exp_so3(np.radians(angle) * np.eye(3)[axis]), middle)
+        words = f"turned by {angle:.0f} deg about {'xyz'[axis]} in its place ({_typed(turn @ shape.pose)})"
+        yield words, shape.deformed(turn)
+
+
+def _typed(pose: FloatArray) -> str:
+    """A pose (4, 4) as it is typed, to 0.1 mm and 0.1 deg."""
+    numbers = [*np.round(pose[:3, 3], 4), *np.round(np.degrees(rpy_from_rotation(pose[:3, :3])), 1)]
+    return f"--shape-pose {' '.join(f'{number + 0.0:g}' for number in numbers)}"  # + 0.0: no negative zero
 
 
 def _elsewhere(shape: Shape, data: DataRows) -> tuple[str, Shape]:
@@ -335,7 +344,7 @@ def _elsewhere(shape: Shape, data: DataRows) -> tuple[str, Shape]:
     points = np.concatenate([part.points for part in shape.parts])
     weight = np.concatenate([part.volumes for part in shape.parts])
     shift = phi[1:4] / phi[0] - np.average(points, axis=0, weights=weight)
-    place = " ".join(f"{1e3 * one:.0f}" for one in shift)
+    place = " ".join(f"{one + 0.0:.0f}" for one in np.round(1e3 * shift))  # + 0.0: no negative zero
     there = np.eye(4)
     there[:3, 3] = shift
     moved = dataclasses.replace(shape.deformed(there), place_deviation=ELSEWHERE)

@@ -12,7 +12,7 @@ from iparam.estimation.shape.posterior.box_model import BoxModel
 from iparam.estimation.shape.posterior.cells import shape_cells
 from iparam.estimation.shape.posterior.density_model import DensityModel, Spread
 from iparam.estimation.shape.posterior.shape_posterior import PARTS, WITHIN, shape_posterior
-from iparam.estimation.shape.shape import Shape
+from iparam.estimation.shape.shape import LEAST_DENSITY, MOST_DENSITY, Shape
 from iparam.spatial.inertia import symmetric_array
 from iparam.spatial.parameters import InertialParameters
 
@@ -31,8 +31,14 @@ def guessed_body(shape: Shape, mass: float) -> InertialParameters:
     """The shape as a body of about that ``mass`` [kg], with the densities that were given, and one for its other parts.
 
     Raises:
-        ContradictionError: with these densities it has another mass.
+        ContradictionError: with these densities it has another mass, or no material is as dense.
     """
+    mean = mass / shape.volume
+    if shape.metric and not shape.vague and not LEAST_DENSITY <= mean <= MOST_DENSITY:
+        raise ContradictionError(
+            f"a guessed mass of {mass:.4g} kg contradicts the shape: it would have {mean:.3g} kg/m^3, and materials "
+            f"have {LEAST_DENSITY:g} to {MOST_DENSITY:g}. Correct --payload-mass or --shape-scale"
+        )
     given = [part for part in shape.parts if part.density is not None]
     if not given:
         return shape.body(mass)

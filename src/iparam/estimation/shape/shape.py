@@ -159,6 +159,12 @@ class Shape:
         return sum(part.volume for part in self.parts)
 
     @property
+    def stated_mass(self) -> float | None:
+        """What it weighs if the densities of all parts are given, in the middle of their ranges [kg]; else None."""
+        masses = [part.volume * sum(part.density) / 2.0 for part in self.parts if part.density is not None]
+        return sum(masses) if len(masses) == len(self.parts) else None
+
+    @property
     def metric(self) -> bool:
         """Whether its volumes are in m^3, by how much of the box around it they fill: densities are then in kg/m^3."""
         return bool(LEAST_FILLED < self.volume / np.prod(self.bounds[0]) < MOST_FILLED)
