@@ -230,9 +230,9 @@ def _sampled(
         rng: to draw with.
     """
     rows, target = bounded(data.rows @ unit, data.values)
-    start = rng.standard_normal(scales.shape)
+    start = _mirrored(rng.standard_normal(scales.shape))
     start[:, 0] = level
-    noisy = target + rng.standard_normal((len(scales), len(target)))
+    noisy = target + _mirrored(rng.standard_normal((len(scales), len(target))))
     z, phi, _, _ = nearest_unknowns(model, scales, start, rows, noisy)
     kept = explaining(np.sum((phi @ rows.T - noisy) ** 2, axis=1))
     samples, back = phi[kept] @ unit.T, np.linalg.inv(unit)
@@ -240,6 +240,12 @@ def _sampled(
     scatter = back @ stated_covariance(samples, middle) @ back.T
     mean, covariance = limited(back @ middle, scatter, data.rows @ unit, data.values, widest)
     return _Sampled(unit @ mean, unit @ covariance @ unit.T, samples, (z * scales)[kept])
+
+
+def _mirrored(drawn: FloatArray) -> FloatArray:
+    """Draws (S, k), every second one the opposite of that before it: their middle then owes little to chance."""
+    drawn[1::2] = -drawn[: len(drawn) - 1 : 2]
+    return drawn
 
 
 def log_evidence(shape: Shape, data: DataRows, mass: float) -> float:
