@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import trimesh
 
+import iparam
 from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.estimation import load_shape
 from iparam.export.discrediting import discrediting
@@ -18,6 +19,17 @@ def ring() -> trimesh.Trimesh:
     mesh.apply_transform(trimesh.transformations.euler_matrix(0.4, 1.1, -0.3))
     mesh.apply_translation([0.1, -0.05, 0.2])
     return mesh
+
+
+def test_the_box_around_a_shape_holds_its_surfaces(tmp_path: Path) -> None:
+    file = tmp_path / "rod.stl"
+    trimesh.creation.box([0.02, 0.03, 1.0]).export(file)
+    shape = load_shape(file).placed(iparam.spatial.transform_from(np.eye(3), np.array([0.1, 0.0, 0.5])))
+    size, center = shape.box_around
+    np.testing.assert_allclose(size, [0.02, 0.03, 1.0], rtol=1e-6)
+    np.testing.assert_allclose(center, [0.1, 0.0, 0.5], atol=1e-6)
+    assert shape.beyond(size, center) == 0.0
+    assert shape.beyond(size, [0.1, 0.0, 0.6]) == pytest.approx(0.1, abs=0.03)
 
 
 @pytest.mark.parametrize("suffix", [".stl", ".obj", ".ply", ".glb"])

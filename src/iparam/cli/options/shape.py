@@ -5,14 +5,19 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 import numpy as np
-from tyro.conf import arg
+from tyro.conf import Suppress, arg
 
 import iparam
+from iparam.cli.console.printing import note
 from iparam.cli.options.joint_state import exact_count
 from iparam.errors import InputError
+
+if TYPE_CHECKING:
+    from iparam.arrays import FloatArray
+    from iparam.trajectory import PlannedPayload
 
 ESTIMATE = "estimate"
 
@@ -40,6 +45,8 @@ class ShapeOptions:
     """What is known of parts' densities [kg/m^3]: head=7850, or handle=500:1200 for a range."""
     shape_box: Annotated[tuple[float, ...], arg(metavar="LX LY LZ [X Y Z]", help_behavior_hint="")] = ()
     """Instead of a shape: edges of a box that holds the load, and its centre (0 0 0), in the tool frame [m]."""
+
+    box_of_shape: Annotated[bool, Suppress] = False  # the payload's box is that around the shape
 
     @property
     def names_shape(self) -> bool:
@@ -85,8 +92,26 @@ class ShapeOptions:
         """The options of a plan with the box around the shape as that of the payload, unless they name one."""
         if shape is None or getattr(self, "payload_size", None) or getattr(self, "payload_mass", None) is None:
             return self
-        size, center = shape.bounds
-        return replace(self, payload_size=tuple(size.tolist()), payload_center=tuple(center.tolist()))  # type: ignore[call-arg]
+        if getattr(self, "payload_center", None):
+            raise InputError("--payload-center is that of --payload-size: leave it out, the shape says where it is")
+        size, center = shape.box_around
+        box = {"payload_size": tuple(size.tolist()), "payload_center": tuple(center.tolist())}
+        return replace(self, box_of_shape=True, **box)  # type: ignore[arg-type]
+
+    def check_box(self, shape: iparam.estimation.Shape, box: PlannedPayload | None) -> None:
+        """Refuse a box of --payload-size that does not hold the shape; a note where nobody knows whether it does."""
+        if box is None:
+            return
+        if shape.movable:
+            note(
+                f"--shape-pose {ESTIMATE} leaves open where the load is, and what is planned keeps the box "
+                f"{typed_box(box.size, box.center)} clear: give one that holds the load wherever it may be"
+            )
+        elif (beyond := shape.beyond(box.size, box.center)) > shape.tolerance:
+            raise InputError(
+                f"--payload-size is a box that the shape reaches {1e3 * beyond:.3g} mm out of, so that it could hit "
+                f"what the box does not: leave --payload-size out, or give {typed_box(*shape.box_around)}"
+            )
 
     def _box(self) -> iparam.estimation.Shape:
         if self.shape is not None:
@@ -136,6 +161,15 @@ class ShapeOptions:
         ):
             if given:
                 raise InputError(f"{option} says something of a shape: add --shape FILE")
+
+
+def typed_box(size: FloatArray, center: FloatArray) -> str:
+    """The options of a payload's box as they would be typed, rounded to 0.1 mm, lengths upward."""
+    reach = np.ceil(np.round(0.5e4 * size, 2)) / 1e4
+    edges, middle = (
+        " ".join(f"{value:.4g}" for value in values) for values in (2.0 * reach, np.round(center, 4) + 0.0)
+    )
+    return f"--payload-size {edges} --payload-center {middle}"
 
 
 def _densities(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:

@@ -101,6 +101,12 @@ def mesh_points(triangles: FloatArray) -> tuple[FloatArray, FloatArray]:
     return with_moments(points, volumes, center, spread), volumes / volumes.sum() * volume
 
 
+def box_corners(triangles: FloatArray) -> FloatArray:
+    """(8, 3) of the box around triangles (F, 3, 3)."""
+    ends = np.stack([triangles.min(axis=(0, 1)), triangles.max(axis=(0, 1))])
+    return np.stack(np.meshgrid(*ends.T, indexing="ij"), axis=-1).reshape(-1, 3)
+
+
 def overlap(bodies: Sequence[FloatArray]) -> float:
     """Which share of what closed surfaces (F, 3, 3) enclose lies in more than one of them."""
     triangles = np.concatenate(list(bodies))

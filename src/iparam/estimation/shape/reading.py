@@ -23,7 +23,7 @@ from scipy.cluster.vq import kmeans2
 
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError, MissingExtraError
-from iparam.estimation.shape.mesh_points import FLAT, MOST_CROSSING, closed_volume, mesh_points, overlap
+from iparam.estimation.shape.mesh_points import FLAT, MOST_CROSSING, box_corners, closed_volume, mesh_points, overlap
 from iparam.estimation.shape.point_moments import thinned
 from iparam.estimation.shape.shape import DEFAULT_TOLERANCE, Part, Shape
 from iparam.files.reading_limit import read_bounded
@@ -74,8 +74,9 @@ def load_shape(
     if len(content) > MAX_BYTES:
         raise FileFormatError(f"{file}: larger than {MAX_BYTES // 10**6} MB: let a mesh program make it coarser")
     remarks: tuple[str, ...] = ()
+    outline: FloatArray = np.empty((0, 3))
     if suffix in MESHES:
-        parts, remarks = _mesh_parts(file, content, scale)
+        parts, remarks, outline = _mesh_parts(file, content, scale)
     else:
         parts = _point_parts(file, content, scale)
     try:
@@ -83,7 +84,7 @@ def load_shape(
             raise InputError(f"it has {len(parts)} separate bodies, which are its parts: segments divides a single one")
         if segments > 1:
             parts = _segmented(parts[0], segments)
-        return Shape(tuple(parts), tolerance, remarks=remarks)
+        return Shape(tuple(parts), tolerance, remarks=remarks, outline=outline)
     except InputError as error:
         raise InputError(f"{file}: {error}") from None
 
@@ -151,21 +152,22 @@ def _npz(file: Path, content: bytes) -> tuple[FloatArray, FloatArray, list[Any] 
     return place, volume, None if labels is None else np.atleast_1d(labels).tolist()
 
 
-def _mesh_parts(file: Path, content: bytes, scale: float) -> tuple[list[Part], tuple[str, ...]]:
-    """The bodies, and what is odd about them."""
+def _mesh_parts(file: Path, content: bytes, scale: float) -> tuple[list[Part], tuple[str, ...], FloatArray]:
+    """The bodies, what is odd about them, and the corners (8 k, 3) of the boxes around them [m]."""
     with trimesh_errors(file):
         bodies = _bodies(file, content)
         if len(bodies) > MOST_PARTS:
             raise InputError(f"{file}: has {len(bodies)} separate bodies, more than {MOST_PARTS}: leave out small ones")
         parts = [Part(name, *mesh_points(triangles * scale)) for name, triangles in bodies]
         share = overlap([triangles for _, triangles in bodies]) if len(bodies) > 1 else 0.0
+        outline = np.concatenate([box_corners(triangles * scale) for _, triangles in bodies])
     if share <= MOST_CROSSING:
-        return parts, ()
+        return parts, (), outline
     remark = (
         f"Bodies of {file.name} lie in each other: {100 * share:.0f} % of what they fill counts for two of them, with "
         "the densities of both. Where there is only one, cut it out of the other in a CAD program."
     )
-    return parts, (remark,)
+    return parts, (remark,), outline
 
 
 def _bodies(file: Path, content: bytes) -> list[tuple[str, FloatArray]]:
