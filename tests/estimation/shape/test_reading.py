@@ -100,6 +100,17 @@ def test_bodies_that_lie_in_each_other_are_taken_and_said(tmp_path: Path) -> Non
             assert discrediting(shape.placed(np.eye(4)).remarks) == ()
 
 
+@pytest.mark.parametrize("edge", [0.04, 0.01, 0.002])
+def test_a_small_body_in_a_large_one_is_said(tmp_path: Path, edge: float) -> None:
+    case, core = trimesh.creation.box([0.15, 0.12, 0.1]), trimesh.creation.box([edge] * 3)
+    core.apply_translation([0.02, 0.01, -0.01])
+    trimesh.util.concatenate([case, core]).export(tmp_path / "core.stl")
+    (remark,) = load_shape(tmp_path / "core.stl").remarks
+    assert "100 % of body-2 in a larger one" in remark
+    share = float(remark.split(": ")[1].split(" %")[0])
+    assert share == pytest.approx(100 * core.volume / case.volume, rel=0.15)
+
+
 def test_a_surface_that_faces_inward_is_a_cavity(tmp_path: Path) -> None:
     inner = trimesh.creation.box([0.08, 0.08, 0.08])
     inner.invert()

@@ -23,9 +23,10 @@ from scipy.cluster.vq import kmeans2
 
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError, MissingExtraError
-from iparam.estimation.shape.mesh_points import FLAT, MOST_CROSSING, box_corners, closed_volume, mesh_points, overlap
+from iparam.estimation.shape.mesh_points import FLAT, MOST_CROSSING, box_corners, closed_volume, mesh_points, overlaps
 from iparam.estimation.shape.point_moments import thinned
 from iparam.estimation.shape.shape import DEFAULT_TOLERANCE, Part, Shape
+from iparam.estimation.shape.touching_bodies import surfaces_of, touching_surfaces
 from iparam.files.reading_limit import read_bounded
 from iparam.files.trimesh_errors import trimesh_errors
 
@@ -159,15 +160,25 @@ def _mesh_parts(file: Path, content: bytes, scale: float) -> tuple[list[Part], t
         if len(bodies) > MOST_PARTS:
             raise InputError(f"{file}: has {len(bodies)} separate bodies, more than {MOST_PARTS}: leave out small ones")
         parts = [Part(name, *mesh_points(triangles * scale)) for name, triangles in bodies]
-        share = overlap([triangles for _, triangles in bodies]) if len(bodies) > 1 else 0.0
         outline = np.concatenate([box_corners(triangles * scale) for _, triangles in bodies])
-    if share <= MOST_CROSSING:
-        return parts, (), outline
-    remark = (
-        f"Bodies of {file.name} lie in each other: {100 * share:.0f} % of what they fill counts for two of them, with "
-        "the densities of both. Where there is only one, cut it out of the other in a CAD program."
+        shares = overlaps([triangles for _, triangles in bodies])
+    return parts, _said_of_overlaps(file, parts, shares), outline
+
+
+def _said_of_overlaps(file: Path, parts: list[Part], shares: FloatArray) -> tuple[str, ...]:
+    """A sentence if a body lies in larger ones by more than what crossing surfaces of scans make."""
+    if not shares.max(initial=0.0) > MOST_CROSSING:
+        return ()
+    volumes = np.array([part.volume for part in parts])
+    twice = float(shares @ volumes)
+    percent = 100.0 * twice / (float(volumes.sum()) - twice)
+    most = int(np.argmax(shares))
+    sentence = (
+        f"Bodies of {file.name} lie in each other, {100 * shares[most]:.0f} % of {parts[most].name} in a larger one: "
+        f"{percent:{'.0f' if percent >= 1.0 else '.1g'}} % of what they fill counts for two of them, with the "
+        "densities of both. Where there is only one, cut it out of the other in a CAD program."
     )
-    return parts, (remark,), outline
+    return (sentence,)
 
 
 def _bodies(file: Path, content: bytes) -> list[tuple[str, FloatArray]]:
@@ -218,13 +229,16 @@ def _pieces(file: Path, node: str, mesh: Any) -> list[FloatArray]:
     if max(volumes, default=0.0) <= 0.0:  # all inside out
         surfaces, volumes = [triangles[:, ::-1] for triangles in surfaces], [-volume for volume in volumes]
     outer = [triangles for triangles, volume in zip(surfaces, volumes, strict=True) if volume > 0.0]
-    inner = [triangles for triangles, volume in zip(surfaces, volumes, strict=True) if volume <= 0.0]
-    for cavity in inner:
+    inner = [(triangles, -volume) for triangles, volume in zip(surfaces, volumes, strict=True) if volume <= 0.0]
+    bodies = [volume for volume in volumes if volume > 0.0]
+    for cavity, hollow in inner:
         low, high = cavity.min(axis=(0, 1)), cavity.max(axis=(0, 1))
         around = [
             index
             for index, body in enumerate(outer)
-            if (body.min(axis=(0, 1)) <= low).all() and (body.max(axis=(0, 1)) >= high).all()
+            if (body.min(axis=(0, 1)) <= low).all()
+            and (body.max(axis=(0, 1)) >= high).all()
+            and bodies[index] > (1.0 + FLAT) * hollow  # and not what fills the cavity
         ]
         if not around:
             raise InputError(f"{file}: {node} has a surface that faces inward and lies in no body")
@@ -235,19 +249,23 @@ def _pieces(file: Path, node: str, mesh: Any) -> list[FloatArray]:
 
 def _closed_surfaces(name: str, mesh: Any) -> tuple[list[FloatArray], list[float]]:
     """The connected surfaces of a mesh and their volumes: by its own vertices, or, where they are repeated for every
-    triangle or normal, by vertices in the same place.
+    triangle or normal, by vertices in the same place; there, bodies may share faces.
     """
     try:
-        return _surfaces(name, mesh)
+        surfaces = _connected(mesh)
+        return surfaces, [closed_volume(name, triangles) for triangles in surfaces]
     except InputError:
         mesh.merge_vertices(merge_tex=True, merge_norm=True)
-        return _surfaces(name, mesh)
+        triangles = np.asarray(mesh.triangles, dtype=np.float64)
+        closed_volume(name, triangles)
+        surfaces = touching_surfaces(triangles)
+        return surfaces, [closed_volume(name, one) for one in surfaces]
 
 
-def _surfaces(name: str, mesh: Any) -> tuple[list[FloatArray], list[float]]:
-    pieces = mesh.split(only_watertight=False, repair=False)
-    surfaces = [np.asarray(piece.triangles, dtype=np.float64) for piece in pieces]
-    return surfaces, [closed_volume(name, triangles) for triangles in surfaces]
+def _connected(mesh: Any) -> list[FloatArray]:
+    """The triangles (F, 3, 3) of each part of a mesh whose faces hang together by edges of two faces."""
+    triangles, pairs = np.asarray(mesh.triangles, dtype=np.float64), np.asarray(mesh.face_adjacency)
+    return surfaces_of(triangles, pairs.T)
 
 
 def _segmented(part: Part, count: int) -> list[Part]:
