@@ -72,6 +72,7 @@ _HARMLESS = tuple(
         r".* Each is taken to be within \S+ % \(standard deviation\)\.",
     )
 )
+_OWNER = re.compile(r"\AOf '[^']*': ")  # of a combination: whose warning it is
 _MOVED = re.compile(
     r"(?:Unconstrained least squares gives|The two results leave) parameters that no rigid body has; the nearest "
     r"consistent ones, (\d+\.?\d*) standard deviations away, were taken\."
@@ -87,6 +88,7 @@ def discrediting(warnings: Iterable[str]) -> tuple[str, ...]:
 
 
 def _is_harmless(warning: str) -> bool:
+    warning = _OWNER.sub("", warning)
     if moved := _MOVED.fullmatch(warning):
         return float(moved[1]) <= FARTHEST_BY_CHANCE
     return any(form.fullmatch(warning) for form in _HARMLESS)
