@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -228,3 +229,38 @@ def test_parts_without_names_have_the_same_in_every_format(tmp_path: Path, kind:
     file = tmp_path / f"two.{kind}"
     trimesh.util.concatenate([trimesh.creation.box([0.1, 0.1, 0.1]), pin]).export(file)
     assert [part.name for part in load_shape(file).parts] == ["body-1", "body-2"]
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
+    rows = "".join(f"{x},{y},{z},1e-6\n" for x in (0, 0.1) for y in (0, 0.1) for z in (0, 0.1))
+    (tmp_path / "a.csv").write_text("x,y,z,volume\n" + rows, encoding="utf-8-sig")
+    assert load_shape(tmp_path / "a.csv").volume == pytest.approx(8e-6)
+
+
+@pytest.mark.parametrize("suffix", [".obj", ".stl"])
+def test_a_vertex_that_is_not_finite_is_said(tmp_path: Path, suffix: str) -> None:
+    mesh, file = trimesh.creation.box([0.1, 0.1, 0.1]), tmp_path / f"a{suffix}"
+    mesh.export(file)
+    if suffix == ".stl":
+        data = bytearray(file.read_bytes())
+        data[96:100] = np.float32(np.nan).tobytes()
+        file.write_bytes(data)
+    else:
+        file.write_text(re.sub("v -[0-9.]+", "v nan", file.read_text(encoding="utf-8"), count=1), encoding="utf-8")
+    with pytest.raises(FileFormatError, match="a vertex that is not finite"):
+        load_shape(file)
+
+
+def test_messages_have_a_way_out(tmp_path: Path) -> None:
+    (tmp_path / "a.glb").write_text("a text\n", encoding="utf-8")
+    with pytest.raises(FileFormatError, match=r"is not a \.glb file.*binary glTF"):
+        load_shape(tmp_path / "a.glb")
+    np.savez(tmp_path / "a.npz", points=np.array([{}, 1], dtype=object))
+    with pytest.raises(FileFormatError, match="it holds Python objects"):
+        load_shape(tmp_path / "a.npz")
+    trimesh.creation.box([1e7, 1e7, 1e7]).export(tmp_path / "huge.stl")
+    with pytest.raises(InputError, match=r"huge.stl: reaches 5e\+06 m .*scale=0.001"):
+        load_shape(tmp_path / "huge.stl")
+    trimesh.creation.box([0.1, 0.1, 0.1]).export(tmp_path / "part.stl")
+    with pytest.raises(InputError, match="tolerance must be less than half the size"):
+        load_shape(tmp_path / "part.stl", tolerance=1.0)

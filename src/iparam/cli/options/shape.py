@@ -65,7 +65,9 @@ class ShapeOptions:
                 self.shape, scale=self.shape_scale, segments=self.shape_parts, tolerance=self.shape_tolerance
             )
         except InputError as error:
-            raise InputError(str(error).replace("scale=", "--shape-scale ")) from None
+            raise InputError(
+                str(error).replace("scale=", "--shape-scale ").replace("segments=", "--shape-parts")
+            ) from None
         if self.density:
             shape = shape.with_densities(_densities(self.density))
         return self._placed(shape) if self.shape_pose else shape
@@ -182,7 +184,9 @@ def _densities(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:
         except ValueError:
             bounds = float("nan"), float("nan")
         if not name or not np.isfinite(bounds).all():
-            raise InputError(f"--density takes PART=KG/M3 or PART=LEAST:MOST, e.g. head=7850, got {text!r}")
+            raise InputError(
+                f"--density takes PART=KG/M3 or PART=LEAST:MOST, numbers in kg/m^3, e.g. head=7850, got {text!r}"
+            )
         if name in found:
             raise InputError(f"--density names {name} twice")
         found[name] = bounds

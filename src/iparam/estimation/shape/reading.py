@@ -35,6 +35,8 @@ POINTS = (".csv", ".npz")
 MAX_BYTES = 200_000_000
 MOST_POINTS = 2_000_000
 MOST_PARTS = 200
+FARTHEST = 1e5
+"""From the origin, that a shape may reach [m], whatever its unit: a larger one has volumes that are no numbers."""
 
 _NAMES = {
     "points": ("points", "xyz"),
@@ -82,10 +84,19 @@ def load_shape(
         parts = _point_parts(file, content, scale)
     try:
         if len(parts) > 1 and segments > 1:
-            raise InputError(f"it has {len(parts)} separate bodies, which are its parts: segments divides a single one")
+            raise InputError(
+                f"it has {len(parts)} separate bodies, its parts: leave segments= out, it divides a single one"
+            )
         if segments > 1:
             parts = _segmented(parts[0], segments)
-        return Shape(tuple(parts), tolerance, remarks=remarks, outline=outline)
+        shape = Shape(tuple(parts), tolerance, remarks=remarks, outline=outline)
+        half = 0.5 * float(shape.bounds[0].max())
+        if tolerance >= half and tolerance > DEFAULT_TOLERANCE:
+            raise InputError(
+                f"tolerance must be less than half the size of the shape, {half:.3g} m, got {tolerance:g} m: what is "
+                "off by more is no shape"
+            )
+        return shape
     except InputError as error:
         raise InputError(f"{file}: {error}") from None
 
@@ -107,7 +118,7 @@ def _point_parts(file: Path, content: bytes, scale: float) -> list[Part]:
 
 
 def _csv(file: Path, content: bytes) -> tuple[FloatArray, FloatArray, list[str] | None]:
-    rows = csv.reader(io.StringIO(content.decode("utf-8", "replace")))
+    rows = csv.reader(io.StringIO(content.decode("utf-8-sig", "replace")))
     header = [name.strip().lower() for name in next(rows, [])]
     wanted = ("x", "y", "z", "volume")
     missing = [name for name in wanted if name not in header]
@@ -135,7 +146,8 @@ def _npz(file: Path, content: bytes) -> tuple[FloatArray, FloatArray, list[Any] 
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
-        raise FileFormatError(f"{file}: cannot be read as .npz: {error}") from None
+        text = "it holds Python objects, and numbers are needed" if "allow_pickle" in str(error) else str(error)
+        raise FileFormatError(f"{file}: cannot be read as .npz: {text}; numpy.savez writes arrays of numbers") from None
     found = {key: next((arrays[name] for name in names if name in arrays), None) for key, names in _NAMES.items()}
     points, volumes, labels = found["points"], found["volumes"], found["parts"]
     if points is None and {"x", "y", "z"} <= set(arrays):
@@ -159,10 +171,21 @@ def _mesh_parts(file: Path, content: bytes, scale: float) -> tuple[list[Part], t
         bodies = _bodies(file, content)
         if len(bodies) > MOST_PARTS:
             raise InputError(f"{file}: has {len(bodies)} separate bodies, more than {MOST_PARTS}: leave out small ones")
+        _refuse_extent(file, bodies, scale)
         parts = [Part(name, *mesh_points(triangles * scale)) for name, triangles in bodies]
         outline = np.concatenate([box_corners(triangles * scale) for _, triangles in bodies])
         shares = overlaps([triangles for _, triangles in bodies])
     return parts, _said_of_overlaps(file, parts, shares), outline
+
+
+def _refuse_extent(file: Path, bodies: list[tuple[str, FloatArray]], scale: float) -> None:
+    """Refuse a size that no unit of length explains, before volumes are taken of it."""
+    extent = scale * max(float(np.abs(triangles).max()) for _, triangles in bodies)
+    if extent > FARTHEST:
+        raise InputError(
+            f"{file}: reaches {extent:.3g} m from its origin, more than {FARTHEST:g} m: for a file in millimetres give "
+            "scale=0.001, or export it anew in metres"
+        )
 
 
 def _said_of_overlaps(file: Path, parts: list[Part], shares: FloatArray) -> tuple[str, ...]:
@@ -190,7 +213,15 @@ def _bodies(file: Path, content: bytes) -> list[tuple[str, FloatArray]]:
     logging.getLogger("trimesh").addHandler(logging.NullHandler())  # or Python prints its tracebacks where nobody asked
     kind = file.suffix.lower()[1:]
     settings = {"obj": {"skip_materials": True, "split_objects": True}}.get(kind, {})
-    scene = trimesh.load_scene(io.BytesIO(content), file_type=kind, **settings)
+    if kind == "glb" and not content.startswith(b"glTF"):
+        raise FileFormatError(f"{file}: is not a .glb file, which begins with 'glTF': export it again as binary glTF")
+    # Unprocessed: trimesh drops triangles with a vertex that is not finite, and leaves a hole.
+    scene = trimesh.load_scene(io.BytesIO(content), file_type=kind, process=False, **settings)
+    for mesh in scene.geometry.values():
+        if not np.isfinite(np.asarray(mesh.vertices)).all():
+            raise FileFormatError(f"{file}: has a vertex that is not finite: repair it in a mesh program")
+        if hasattr(mesh, "process"):
+            mesh.process()
     found: list[tuple[str, FloatArray]] = []
     for node, mesh in _placed(scene):
         pieces = _pieces(file, node, mesh)
