@@ -74,3 +74,45 @@ def test_wrong_arguments_are_said(
     words = [text.format(gripper=gripper) for text in arguments]
     assert main(["combine", str(RESULT), *words]) != 0
     assert word in capsys.readouterr().err
+
+
+def test_notes_and_figures_have_an_owner(
+    gripper: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rests = "The inertia rests on the shape: 85 % of what is known of its least shown entry comes from it."
+    for name, path in (("a.json", RESULT), ("b.json", gripper)):
+        found = iparam.Estimate.load(path)
+        share = np.full(10, 0.15)
+        dataclasses.replace(found, warnings=(rests, "It rained."), data_share=share, samples=10).save(name)
+    assert main(["combine", "a.json", "b.json", "--output", "sum.json"]) == 0
+    out, err = capsys.readouterr()
+    assert "note: Of 'a.json': It rained." in err
+    assert "note: Of 'b.json': It rained." in err
+    assert err.count("The inertia rests on the shape: 85 % of what is known of its least shown entry in the sum") == 1
+    assert "condition" in out
+    assert "-, from 20 samples" in out
+    assert "\nresidual" not in out
+
+
+def test_a_difference_that_no_body_has_blames_neither_file(
+    gripper: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    moved = iparam.Estimate.load(gripper)
+    body = iparam.InertialParameters.from_phi(moved.phi)
+    pose = np.eye(4)
+    pose[0, 3] = 0.3
+    away = body.transformed(pose)
+    dataclasses.replace(moved, phi=away.phi, center_of_mass=away.center_of_mass, frame=moved.frame).save("away.json")
+    for command in (
+        ["export", str(RESULT), "--known-load", "away.json", "--format", "urdf"],
+        ["combine", str(RESULT), "away.json", "--minus"],
+    ):
+        assert main(command) == 1
+        said = capsys.readouterr().err
+        assert "The difference is no possible load: it has a mass of" in said
+        assert f"So away.json is not a part of {RESULT}" in said
+        assert "Look at the sensor" not in said
+        assert "its own data" not in said
+        assert command[0] == "combine" or f"{RESULT} without --known-load away.json: the difference is refuted" in said

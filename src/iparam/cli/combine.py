@@ -63,9 +63,13 @@ class Combine:
             pose = iparam.spatial.transform_from(turn, numbers[:3])
         robot = None if self.robot is None else load_robot(self.robot, tip=self.tip)
         found = iparam.Estimate.load(self.results[0])
+        first = str(self.results[0])
         for path in self.results[1:]:
             load, frame = read_result(path)
-            found = iparam.combine_estimates(found, load, minus=self.minus, pose=pose, robot=robot, frame=frame)
+            names = (first, str(path))
+            found = iparam.combine_estimates(
+                found, load, minus=self.minus, pose=pose, robot=robot, frame=frame, names=names
+            )
         if self.output is not None:
             found.save(self.output)
         say_refuted(found)

@@ -148,7 +148,11 @@ class Export:
                 texts, cautions = self._texts_of_draws(draws, name)
         except (InconsistentLoadError, RefutedResultError) as error:
             way_out = "" if self.samples and load.violations else " --force exports it nevertheless."
-            raise type(error)(f"{self.result}: {error}{way_out}") from None
+            reason, without = str(error), ""
+            if self.known_load is not None:
+                reason = reason.replace("the load is refuted by its own data", "the difference is refuted")
+                without = f" without --known-load {self.known_load}"
+            raise type(error)(f"{self.result}{without}: {reason}{way_out}") from None
         if self.urdf is not None and isinstance(load, IdentifiedLoad):
             self._note_arm(load, self.urdf)
         for remark in (*((load.refuted,) if load.refuted else ()), *load.warnings, *load.violations, *cautions):
@@ -168,7 +172,8 @@ class Export:
         if self.known_load is None:
             return read_load(result)
         known, frame = read_result(self.known_load)
-        difference = iparam.combine_estimates(Estimate.load(result), known, minus=True, frame=frame)
+        names = (str(result), str(self.known_load))
+        difference = iparam.combine_estimates(Estimate.load(result), known, minus=True, frame=frame, names=names)
         if difference.complete:
             return IdentifiedLoad.from_estimate(difference)
         refuted = "" if difference.refutation is None else difference.refutation.sentence

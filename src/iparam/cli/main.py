@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from iparam.cli.command_table import Command, choose, overview
 from iparam.cli.console.option_names import in_options, speak_for
-from iparam.cli.console.typed_options import OF_ARGUMENTS, check_counts, naming_file, naming_option, remember, too_much
+from iparam.cli.console.typed_options import OF_ARGUMENTS, naming_file, naming_option, remember, too_much
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.printable import printable
 
@@ -104,11 +104,11 @@ def _run(arguments: list[str]) -> None:
     _check_xacro(rest)
     command_type = entry.load()
     speak_for(command_type)
-    check_counts(rest, command_type)
     import tyro  # here, because neither the list of commands nor the version needs it
 
-    from iparam.cli.console import option_values, setup_option, written_files
+    from iparam.cli.console import option_counts, option_values, setup_option, written_files
 
+    option_counts.check_counts(rest, command_type)
     filled = setup_option.with_setup(rest, command_type)
     if shutil.get_terminal_size().columns < LEAST_COLUMNS:
         os.environ["COLUMNS"] = str(LEAST_COLUMNS)

@@ -7,6 +7,7 @@ minus the gripper, and so do their covariances, which always add: each result ha
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +15,9 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import ContradictionError, InputError
-from iparam.estimation.assessment.refutation import shows_no_body, unexplained
+from iparam.estimation.assessment.refutation import shows_no_body
 from iparam.estimation.errors import IdentificationError
-from iparam.estimation.estimate import Estimate, lasting_warnings
+from iparam.estimation.estimate import Estimate, Refutation, Wrench, lasting_warnings
 from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
 from iparam.estimation.payload.partial_estimate import part_of
@@ -37,6 +38,11 @@ NOTHING_KNOWN_OF_ERRORS = (
     "The second load states no standard deviations: it counts as known exactly, and the intervals are those of the "
     "first alone."
 )
+
+MOSTLY_DATA = 0.5
+"""Share of the data in what is known of an inertia below which a warning says that it rests on a shape."""
+
+_RESTS_ON = re.compile("The inertia rests on the (shape|box): ")
 
 MIXED = 1e-12
 """Share from which a parameter that is not known has a part in another one, seen from another frame."""
@@ -59,6 +65,7 @@ def combine_estimates(
     pose: ArrayLike | None = None,
     robot: Robot | None = None,
     frame: str = "",
+    names: tuple[str, str] = ("", ""),
 ) -> Estimate:
     """Both loads as one rigid body, or the first without the second, in the frame of the first.
 
@@ -71,6 +78,7 @@ def combine_estimates(
             that ``robot`` has behind its last joint.
         robot: whose frames the results name.
         frame: of a second that is a body; "" if it does not say. A result says its own.
+        names: of the two, such as their files, for warnings that are those of one; "" for one that needs none.
 
     Raises:
         ContradictionError: the frames differ and nothing says how; or both come from one measured signal, so that their
@@ -92,7 +100,7 @@ def combine_estimates(
     free = np.where(unknown, np.nan, first.known_phi + sign * moved @ other)
     covariance = np.nan_to_num(first.covariance_phi, nan=0.0) + moved @ other_covariance @ moved.T
     covariance = np.where(unknown[:, None] | unknown, np.nan, covariance)
-    warnings = _warnings(first, second)
+    warnings = _warnings(first, second, names)
     half = NORMAL_95 * float(np.sqrt(covariance[0, 0]))
     if not free[0] > half:
         raise IdentificationError(
@@ -110,27 +118,29 @@ def combine_estimates(
             f"{distance:.1f} standard deviations away, were taken."
         )
     left_open = [part_of(phi)] if unknown.any() else precision_warnings(phi, np.sqrt(np.diag(covariance)))
+    share = None if unknown.any() else _data_share(first, second, moved)
     combined = estimate_of(
         METHODS[minus],
         phi,
         covariance,
-        condition_number=first.condition_number,
-        residual_norm=first.residual_norm,
-        residual_rms=first.residual_rms,
-        samples=first.samples,
-        data_share=None if unknown.any() else _data_share(first, second, moved),
-        warnings=[*warnings, *left_open],
+        condition_number=float("inf"),  # that of one motion, and its residuals, are not those of two
+        residual_norm=0.0,
+        residual_rms=Wrench(np.zeros(3), np.zeros(3)),
+        samples=first.samples + (second.samples if isinstance(second, Estimate) else 0),
+        data_share=share,
+        warnings=[*warnings, *_reliance(first, second, share, METHODS[minus]), *left_open],
         unconstrained_phi=None if possible else free,
     )
-    reason = "" if unknown.any() else shows_no_body(combined)
+    reason = "" if unknown.any() else shows_no_body(combined, f"The {METHODS[minus]} is no possible load: it has")
     if reason:
-        reason = f"{reason} So the second result is not a part of the first, or not where it is said to be."
+        part = f"{names[1] or 'the second result'} is not a part of {names[0] or 'the first'}"
+        reason = f"{reason} So {part}, or not where it is said to be (--pose)."
     return dataclasses.replace(
         combined,
         robot=first.robot,
         frame=first.frame,
         measurements=(*first.measurements, *(second.measurements if isinstance(second, Estimate) else ())),
-        refutation=unexplained(reason) if reason else None,
+        refutation=Refutation(reason) if reason else None,
     )
 
 
@@ -181,17 +191,35 @@ def _require_independent(first: Estimate, second: Estimate) -> None:
         )
 
 
-def _warnings(first: Estimate, second: Estimate | InertialParameters) -> list[str]:
-    """What both had to say that stays true of the combination."""
-    found = lasting_warnings(first.warnings)
+def _warnings(first: Estimate, second: Estimate | InertialParameters, names: tuple[str, str]) -> list[str]:
+    """What both had to say that stays true of the combination, with whose it is."""
+    found = _owned(first, names[0])
     if not isinstance(second, Estimate):
         return [*found, NOTHING_KNOWN_OF_ERRORS]
-    found += lasting_warnings(second.warnings)
+    found += _owned(second, names[1])
     if not first.frame or not second.frame:
         found.append("A result does not name its frame: both are believed to be in the same one.")
     if first.robot and second.robot and first.robot != second.robot:
         found.append(f"The results come from different arms, {first.robot} and {second.robot}.")
     return found
+
+
+def _owned(result: Estimate, name: str) -> list[str]:
+    """The warnings of a result that last, with its name; what its inertia rests on is said of the combination."""
+    lasting = [text for text in lasting_warnings(result.warnings) if not _RESTS_ON.match(text)]
+    return [f"Of '{name}': {text}" if name and not text.startswith("Of '") else text for text in lasting]
+
+
+def _reliance(
+    first: Estimate, second: Estimate | InertialParameters, share: FloatArray | None, what: str
+) -> tuple[str, ...]:
+    """A sentence if most of the inertia comes from shapes; ``share`` (10,) is that of the data, None if it is open."""
+    given = (*first.warnings, *(second.warnings if isinstance(second, Estimate) else ()))
+    least = 1.0 if share is None else float(share[4:].min())
+    if least >= MOSTLY_DATA or not any(_RESTS_ON.match(text) for text in given):
+        return ()
+    known = f"{100 * (1.0 - least):.0f} % of what is known of its least shown entry in the {what} comes from it"
+    return (f"The inertia rests on the shape: {known}.",)
 
 
 def _data_share(first: Estimate, second: Estimate | InertialParameters, moved: FloatArray) -> FloatArray | None:

@@ -52,7 +52,8 @@ def estimate_rows(estimate: Estimate) -> Iterator[tuple[str, str]]:
     if not estimate.complete:
         yield "determined", f"{', '.join(estimate.determined) or 'nothing'}; from {estimate.samples} samples"
     else:
-        yield "condition", f"{estimate.condition_number:.2f}, from {estimate.samples} samples"
+        condition = f"{estimate.condition_number:.2f}" if np.isfinite(estimate.condition_number) else "-"
+        yield "condition", f"{condition}, from {estimate.samples} samples"
     if estimate.data_share is not None:
         shares = " ".join(f"{100.0 * share:.0f}" for share in estimate.data_share)
         yield "from the data", f"{shares} % of phi, the rest from the prior"

@@ -67,11 +67,12 @@ _HARMLESS = tuple(
         r"The inertia rests on the (shape|box): .*",
         r"The data contradict the (shape|box): .* It was left out: the result is that of the data alone\.",
         r"The data contradict the shape: .* the intervals hold both\. Another shape would, too, .*",
-        r"Bodies of .* lie in each other: .* cut it out of the other in a CAD program\.",
+        r"Bodies of .* lie in each other[:,] .* cut it out of the other in a CAD program\.",
         r"Where the shape is was estimated along: .*",
         r".* Each is taken to be within \S+ % \(standard deviation\)\.",
     )
 )
+_OWNER = re.compile(r"\AOf '[^']*': ")  # of a combination: whose warning it is
 _MOVED = re.compile(
     r"(?:Unconstrained least squares gives|The two results leave) parameters that no rigid body has; the nearest "
     r"consistent ones, (\d+\.?\d*) standard deviations away, were taken\."
@@ -87,6 +88,7 @@ def discrediting(warnings: Iterable[str]) -> tuple[str, ...]:
 
 
 def _is_harmless(warning: str) -> bool:
+    warning = _OWNER.sub("", warning)
     if moved := _MOVED.fullmatch(warning):
         return float(moved[1]) <= FARTHEST_BY_CHANCE
     return any(form.fullmatch(warning) for form in _HARMLESS)

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from iparam.cli.console.typed_options import check_counts, naming_file, naming_option, remember, too_much
+from iparam.cli.console.typed_options import naming_file, naming_option, remember, too_much
 from iparam.cli.main import main
-from iparam.cli.ur.run import Run
-from iparam.errors import InputError
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 
@@ -130,18 +128,6 @@ def test_too_little_memory_is_said_with_what_asks_for_it() -> None:
         contextvars.copy_context().run(tell, "--duration", "1e9", "--seed", "1") == ": ask for less than --duration 1e9"
     )
     assert "a part of the data" in contextvars.copy_context().run(tell)
-
-
-def test_a_number_behind_an_option_that_takes_none() -> None:
-    with pytest.raises(
-        InputError, match=r"--dry-run takes no value, got 0\.2; .*: --amplitude 0\.2 or --speed-scale 0\.2"
-    ):
-        check_counts(["t.json", "--dry-run", "0.2"], Run)
-    with pytest.raises(InputError, match=r"--dry takes no value, got -1$"):
-        check_counts(["--dry", "-1"], Wash)
-    with pytest.raises(InputError, match=r"--seed takes 1 value, got 1 2$"):
-        check_counts(["--seed", "1", "2"], Wash)
-    check_counts(["--dry", "shirt.json", "--size", "1", "2", "--seed", "1"], Wash)
 
 
 PLAN = "excite optimize --robot ur5e --output o.json"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 import trimesh
 
+import iparam
 from iparam.errors import FileFormatError, InputError, IparamError
 from iparam.estimation import load_shape
 from iparam.export.discrediting import discrediting
@@ -18,6 +20,17 @@ def ring() -> trimesh.Trimesh:
     mesh.apply_transform(trimesh.transformations.euler_matrix(0.4, 1.1, -0.3))
     mesh.apply_translation([0.1, -0.05, 0.2])
     return mesh
+
+
+def test_the_box_around_a_shape_holds_its_surfaces(tmp_path: Path) -> None:
+    file = tmp_path / "rod.stl"
+    trimesh.creation.box([0.02, 0.03, 1.0]).export(file)
+    shape = load_shape(file).placed(iparam.spatial.transform_from(np.eye(3), np.array([0.1, 0.0, 0.5])))
+    size, center = shape.box_around
+    np.testing.assert_allclose(size, [0.02, 0.03, 1.0], rtol=1e-6)
+    np.testing.assert_allclose(center, [0.1, 0.0, 0.5], atol=1e-6)
+    assert shape.beyond(size, center) == 0.0
+    assert shape.beyond(size, [0.1, 0.0, 0.6]) == pytest.approx(0.1, abs=0.03)
 
 
 @pytest.mark.parametrize("suffix", [".stl", ".obj", ".ply", ".glb"])
@@ -86,6 +99,17 @@ def test_bodies_that_lie_in_each_other_are_taken_and_said(tmp_path: Path) -> Non
             assert share == pytest.approx(100 * 0.5 * pin.volume / (block.volume + 0.5 * pin.volume), abs=2)
             assert "CAD program" in shape.remarks[0]
             assert discrediting(shape.placed(np.eye(4)).remarks) == ()
+
+
+@pytest.mark.parametrize("edge", [0.04, 0.01, 0.002])
+def test_a_small_body_in_a_large_one_is_said(tmp_path: Path, edge: float) -> None:
+    case, core = trimesh.creation.box([0.15, 0.12, 0.1]), trimesh.creation.box([edge] * 3)
+    core.apply_translation([0.02, 0.01, -0.01])
+    trimesh.util.concatenate([case, core]).export(tmp_path / "core.stl")
+    (remark,) = load_shape(tmp_path / "core.stl").remarks
+    assert "100 % of body-2 in a larger one" in remark
+    share = float(remark.split(": ")[1].split(" %")[0])
+    assert share == pytest.approx(100 * core.volume / case.volume, rel=0.15)
 
 
 def test_a_surface_that_faces_inward_is_a_cavity(tmp_path: Path) -> None:
@@ -205,3 +229,38 @@ def test_parts_without_names_have_the_same_in_every_format(tmp_path: Path, kind:
     file = tmp_path / f"two.{kind}"
     trimesh.util.concatenate([trimesh.creation.box([0.1, 0.1, 0.1]), pin]).export(file)
     assert [part.name for part in load_shape(file).parts] == ["body-1", "body-2"]
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
+    rows = "".join(f"{x},{y},{z},1e-6\n" for x in (0, 0.1) for y in (0, 0.1) for z in (0, 0.1))
+    (tmp_path / "a.csv").write_text("x,y,z,volume\n" + rows, encoding="utf-8-sig")
+    assert load_shape(tmp_path / "a.csv").volume == pytest.approx(8e-6)
+
+
+@pytest.mark.parametrize("suffix", [".obj", ".stl"])
+def test_a_vertex_that_is_not_finite_is_said(tmp_path: Path, suffix: str) -> None:
+    mesh, file = trimesh.creation.box([0.1, 0.1, 0.1]), tmp_path / f"a{suffix}"
+    mesh.export(file)
+    if suffix == ".stl":
+        data = bytearray(file.read_bytes())
+        data[96:100] = np.float32(np.nan).tobytes()
+        file.write_bytes(data)
+    else:
+        file.write_text(re.sub("v -[0-9.]+", "v nan", file.read_text(encoding="utf-8"), count=1), encoding="utf-8")
+    with pytest.raises(FileFormatError, match="a vertex that is not finite"):
+        load_shape(file)
+
+
+def test_messages_have_a_way_out(tmp_path: Path) -> None:
+    (tmp_path / "a.glb").write_text("a text\n", encoding="utf-8")
+    with pytest.raises(FileFormatError, match=r"is not a \.glb file.*binary glTF"):
+        load_shape(tmp_path / "a.glb")
+    np.savez(tmp_path / "a.npz", points=np.array([{}, 1], dtype=object))
+    with pytest.raises(FileFormatError, match="it holds Python objects"):
+        load_shape(tmp_path / "a.npz")
+    trimesh.creation.box([1e7, 1e7, 1e7]).export(tmp_path / "huge.stl")
+    with pytest.raises(InputError, match=r"huge.stl: reaches 5e\+06 m .*scale=0.001"):
+        load_shape(tmp_path / "huge.stl")
+    trimesh.creation.box([0.1, 0.1, 0.1]).export(tmp_path / "part.stl")
+    with pytest.raises(InputError, match="tolerance must be less than half the size"):
+        load_shape(tmp_path / "part.stl", tolerance=1.0)

@@ -76,6 +76,16 @@ def test_joint_limits_by_hand() -> None:
     assert str(worst) == "joint velocity: -2 rad/s at 0.100 s, b upper"
 
 
+def test_what_is_said_of_a_displacement_is_the_limit_less_the_distance() -> None:
+    ball = ToolDisplacementConstraint.from_start(UR5E, Q0, 0.1)
+    turned = Q0 + np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    far = np.linalg.norm(iparam.forward_kinematics(UR5E, turned)[:3, 3] - iparam.forward_kinematics(UR5E, Q0)[:3, 3])
+    motion = MotionArrays(turned[None], *np.zeros((3, 1, 6)))
+    worst = worst_margin(ball, motion, [0.0])
+    assert worst is not None
+    assert worst.margin == pytest.approx(0.1 - far, abs=1e-12)
+
+
 def test_limits_that_leave_no_room_and_bad_limits_are_refused() -> None:
     with pytest.raises(InfeasibleError, match="'b' leave no room"):
         JointLimitConstraint(0, [0.0, 1.0], [1.0, 1.0], ("a", "b"))

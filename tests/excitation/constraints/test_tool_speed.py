@@ -52,6 +52,17 @@ def test_speeds_are_those_of_points_that_move(constraint: ToolSpeedConstraint) -
     assert len(constraint.labels) == 9
 
 
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0 - 1e-9, 1.0, 5.0])
+def test_what_is_said_is_the_limit_less_the_speed(share: float) -> None:
+    slow = ToolSpeedConstraint.of_tool(iparam.load_robot("ur5e"), 0.25)
+    motion = motion_of(slow.robot)
+    fastest = np.linalg.norm(np.einsum("tin,tn->ti", slow._velocities(motion)[1][:, 0], motion.dq), axis=1).max()
+    motion = motion._replace(dq=motion.dq * share * 0.25 / fastest)
+    worst = worst_margin(slow, motion, np.arange(7.0))
+    assert worst is not None
+    assert worst.margin == pytest.approx(0.25 * (1.0 - share), abs=1e-12)
+
+
 def test_gradients_and_curvature_against_central_differences(constraint: ToolSpeedConstraint) -> None:
     motion = motion_of(constraint.robot)
     found = constraint.linearize(motion)

@@ -29,6 +29,9 @@ AsJson = Annotated[bool, arg(help="Print one JSON object, SI units, all digits."
 """The type of the option ``json`` of the commands that print numbers."""
 
 
+_COMBINED = ("sum", "difference")  # of several results, which may be sound each
+
+
 def note(text: str) -> None:
     """Print a remark that is no part of the result."""
     say(f"note: {text}")
@@ -129,7 +132,9 @@ def fail_refuted(estimate: Estimate | StaticEstimate, output: Path | None) -> No
     """The end of a command whose result is refuted: an error, after all was written and printed."""
     if estimate.refutation is not None:
         written = "" if output is None else f"; {output} is marked so, and export and ur set-payload refuse it"
-        raise RefutedResultError(f"the result is refuted by its own data, see above{written}")
+        method = getattr(estimate, "method", "")
+        what = f"the {method} is refuted" if method in _COMBINED else "the result is refuted by its own data"
+        raise RefutedResultError(f"{what}, see above{written}")
 
 
 def print_estimate(estimate: Estimate, output: Path | None) -> None:

@@ -9,14 +9,12 @@ closest to is meant; if that does not decide, all are named.
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from itertools import pairwise
-from types import NoneType
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from iparam.errors import FileWriteError, InputError, RobotModelError, UnknownNameError
 
@@ -43,20 +41,17 @@ _OTHER_WORDS = {
 _COUNTS = ("duration", "rate", "fps", "sensor_rate", "physics_rate", "samples", "runs", "repetitions", "harmonics")
 """Options that say how much there is to compute."""
 
-_ALIASES = {"seconds_budget": "time_budget"}
+ALIASES = {"seconds_budget": "time_budget"}
 """Other names of options, and their own."""
-
-_INSTEAD = {"--dry-run": ("--amplitude", "--speed-scale")}
-"""Options that take no value, and those that whoever gives them one may mean."""
 
 _NARROWING = ("rows", "time_range")
 """Options that leave out a part of a recording."""
 
 _TOO_FEW = re.compile(r"\bsamples?\b.*\b(?:needed|needs?|got|only)\b")
 _SUBJECT = re.compile(r"(?:the |each )?([a-z][a-z_' ]*?)=? (?=must |needs |has |have |is |are |cannot |does )")
-_NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf)(?![\w.])"
+NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf)(?![\w.])"
 _GIVEN = re.compile(
-    rf"\b(?:got|but is|port)\b[^'\"]*?(?<![\w.+-])({_NUMBER})(?:[]\w/^ ]* and \[?({_NUMBER}))?", re.IGNORECASE
+    rf"\b(?:got|but is|port)\b[^'\"]*?(?<![\w.+-])({NUMBER})(?:[]\w/^ ]* and \[?({NUMBER}))?", re.IGNORECASE
 )
 _QUOTED = re.compile(r"(?<!\w)'([^']*)'|\"([^\"]*)\"")
 _SAME = 1e-5  # relative: messages round
@@ -119,31 +114,6 @@ def naming_option(text: str) -> str:
     return f"{' or '.join(blamed)}: {text}" if blamed else naming_file(text)
 
 
-def check_counts(arguments: Sequence[str], command_type: type[Command]) -> None:
-    """Refuse a number more than an option takes: what follows an option that is complete is a file, or an option."""
-    counts = {f"--{name.replace('_', '-')}": _most(hint) for name, hint in get_type_hints(command_type).items()}
-    places = [place for place, word in enumerate(arguments) if word.startswith("--") and len(word) > 2]
-    for place, end in pairwise([*places, len(arguments)]):
-        option, most = arguments[place], counts.get(arguments[place])
-        extra = "" if most is None or place + 1 + most >= end else arguments[place + 1 + most]
-        if most is None or not re.fullmatch(_NUMBER, extra) or os.path.exists(extra):
-            continue
-        if most == 0:
-            others = [f"{other} {extra}" for other in _INSTEAD.get(option, ()) if other in counts]
-            instead = f"; for a part of the motion, or a slower one: {' or '.join(others)}" if others else ""
-            raise InputError(f"{option} takes no value, got {extra}{instead}")
-        got = " ".join(arguments[place + 1 : end])
-        raise InputError(f"{option} takes {most} value{'s' if most > 1 else ''}, got {got}")
-
-
-def _most(hint: Any) -> int | None:
-    """How many words an option of a type takes at most; None for any number of them."""
-    (kind, *_) = [one for one in get_args(hint) if one is not NoneType] if NoneType in get_args(hint) else [hint]
-    if get_origin(kind) is tuple:
-        return None if Ellipsis in get_args(kind) else len(get_args(kind))
-    return 0 if kind is bool else 1
-
-
 def too_much() -> str:
     """What to ask less of, where there is not enough memory."""
     asked = [str(one) for one in _typed.get() if one.name in _COUNTS]
@@ -156,7 +126,7 @@ def _options(arguments: Sequence[str], command: Command) -> Iterator[Typed]:
     for place, end in pairwise([*places, len(arguments)]):
         option, joined, value = arguments[place].partition("=")
         name = option[2:].replace("-", "_")
-        name = name if name in values else _ALIASES.get(name, name)
+        name = name if name in values else ALIASES.get(name, name)
         if name not in values:
             continue
         words = (value,) if joined else tuple(arguments[place + 1 : end])

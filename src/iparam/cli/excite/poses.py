@@ -71,6 +71,8 @@ class Poses(PlanningOptions, ShapeOptions):
         return iparam.excitation.RestCriterion(body, covariance, noise / np.sqrt(REST_SAMPLES))
 
     def _choose(self, shape: iparam.estimation.Shape | None) -> None:
+        if shape is not None:
+            self.check_box(shape, self.conditions().payload)
         criterion = None if shape is None else self._criterion(shape)
         robot = self.robot_model()
         gravity = self.given_gravity()

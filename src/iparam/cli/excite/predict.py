@@ -13,7 +13,7 @@ import iparam
 from iparam.cli.console.printing import note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlannedMotionOptions
-from iparam.cli.options.shape import ShapeOptions
+from iparam.cli.options.shape import ShapeOptions, typed_box
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
@@ -77,6 +77,30 @@ class Predict(PlannedMotionOptions, ShapeOptions):
             raise InputError("--target is for what the data tell by themselves: leave --target or the shape out")
         self.with_stated_mass(shape).with_box_of(shape)._predict(shape, noise, targets)
 
+    def _typed_conditions(self) -> list[str]:
+        """See `PlannedMotionOptions`: a box that nobody typed is that of the shape."""
+        typed = super()._typed_conditions()
+        if not self.box_of_shape:
+            return typed
+        others = [name for name in typed if name not in ("payload_size", "payload_center")]
+        return ["shape" if self.shape is not None else "shape_box", *others]
+
+    def _note_reach(self, shape: iparam.estimation.Shape, planned: TrajectoryFile) -> None:
+        """A note if the motion was planned for less than the shape takes up: nobody knows what it hits."""
+        if planned.conditions is None or shape.movable:
+            return
+        box = planned.conditions.payload
+        beyond = np.inf if box is None else shape.beyond(box.size, box.center)
+        if beyond > shape.tolerance:
+            kept = (
+                "without a payload" if box is None else f"for a box that the shape reaches {1e3 * beyond:.3g} mm out of"
+            )
+            mass = "" if self.payload_mass is None else f" --payload-mass {self.payload_mass:g}"
+            note(
+                f"{self.trajectory} was planned {kept}, so that it may hit something: 'iparam excite check "
+                f"{self.trajectory} {typed_box(*shape.box_around)}{mass}' tells"
+            )
+
     def _predict(
         self,
         shape: iparam.estimation.Shape | None,
@@ -90,6 +114,10 @@ class Predict(PlannedMotionOptions, ShapeOptions):
             size = "" if shape is not None else " and --payload-size x y z [m]"
             raise InputError(f"guess the payload: add --payload-mass [kg]{size}")
         if shape is not None:
+            if self.box_of_shape or not self.payload_size:
+                self._note_reach(shape, planned)
+            else:
+                self.check_box(shape, conditions.payload)
             payload = iparam.estimation.guessed_body(shape, payload.mass)
         gravity = self.agreed_gravity(planned)
         used = STANDARD_GRAVITY if gravity is None else gravity

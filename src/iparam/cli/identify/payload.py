@@ -138,8 +138,10 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
         if self.gripper is None or estimate.refutation is not None:
             return None
         gripper, frame = read_result(self.gripper)
-        held = iparam.combine_estimates(estimate, gripper, minus=True, robot=robot, frame=frame or estimate.frame)
-        note_further(held.warnings)
+        names = ("", str(self.gripper))
+        frame = frame or estimate.frame
+        held = iparam.combine_estimates(estimate, gripper, minus=True, robot=robot, frame=frame, names=names)
+        note_further(warning for warning in held.warnings if warning not in estimate.warnings)
         return held
 
     def _load(self) -> tuple[Recording, Robot | None]:

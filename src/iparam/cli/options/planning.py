@@ -290,6 +290,10 @@ class PlannedMotionOptions(PlanConditionOptions):
         """Gravity (3,) in base axes [m/s^2] of the options or the file, which must agree; None if neither says."""
         return iparam.robot.agreed_gravity(self.given_gravity(), planned.gravity, str(self.trajectory))
 
+    def _typed_conditions(self) -> list[str]:
+        """The entries of a trajectory file in whose place options are taken."""
+        return list(self._given_conditions())
+
     def _note_conditions(self, planned: TrajectoryFile) -> None:
         """What the file says it was planned with, and which options are taken instead."""
         if self.preset is not None:
@@ -300,8 +304,7 @@ class PlannedMotionOptions(PlanConditionOptions):
                     f"{self.trajectory} does not say what payload it was planned with: taken for none (--payload-size)"
                 )
             return
-        given = self._given_conditions()
-        options = ", ".join(f"--{_OPTIONS.get(name, name).replace('_', '-')}" for name in given)
+        options = ", ".join(f"--{_OPTIONS.get(name, name).replace('_', '-')}" for name in self._typed_conditions())
         if options:
             note(f"{self.trajectory} was planned with {planned.conditions}: taken from there, but for {options}")
         elif not self.json:

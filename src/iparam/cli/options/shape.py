@@ -5,14 +5,19 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 import numpy as np
-from tyro.conf import arg
+from tyro.conf import Suppress, arg
 
 import iparam
+from iparam.cli.console.printing import note
 from iparam.cli.options.joint_state import exact_count
 from iparam.errors import InputError
+
+if TYPE_CHECKING:
+    from iparam.arrays import FloatArray
+    from iparam.trajectory import PlannedPayload
 
 ESTIMATE = "estimate"
 
@@ -41,6 +46,8 @@ class ShapeOptions:
     shape_box: Annotated[tuple[float, ...], arg(metavar="LX LY LZ [X Y Z]", help_behavior_hint="")] = ()
     """Instead of a shape: edges of a box that holds the load, and its centre (0 0 0), in the tool frame [m]."""
 
+    box_of_shape: Annotated[bool, Suppress] = False  # the payload's box is that around the shape
+
     @property
     def names_shape(self) -> bool:
         """Whether the options say anything of a shape."""
@@ -58,7 +65,9 @@ class ShapeOptions:
                 self.shape, scale=self.shape_scale, segments=self.shape_parts, tolerance=self.shape_tolerance
             )
         except InputError as error:
-            raise InputError(str(error).replace("scale=", "--shape-scale ")) from None
+            raise InputError(
+                str(error).replace("scale=", "--shape-scale ").replace("segments=", "--shape-parts")
+            ) from None
         if self.density:
             shape = shape.with_densities(_densities(self.density))
         return self._placed(shape) if self.shape_pose else shape
@@ -91,8 +100,26 @@ class ShapeOptions:
         """The options of a plan with the box around the shape as that of the payload, unless they name one."""
         if shape is None or getattr(self, "payload_size", None) or getattr(self, "payload_mass", None) is None:
             return self
-        size, center = shape.bounds
-        return replace(self, payload_size=tuple(size.tolist()), payload_center=tuple(center.tolist()))  # type: ignore[call-arg]
+        if getattr(self, "payload_center", None):
+            raise InputError("--payload-center is that of --payload-size: leave it out, the shape says where it is")
+        size, center = shape.box_around
+        box = {"payload_size": tuple(size.tolist()), "payload_center": tuple(center.tolist())}
+        return replace(self, box_of_shape=True, **box)  # type: ignore[arg-type]
+
+    def check_box(self, shape: iparam.estimation.Shape, box: PlannedPayload | None) -> None:
+        """Refuse a box of --payload-size that does not hold the shape; a note where nobody knows whether it does."""
+        if box is None:
+            return
+        if shape.movable:
+            note(
+                f"--shape-pose {ESTIMATE} leaves open where the load is, and what is planned keeps the box "
+                f"{typed_box(box.size, box.center)} clear: give one that holds the load wherever it may be"
+            )
+        elif (beyond := shape.beyond(box.size, box.center)) > shape.tolerance:
+            raise InputError(
+                f"--payload-size is a box that the shape reaches {1e3 * beyond:.3g} mm out of, so that it could hit "
+                f"what the box does not: leave --payload-size out, or give {typed_box(*shape.box_around)}"
+            )
 
     def _box(self) -> iparam.estimation.Shape:
         if self.shape is not None:
@@ -144,6 +171,15 @@ class ShapeOptions:
                 raise InputError(f"{option} says something of a shape: add --shape FILE")
 
 
+def typed_box(size: FloatArray, center: FloatArray) -> str:
+    """The options of a payload's box as they would be typed, rounded to 0.1 mm, lengths upward."""
+    reach = np.ceil(np.round(0.5e4 * size, 2)) / 1e4
+    edges, middle = (
+        " ".join(f"{value:.4g}" for value in values) for values in (2.0 * reach, np.round(center, 4) + 0.0)
+    )
+    return f"--payload-size {edges} --payload-center {middle}"
+
+
 def _densities(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:
     found: dict[str, tuple[float, float]] = {}
     for text in texts:
@@ -154,7 +190,9 @@ def _densities(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:
         except ValueError:
             bounds = float("nan"), float("nan")
         if not name or not np.isfinite(bounds).all():
-            raise InputError(f"--density takes PART=KG/M3 or PART=LEAST:MOST, e.g. head=7850, got {text!r}")
+            raise InputError(
+                f"--density takes PART=KG/M3 or PART=LEAST:MOST, numbers in kg/m^3, e.g. head=7850, got {text!r}"
+            )
         if name in found:
             raise InputError(f"--density names {name} twice")
         found[name] = bounds

@@ -59,15 +59,20 @@ def distance_from_possible(estimate: Estimate) -> tuple[float, float]:
     return distance, float(np.max(np.abs(derived_of(body) - derived_of(shown)) / scales))
 
 
-def shows_no_body(estimate: Estimate) -> str:
-    """A sentence if the data show parameters that no rigid body has, clearly and by more than could be overlooked."""
+def shows_no_body(estimate: Estimate, told: str = "The data show no possible load: least squares gives") -> str:
+    """A sentence if the data show parameters that no rigid body has, clearly and by more than could be overlooked.
+
+    Args:
+        estimate: with what least squares gives.
+        told: how the sentence begins, up to the mass.
+    """
     distance, change = distance_from_possible(estimate)
     if distance <= FARTHEST or change <= MATERIAL:
         return ""
     free = estimate.phi if estimate.unconstrained_phi is None else estimate.unconstrained_phi
     away = f"{distance:.1f} standard deviations" if np.isfinite(distance) else "far"
     return (
-        f"The data show no possible load: least squares gives a mass of {free[0]:.4g} +- "
+        f"{told} a mass of {free[0]:.4g} +- "
         f"{NORMAL_95 * np.sqrt(estimate.covariance_phi[0, 0]):.2g} kg (95 %) and parameters that are {away} from those "
         f"of any rigid body ({FARTHEST:g} are allowed)."
     )

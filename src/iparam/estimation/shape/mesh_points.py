@@ -31,6 +31,9 @@ FLAT = 1e-9
 MOST_CROSSING = 0.05
 """Share of a body that may lie in its surface twice, or inside out: meshes of scans have some."""
 
+_OTHER = 4096.0
+"""What being inside another body counts, where being inside a body counts 1: more than bodies lie in each other."""
+
 _OFFSETS = (0.5 + 0.1 * (np.sqrt(2.0) - 1.0), 0.5 - 0.1 * (np.sqrt(3.0) - 1.0))  # no line along an edge of a CAD body
 
 
@@ -42,7 +45,7 @@ def closed_volume(name: str, triangles: FloatArray) -> float:
         )
     if not (np.isfinite(triangles).all() and np.abs(triangles).max() <= LARGEST):
         raise InputError(f"{name} has a vertex that is not finite, or beyond {LARGEST:g}")
-    faces = _same_corners(triangles)
+    faces = same_corners(triangles)
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     # Each edge of a closed surface is walked once each way.
     low, high = edges.min(axis=1), edges.max(axis=1)
@@ -54,12 +57,13 @@ def closed_volume(name: str, triangles: FloatArray) -> float:
     if missing:
         raise InputError(
             f"{name} is not closed, or its triangles face different ways ({missing} edges have no partner), so "
-            "it has no inside; repair it in a CAD or mesh program, or give points with volumes (.csv)"
+            "it has no inside; repair it in a CAD or mesh program (bodies that touch may be nodes of a .glb), or give "
+            "points with volumes (.csv)"
         )
     return volume_moments(triangles)[0]
 
 
-def _same_corners(triangles: FloatArray) -> NDArray[np.int64]:
+def same_corners(triangles: FloatArray) -> NDArray[np.int64]:
     """(F, 3) numbers of the corners of triangles (F, 3, 3), the same for those in the same place."""
     found = np.zeros(3 * len(triangles), dtype=np.int64)
     for axis in range(3):  # one coordinate after the other: rows are far slower to sort
@@ -101,11 +105,35 @@ def mesh_points(triangles: FloatArray) -> tuple[FloatArray, FloatArray]:
     return with_moments(points, volumes, center, spread), volumes / volumes.sum() * volume
 
 
-def overlap(bodies: Sequence[FloatArray]) -> float:
-    """Which share of what closed surfaces (F, 3, 3) enclose lies in more than one of them."""
-    triangles = np.concatenate(list(bodies))
-    low, high = triangles.min(axis=(0, 1)), triangles.max(axis=(0, 1))
-    return _cut_lines(triangles, low, high - low).twice
+def box_corners(triangles: FloatArray) -> FloatArray:
+    """(8, 3) of the box around triangles (F, 3, 3)."""
+    ends = np.stack([triangles.min(axis=(0, 1)), triangles.max(axis=(0, 1))])
+    return np.stack(np.meshgrid(*ends.T, indexing="ij"), axis=-1).reshape(-1, 3)
+
+
+def overlaps(bodies: Sequence[FloatArray]) -> FloatArray:
+    """(n,) which share of each of n closed surfaces (F, 3, 3) lies in larger ones, so that each piece counts once."""
+    boxes = np.array([[one.min(axis=(0, 1)), one.max(axis=(0, 1))] for one in bodies])
+    rank = np.argsort(np.argsort([-volume_moments(one)[0] for one in bodies], kind="stable"))
+    found = np.zeros(len(bodies))
+    for index, (low, high) in enumerate(boxes):
+        near = (rank < rank[index]) & ((boxes[:, 0] < high) & (boxes[:, 1] > low)).all(axis=1)
+        if near.any():
+            found[index] = _shared(bodies[index], [bodies[other] for other in np.flatnonzero(near).tolist()], low, high)
+    return found
+
+
+def _shared(body: FloatArray, near: Sequence[FloatArray], low: FloatArray, high: FloatArray) -> float:
+    """The share of a body (F, 3, 3) that lies in others, along lines through its box from ``low`` to ``high`` (3,)."""
+    across = [axis for axis in range(3) if axis != int(np.argmax(high - low))]
+    others = np.concatenate(list(near))
+    beside = (others.max(axis=1) < low)[:, across].any(axis=1) | (others.min(axis=1) > high)[:, across].any(axis=1)
+    others = others[~beside]
+    weights = np.concatenate([np.ones(len(body)), np.full(len(others), _OTHER)])
+    cut = _cut_lines(np.concatenate([body, others]), low, high - low, weights)
+    in_others = np.round(cut.inside / _OTHER)
+    own = cut.inside - _OTHER * in_others > 0.5
+    return float(cut.length[own & (in_others > 0.5)].sum() / max(float(cut.length[own].sum()), 1e-300))
 
 
 def _lines(triangles: FloatArray, low: FloatArray, extent: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -154,16 +182,20 @@ class _CutLines:
         return float(self.length[odd].sum() / max(float(self.length[any_body].sum()), 1e-300))
 
 
-def _cut_lines(triangles: FloatArray, low: FloatArray, extent: FloatArray) -> _CutLines:
-    """Lines along the longest side, cut where they meet triangles."""
+def _cut_lines(
+    triangles: FloatArray, low: FloatArray, extent: FloatArray, weights: FloatArray | None = None
+) -> _CutLines:
+    """Lines along the longest side, cut where they meet triangles, each of which counts as one, or by weights (F,)."""
     along = int(np.argmax(extent))
     one, two = [axis for axis in range(3) if axis != along]
     aspect = max(float(extent[one]), 1e-12) / max(float(extent[two]), 1e-12)
     counts = np.clip(np.round([np.sqrt(LINES * aspect), np.sqrt(LINES / aspect)]), 4, 200).astype(int)
     pitch = extent[[one, two]] / counts
-    columns, height, sign = _crossings(
+    columns, height, sign, face = _crossings(
         triangles[..., [one, two]], triangles[..., along], low[[one, two]], pitch, counts
     )
+    if weights is not None:
+        sign = sign * weights[face]
     if along == 1:  # x, z and y are a left-handed frame
         sign = -sign
     order = np.lexsort((height, columns))
@@ -190,8 +222,8 @@ def _refuse_crossing(share: float) -> None:
 
 def _crossings(
     flat: FloatArray, height: FloatArray, low: FloatArray, pitch: FloatArray, counts: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
-    """Where lines at the middles of a grid meet triangles: the line's number, the height, and +1 where it enters.
+) -> tuple[NDArray[np.int64], FloatArray, FloatArray, NDArray[np.int64]]:
+    """Where lines at the middles of a grid meet triangles: the line's number, the height, +1 where it enters, the face.
 
     Args:
         flat: (F, 3, 2) corners across the lines.
@@ -214,7 +246,7 @@ def _crossings(
     w = 1.0 - u - v
     hit = (area != 0.0) & (u >= 0.0) & (v >= 0.0) & (w >= 0.0)
     met = (np.stack([u, v, w], axis=1) * height[face]).sum(axis=1)
-    return (i * counts[1] + j)[hit], met[hit], -np.sign(area[hit])
+    return (i * counts[1] + j)[hit], met[hit], -np.sign(area[hit]), face[hit]
 
 
 def _cross(a: FloatArray, b: FloatArray) -> FloatArray:

@@ -23,9 +23,10 @@ from scipy.cluster.vq import kmeans2
 
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError, MissingExtraError
-from iparam.estimation.shape.mesh_points import FLAT, MOST_CROSSING, closed_volume, mesh_points, overlap
+from iparam.estimation.shape.mesh_points import FLAT, MOST_CROSSING, box_corners, closed_volume, mesh_points, overlaps
 from iparam.estimation.shape.point_moments import thinned
 from iparam.estimation.shape.shape import DEFAULT_TOLERANCE, Part, Shape
+from iparam.estimation.shape.touching_bodies import surfaces_of, touching_surfaces
 from iparam.files.reading_limit import read_bounded
 from iparam.files.trimesh_errors import trimesh_errors
 
@@ -34,6 +35,8 @@ POINTS = (".csv", ".npz")
 MAX_BYTES = 200_000_000
 MOST_POINTS = 2_000_000
 MOST_PARTS = 200
+FARTHEST = 1e5
+"""From the origin, that a shape may reach [m], whatever its unit: a larger one has volumes that are no numbers."""
 
 _NAMES = {
     "points": ("points", "xyz"),
@@ -74,16 +77,26 @@ def load_shape(
     if len(content) > MAX_BYTES:
         raise FileFormatError(f"{file}: larger than {MAX_BYTES // 10**6} MB: let a mesh program make it coarser")
     remarks: tuple[str, ...] = ()
+    outline: FloatArray = np.empty((0, 3))
     if suffix in MESHES:
-        parts, remarks = _mesh_parts(file, content, scale)
+        parts, remarks, outline = _mesh_parts(file, content, scale)
     else:
         parts = _point_parts(file, content, scale)
     try:
         if len(parts) > 1 and segments > 1:
-            raise InputError(f"it has {len(parts)} separate bodies, which are its parts: segments divides a single one")
+            raise InputError(
+                f"it has {len(parts)} separate bodies, its parts: leave segments= out, it divides a single one"
+            )
         if segments > 1:
             parts = _segmented(parts[0], segments)
-        return Shape(tuple(parts), tolerance, remarks=remarks)
+        shape = Shape(tuple(parts), tolerance, remarks=remarks, outline=outline)
+        half = 0.5 * float(shape.bounds[0].max())
+        if tolerance >= half and tolerance > DEFAULT_TOLERANCE:
+            raise InputError(
+                f"tolerance must be less than half the size of the shape, {half:.3g} m, got {tolerance:g} m: what is "
+                "off by more is no shape"
+            )
+        return shape
     except InputError as error:
         raise InputError(f"{file}: {error}") from None
 
@@ -105,7 +118,7 @@ def _point_parts(file: Path, content: bytes, scale: float) -> list[Part]:
 
 
 def _csv(file: Path, content: bytes) -> tuple[FloatArray, FloatArray, list[str] | None]:
-    rows = csv.reader(io.StringIO(content.decode("utf-8", "replace")))
+    rows = csv.reader(io.StringIO(content.decode("utf-8-sig", "replace")))
     header = [name.strip().lower() for name in next(rows, [])]
     wanted = ("x", "y", "z", "volume")
     missing = [name for name in wanted if name not in header]
@@ -133,7 +146,8 @@ def _npz(file: Path, content: bytes) -> tuple[FloatArray, FloatArray, list[Any] 
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
-        raise FileFormatError(f"{file}: cannot be read as .npz: {error}") from None
+        text = "it holds Python objects, and numbers are needed" if "allow_pickle" in str(error) else str(error)
+        raise FileFormatError(f"{file}: cannot be read as .npz: {text}; numpy.savez writes arrays of numbers") from None
     found = {key: next((arrays[name] for name in names if name in arrays), None) for key, names in _NAMES.items()}
     points, volumes, labels = found["points"], found["volumes"], found["parts"]
     if points is None and {"x", "y", "z"} <= set(arrays):
@@ -151,21 +165,43 @@ def _npz(file: Path, content: bytes) -> tuple[FloatArray, FloatArray, list[Any] 
     return place, volume, None if labels is None else np.atleast_1d(labels).tolist()
 
 
-def _mesh_parts(file: Path, content: bytes, scale: float) -> tuple[list[Part], tuple[str, ...]]:
-    """The bodies, and what is odd about them."""
+def _mesh_parts(file: Path, content: bytes, scale: float) -> tuple[list[Part], tuple[str, ...], FloatArray]:
+    """The bodies, what is odd about them, and the corners (8 k, 3) of the boxes around them [m]."""
     with trimesh_errors(file):
         bodies = _bodies(file, content)
         if len(bodies) > MOST_PARTS:
             raise InputError(f"{file}: has {len(bodies)} separate bodies, more than {MOST_PARTS}: leave out small ones")
+        _refuse_extent(file, bodies, scale)
         parts = [Part(name, *mesh_points(triangles * scale)) for name, triangles in bodies]
-        share = overlap([triangles for _, triangles in bodies]) if len(bodies) > 1 else 0.0
-    if share <= MOST_CROSSING:
-        return parts, ()
-    remark = (
-        f"Bodies of {file.name} lie in each other: {100 * share:.0f} % of what they fill counts for two of them, with "
-        "the densities of both. Where there is only one, cut it out of the other in a CAD program."
+        outline = np.concatenate([box_corners(triangles * scale) for _, triangles in bodies])
+        shares = overlaps([triangles for _, triangles in bodies])
+    return parts, _said_of_overlaps(file, parts, shares), outline
+
+
+def _refuse_extent(file: Path, bodies: list[tuple[str, FloatArray]], scale: float) -> None:
+    """Refuse a size that no unit of length explains, before volumes are taken of it."""
+    extent = scale * max(float(np.abs(triangles).max()) for _, triangles in bodies)
+    if extent > FARTHEST:
+        raise InputError(
+            f"{file}: reaches {extent:.3g} m from its origin, more than {FARTHEST:g} m: for a file in millimetres give "
+            "scale=0.001, or export it anew in metres"
+        )
+
+
+def _said_of_overlaps(file: Path, parts: list[Part], shares: FloatArray) -> tuple[str, ...]:
+    """A sentence if a body lies in larger ones by more than what crossing surfaces of scans make."""
+    if not shares.max(initial=0.0) > MOST_CROSSING:
+        return ()
+    volumes = np.array([part.volume for part in parts])
+    twice = float(shares @ volumes)
+    percent = 100.0 * twice / (float(volumes.sum()) - twice)
+    most = int(np.argmax(shares))
+    sentence = (
+        f"Bodies of {file.name} lie in each other, {100 * shares[most]:.0f} % of {parts[most].name} in a larger one: "
+        f"{percent:{'.0f' if percent >= 1.0 else '.1g'}} % of what they fill counts for two of them, with the "
+        "densities of both. Where there is only one, cut it out of the other in a CAD program."
     )
-    return parts, (remark,)
+    return (sentence,)
 
 
 def _bodies(file: Path, content: bytes) -> list[tuple[str, FloatArray]]:
@@ -177,7 +213,15 @@ def _bodies(file: Path, content: bytes) -> list[tuple[str, FloatArray]]:
     logging.getLogger("trimesh").addHandler(logging.NullHandler())  # or Python prints its tracebacks where nobody asked
     kind = file.suffix.lower()[1:]
     settings = {"obj": {"skip_materials": True, "split_objects": True}}.get(kind, {})
-    scene = trimesh.load_scene(io.BytesIO(content), file_type=kind, **settings)
+    if kind == "glb" and not content.startswith(b"glTF"):
+        raise FileFormatError(f"{file}: is not a .glb file, which begins with 'glTF': export it again as binary glTF")
+    # Unprocessed: trimesh drops triangles with a vertex that is not finite, and leaves a hole.
+    scene = trimesh.load_scene(io.BytesIO(content), file_type=kind, process=False, **settings)
+    for mesh in scene.geometry.values():
+        if not np.isfinite(np.asarray(mesh.vertices)).all():
+            raise FileFormatError(f"{file}: has a vertex that is not finite: repair it in a mesh program")
+        if hasattr(mesh, "process"):
+            mesh.process()
     found: list[tuple[str, FloatArray]] = []
     for node, mesh in _placed(scene):
         pieces = _pieces(file, node, mesh)
@@ -216,13 +260,16 @@ def _pieces(file: Path, node: str, mesh: Any) -> list[FloatArray]:
     if max(volumes, default=0.0) <= 0.0:  # all inside out
         surfaces, volumes = [triangles[:, ::-1] for triangles in surfaces], [-volume for volume in volumes]
     outer = [triangles for triangles, volume in zip(surfaces, volumes, strict=True) if volume > 0.0]
-    inner = [triangles for triangles, volume in zip(surfaces, volumes, strict=True) if volume <= 0.0]
-    for cavity in inner:
+    inner = [(triangles, -volume) for triangles, volume in zip(surfaces, volumes, strict=True) if volume <= 0.0]
+    bodies = [volume for volume in volumes if volume > 0.0]
+    for cavity, hollow in inner:
         low, high = cavity.min(axis=(0, 1)), cavity.max(axis=(0, 1))
         around = [
             index
             for index, body in enumerate(outer)
-            if (body.min(axis=(0, 1)) <= low).all() and (body.max(axis=(0, 1)) >= high).all()
+            if (body.min(axis=(0, 1)) <= low).all()
+            and (body.max(axis=(0, 1)) >= high).all()
+            and bodies[index] > (1.0 + FLAT) * hollow  # and not what fills the cavity
         ]
         if not around:
             raise InputError(f"{file}: {node} has a surface that faces inward and lies in no body")
@@ -233,19 +280,23 @@ def _pieces(file: Path, node: str, mesh: Any) -> list[FloatArray]:
 
 def _closed_surfaces(name: str, mesh: Any) -> tuple[list[FloatArray], list[float]]:
     """The connected surfaces of a mesh and their volumes: by its own vertices, or, where they are repeated for every
-    triangle or normal, by vertices in the same place.
+    triangle or normal, by vertices in the same place; there, bodies may share faces.
     """
     try:
-        return _surfaces(name, mesh)
+        surfaces = _connected(mesh)
+        return surfaces, [closed_volume(name, triangles) for triangles in surfaces]
     except InputError:
         mesh.merge_vertices(merge_tex=True, merge_norm=True)
-        return _surfaces(name, mesh)
+        triangles = np.asarray(mesh.triangles, dtype=np.float64)
+        closed_volume(name, triangles)
+        surfaces = touching_surfaces(triangles)
+        return surfaces, [closed_volume(name, one) for one in surfaces]
 
 
-def _surfaces(name: str, mesh: Any) -> tuple[list[FloatArray], list[float]]:
-    pieces = mesh.split(only_watertight=False, repair=False)
-    surfaces = [np.asarray(piece.triangles, dtype=np.float64) for piece in pieces]
-    return surfaces, [closed_volume(name, triangles) for triangles in surfaces]
+def _connected(mesh: Any) -> list[FloatArray]:
+    """The triangles (F, 3, 3) of each part of a mesh whose faces hang together by edges of two faces."""
+    triangles, pairs = np.asarray(mesh.triangles, dtype=np.float64), np.asarray(mesh.face_adjacency)
+    return surfaces_of(triangles, pairs.T)
 
 
 def _segmented(part: Part, count: int) -> list[Part]:

@@ -83,6 +83,7 @@ class Shape:
         turn_deviation: of how it is turned, about each axis [rad]; infinite if nothing is known of it.
         pose: (4, 4) of the frame of its file in the tool frame, as far as that is known [m].
         remarks: what is odd about its file, a sentence each, for whoever uses it.
+        outline: (k, 3) corners of boxes that hold its surfaces [m], beyond the points, which are inside; () for those.
     """
 
     parts: tuple[Part, ...]
@@ -92,6 +93,7 @@ class Shape:
     turn_deviation: float = 0.0
     pose: FloatArray = field(default_factory=lambda: frozen(np.eye(4)))
     remarks: tuple[str, ...] = ()
+    outline: FloatArray = field(default_factory=lambda: frozen(np.empty((0, 3))))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))
@@ -176,6 +178,19 @@ class Shape:
         low, high = points.min(axis=0), points.max(axis=0)
         return high - low, 0.5 * (low + high)
 
+    @property
+    def box_around(self) -> tuple[FloatArray, FloatArray]:
+        """Edge lengths (3,) and centre (3,) of a box that holds all of it, along the axes of its frame [m]."""
+        points = np.concatenate([*(part.points for part in self.parts), self.outline])
+        low, high = points.min(axis=0), points.max(axis=0)
+        return high - low, 0.5 * (low + high)
+
+    def beyond(self, size: ArrayLike, center: ArrayLike) -> float:
+        """How far its points reach out of a box of edge lengths ``size`` (3,) about ``center`` (3,) [m]; 0 if not."""
+        edges, middle = as_float_array(size, "size", (3,)), as_float_array(center, "center", (3,))
+        points = np.concatenate([part.points for part in self.parts])
+        return max(float((np.abs(points - middle) - 0.5 * edges).max()), 0.0)
+
     def placed(self, pose: ArrayLike) -> Shape:
         """The shape moved by ``pose`` (4, 4), of its frame in the tool frame [m]."""
         T = as_float_array(pose, "pose")
@@ -206,7 +221,8 @@ class Shape:
             dataclasses.replace(part, points=part.points @ T[:3, :3].T + T[:3, 3], volumes=part.volumes * factor)
             for part in self.parts
         ]
-        return dataclasses.replace(self, parts=tuple(parts))
+        outline = frozen(self.outline @ T[:3, :3].T + T[:3, 3])
+        return dataclasses.replace(self, parts=tuple(parts), outline=outline)
 
     def with_densities(self, densities: Mapping[str, tuple[float, float]]) -> Shape:
         """The shape with least and most densities [kg/m^3] of parts by their names."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import LARGEST, FloatArray, as_float_array, frozen
 from iparam.errors import InputError
-from iparam.excitation.constraints.constraint import Constraint, Margins, MotionArrays
+from iparam.excitation.constraints.constraint import Constraint, Margins, MotionArrays, left_of_squares
 from iparam.robot.cell import WorkCell
 from iparam.robot.collision.distances import Distances
 from iparam.robot.collision.scene import CollisionScene, collision_scene
@@ -58,7 +58,7 @@ class DistanceConstraint(Constraint):
 
 @dataclass(frozen=True, eq=False)
 class ToolDisplacementConstraint(Constraint):
-    """The tool stays within a ball: margin (r^2 - |p - c|^2) / (2 r), the distance left where there is little left.
+    """The tool stays within a ball: margin (r^2 - |p - c|^2) / (2 r), about r - |p - c| where little is left.
 
     Attributes:
         robot: the arm.
@@ -101,6 +101,10 @@ class ToolDisplacementConstraint(Constraint):
         distance, gradient = Distances(self.name, self.robot, ends, capsule_pairs=((1, 0),)).at(motion.q, True)
         margin = (self.radius**2 - distance**2) / (2 * self.radius)
         return Margins(margin, (-distance[..., None] * gradient / self.radius,))
+
+    def left(self, margins: FloatArray) -> FloatArray:
+        """See `Constraint`: r - |p - c| [m]."""
+        return left_of_squares(margins, self.radius)
 
 
 def sphere_collision(

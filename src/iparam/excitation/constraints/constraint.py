@@ -65,6 +65,10 @@ class Constraint(ABC):
     def linearize(self, motion: MotionArrays) -> Margins:
         """The margins with their exact gradients by the motion's orders."""
 
+    def left(self, margins: FloatArray) -> FloatArray:
+        """What margins (...,) leave up to the bound itself [unit]: other numbers where the search needs smooth ones."""
+        return margins
+
     def convex_part(self, motion: MotionArrays, weights: FloatArray) -> FloatArray | None:
         """(T, orders, n, orders, n) of - sum_m weights_m * Hessian of margin m, a part that is positive semidefinite.
 
@@ -183,13 +187,19 @@ class CouplingConstraint(Constraint):
         return [self.robot.joint_names.index(one.joint) for one in self.robot.couplings]
 
 
+def left_of_squares(margins: FloatArray, bound: float) -> FloatArray:
+    """``bound`` - x of margins (bound^2 - x^2) / (2 bound), which have a slope where x is 0; the sign is the same."""
+    size = np.sqrt(np.maximum(bound**2 - 2.0 * bound * margins, 0.0))
+    return np.asarray(2.0 * bound * margins / (bound + size))
+
+
 @dataclass(frozen=True)
 class WorstMargin:
-    """The least margin of a constraint over a motion.
+    """The least margin of a constraint over a motion, as people are told it.
 
     Attributes:
         constraint: its name.
-        margin: [unit]; negative where it is violated.
+        margin: what is left up to the bound [unit]; negative where it is violated.
         unit: of the margin.
         time: when [s].
         label: of what: a joint or a pair of bodies.
@@ -212,6 +222,5 @@ def worst_margin(constraint: Constraint, motion: MotionArrays, times: ArrayLike)
         return None
     sample, column = np.unravel_index(int(np.argmin(margins)), margins.shape)
     time = float(as_float_array(times, "times")[sample])
-    return WorstMargin(
-        constraint.name, float(margins[sample, column]), constraint.unit, time, constraint.labels[int(column)]
-    )
+    left = float(constraint.left(margins[sample, column]))
+    return WorstMargin(constraint.name, left, constraint.unit, time, constraint.labels[int(column)])

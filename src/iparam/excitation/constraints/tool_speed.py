@@ -9,7 +9,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
-from iparam.excitation.constraints.constraint import Constraint, Margins, MotionArrays
+from iparam.excitation.constraints.constraint import Constraint, Margins, MotionArrays, left_of_squares
 from iparam.robot.collision.shapes import PayloadBox
 from iparam.robot.kinematics import forward_kinematics, jacobian
 from iparam.robot.model import Robot
@@ -20,7 +20,7 @@ FASTEST = 20.0
 
 @dataclass(frozen=True, eq=False)
 class ToolSpeedConstraint(Constraint):
-    """No point of the tool's is faster than a limit: margin (s^2 - |v|^2) / (2 s), what is left where little is left.
+    """No point of the tool's is faster than a limit: margin (s^2 - |v|^2) / (2 s), about s - |v| where little is left.
 
     The velocity is linear in the place, so that of all points of a box its corners are the fastest.
 
@@ -89,6 +89,10 @@ class ToolSpeedConstraint(Constraint):
         found = np.zeros((count, 2, joints, 2, joints))
         found[:, 1, :, 1, :] = np.einsum("tm,tmia,tmib->tab", weights, linear, linear) / self.speed
         return found
+
+    def left(self, margins: FloatArray) -> FloatArray:
+        """See `Constraint`: s - |v| [m/s]."""
+        return left_of_squares(margins, self.speed)
 
     def _margins(self, velocity: FloatArray) -> FloatArray:
         return np.asarray((self.speed**2 - np.sum(velocity**2, axis=-1)) / (2.0 * self.speed))

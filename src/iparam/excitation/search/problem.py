@@ -137,6 +137,12 @@ class ExcitationProblem:
         found = (worst_margin(constraint, motion, times) for constraint in self.constraints)
         return tuple(margin for margin in found if margin is not None)
 
+    def least_margins(self, x: FloatArray, rate: float = VALIDATION_RATE) -> dict[str, float]:
+        """The least of the margins that the search takes, by the constraint's name, on a grid of ``rate`` [Hz]."""
+        motion = self.motion(x, self.basis(self.grid(rate)))
+        found = ((constraint.name, constraint.margins(motion)) for constraint in self.constraints)
+        return {name: float(margins.min()) for name, margins in found if margins.size}
+
     def check_start(self) -> None:
         """Refuse at once what no optimisation can save: a start pose that violates, or too little time to move."""
         for margin in self.margins(np.zeros(self.num_variables), rate=1.0 / self.duration):

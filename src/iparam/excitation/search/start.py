@@ -210,8 +210,7 @@ def finish(
             x violates as well, as one does that leads two links past each other, the search goes on between x and them.
         stop: see `minimize_along_path`.
     """
-    fine = {margin.constraint: margin.margin for margin in problem.margins(x)}
-    coarse = {margin.constraint: margin.margin for margin in problem.margins(x, min(FINISH_RATES))}
+    fine, coarse = problem.least_margins(x), problem.least_margins(x, min(FINISH_RATES))
     reserves = {name: 1.1 * max(0.0, coarse[name] - fine[name]) for name in fine}
     function = BarrierFunction(problem, *FINISH_RATES, reserves)
     for candidate, path in _beginnings(x, inside):

@@ -125,7 +125,9 @@ def test_a_run_that_is_killed_stops_the_arm_and_leaves_its_rows(
 @pytest.mark.usefixtures("ur_rtde")
 def test_a_deviation_stops_the_run(ready_twin: UrTwin, start_command: StartCommand, tmp_path: Path) -> None:
     output = tmp_path / "run.parquet"
-    process = start_command(*command(ready_twin, output, "--max-deviation", "0.0005"))
+    stated = command(ready_twin, output)
+    stated[stated.index("--max-deviation") + 1] = "0.0005"
+    process = start_command(*stated)
     assert process.wait(180.0) == 1
     assert "rad from where it should be; the limit is 0.0005 rad" in process.err
     wait_until(lambda: standing(ready_twin), "the arm at rest")

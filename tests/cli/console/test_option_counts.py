@@ -1,0 +1,83 @@
+"""Options with too many values, none, or given twice: in every command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, get_args, get_type_hints
+
+import pytest
+from tyro.conf import Suppress, UseAppendAction, arg
+
+from iparam.cli.command_table import COMMANDS, Entry
+from iparam.cli.console.option_counts import check_counts
+from iparam.cli.main import main
+from iparam.cli.ur.run import Run
+from iparam.errors import InputError
+
+
+@dataclass(frozen=True)
+class Wash:
+    """A command."""
+
+    seed: int = 1
+    size: Annotated[tuple[float, ...], arg(metavar="X Y Z")] = ()
+    time_range: tuple[float, float] | None = None
+    time_budget: float = 1.0
+    exclude: UseAppendAction[tuple[tuple[str, ...], ...]] = ()
+    from_: Annotated[tuple[str, ...], arg(name="from", metavar="PATTERN")] = ()
+    dry: bool = False
+
+    def run(self) -> None:
+        """Do nothing."""
+
+
+def test_a_number_behind_an_option_that_takes_none() -> None:
+    with pytest.raises(
+        InputError, match=r"--dry-run takes no value, got 0\.2; .*: --amplitude 0\.2 or --speed-scale 0\.2"
+    ):
+        check_counts(["t.json", "--dry-run", "0.2"], Run)
+    with pytest.raises(InputError, match=r"--dry takes no value, got -1$"):
+        check_counts(["--dry", "-1"], Wash)
+    with pytest.raises(InputError, match=r"--seed takes 1 value, got 1 2$"):
+        check_counts(["--seed", "1", "2"], Wash)
+    check_counts(["--dry", "shirt.json", "--size", "1", "2", "--seed", "1"], Wash)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("--size", r"--size needs a value, X Y Z, and has none: is a shell variable empty\?"),
+        ("--size --dry", "--size needs a value"),
+        ("--from", "--from needs a value, PATTERN"),
+        ("--seed 1 --dry --seed 2", r"--seed is given twice, '--seed 1' and '--seed 2'"),
+        ("--seed=1 --seed 2", "--seed is given twice"),
+        ("--time-budget 1 --seconds-budget 2", "'--time-budget 1' and '--seconds-budget 2'"),
+        ("--time-range 0 1 --time_range 2 3", "--time_range is given twice"),
+    ],
+)
+def test_none_and_twice(typed: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        check_counts(typed.split(), Wash)
+
+
+@pytest.mark.parametrize("typed", ["--dry --dry", "--exclude 1 2 --exclude 3 4", "--size --help", "--other --other"])
+def test_what_may_be_repeated_and_what_is_not_ours(typed: str) -> None:
+    check_counts(typed.split(), Wash)
+
+
+@pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.name)
+def test_every_option_of_every_command(entry: Entry, capsys: pytest.CaptureFixture[str]) -> None:
+    hints = get_type_hints(entry.load(), include_extras=True)
+    several = [
+        name.rstrip("_")
+        for name, hint in hints.items()
+        if Ellipsis in get_args(get_type_hints(entry.load())[name])
+        and Suppress not in getattr(hint, "__metadata__", ())
+        and "Positional" not in repr(hint)
+        and "UseAppendAction" not in repr(hint)
+    ]
+    for option in (f"--{name.replace('_', '-')}" for name in several):
+        assert main([*entry.words, option]) == 2
+        assert f"{option} needs a value" in capsys.readouterr().err
+        assert main([*entry.words, option, "1", option, "2"]) == 2
+        assert f"{option} is given twice" in capsys.readouterr().err
