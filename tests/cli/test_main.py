@@ -17,6 +17,8 @@ from iparam.cli.command_table import COMMANDS
 from iparam.cli.demo import Demo
 from iparam.cli.main import main
 
+PLAN = Path(__file__).parents[1] / "data" / "optimized_ur5e.json"
+
 NAMES = [entry.name for entry in COMMANDS]
 UR5E_ZERO = ["--robot", "ur5e", "--q", "0", "0", "0", "0", "0", "0"]
 
@@ -186,16 +188,43 @@ def test_help_of_a_command_loads_no_kernels() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def as_users_have_it() -> dict[str, str]:
+    """Without what makes Python write each line at once, or no bytecode."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+
+
 @pytest.mark.skipif(os.name != "posix", reason="a pipe's reader that goes away is a POSIX matter")
-def test_a_closed_pipe_is_no_error() -> None:
+@pytest.mark.parametrize("arguments", [["robots"], ["excite", "check", str(PLAN)], ["robots", "--help"]])
+def test_a_closed_pipe_is_no_error(arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "w") as pipe:
         done = subprocess.run(
-            [sys.executable, "-m", "iparam", "robots"], stdout=pipe, stderr=subprocess.PIPE, text=True, check=False
+            [sys.executable, "-m", "iparam", *arguments],
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env=as_users_have_it(),
         )
     assert done.returncode == 141
-    assert done.stderr == ""
+    assert [line for line in done.stderr.splitlines() if not line.startswith("iparam: note: ")] == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is full")
+@pytest.mark.parametrize("arguments", [["robots"], ["--help"]])
+def test_a_full_disk_behind_standard_output_is_a_sentence(arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "iparam", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env=as_users_have_it(),
+        )
+    assert done.returncode == 1
+    assert done.stderr == "iparam: error: standard output: No space left on device\n"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell closes the stream")

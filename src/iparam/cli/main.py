@@ -59,10 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # matters, and said in a sentence. Only as a program: a caller of this function has its own filters.
         warnings.simplefilter("ignore", RuntimeWarning)
     try:
-        _run([argument for argument in arguments if argument != "--debug"])
+        code = _ended([argument for argument in arguments if argument != "--debug"])
         sys.stdout.flush()
-    except SystemExit as stop:  # from tyro, after its help or its own message
-        return stop.code if isinstance(stop.code, int) else SUCCESS if stop.code is None else BAD_USAGE
     except KeyboardInterrupt as stop:
         if str(stop):
             print(f"iparam: {stop}", file=sys.stderr)
@@ -73,9 +71,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         text = in_options(_sentence(error))
         text = naming_option(text) if isinstance(error, OF_ARGUMENTS) else naming_file(text)
+        if not _flushed():
+            text = f"standard output: {text}"
         for line in [*(_traceback(error) if debug else ()), f"iparam: error: {text}"]:
             print(printable(line), file=sys.stderr)
         return BAD_USAGE if isinstance(error, InputError | UnknownNameError) else FAILURE
+    return code
+
+
+def _ended(arguments: list[str]) -> int:
+    """Run a command; the exit code of one that ends, or that tyro or rich ends."""
+    nowhere = _is_null_device()
+    try:
+        _run(arguments)
+    except SystemExit as stop:  # from tyro, after its help or its own message
+        if stop.code == FAILURE and _is_null_device() and not nowhere:
+            return BROKEN_PIPE  # rich puts that there in place of a closed pipe, and ends the program
+        return stop.code if isinstance(stop.code, int) else SUCCESS if stop.code is None else BAD_USAGE
     return SUCCESS
 
 
@@ -167,6 +179,24 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return f"not enough memory for this many samples{too_much()}"
     return f"{type(error).__name__}: {error}. This is a bug in iparam: please report it with the output of --debug."
+
+
+def _flushed() -> bool:
+    """Whether standard output took all that was printed; if not, the interpreter does not try again at its exit."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        _discard_output()
+        return False
+    return True
+
+
+def _is_null_device() -> bool:
+    """Whether standard output goes nowhere."""
+    try:
+        return os.path.samestat(os.fstat(sys.stdout.fileno()), os.stat(os.devnull))
+    except (OSError, ValueError):
+        return False
 
 
 def _discard_output() -> None:

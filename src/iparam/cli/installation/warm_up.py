@@ -59,7 +59,10 @@ class WarmUp:
         iparam.inverse_dynamics(robot, still, still, still)
         iparam.joint_torque_regressor(robot, still, still, still)
         if was_lost():
-            raise IparamError("no kernel was kept: no folder can be written. Set NUMBA_CACHE_DIR to one that can")
+            raise IparamError(
+                "not all kernels were kept: no folder can be written, or its disk is full. Set NUMBA_CACHE_DIR to one "
+                "that can"
+            )
         seconds = time.perf_counter() - began
         if self.json:
             print_json({"seconds": seconds})

@@ -265,6 +265,8 @@ def check_names(names: Sequence[str], source: str) -> None:
     repeated = sorted(name for name, count in Counter(names).items() if count > 1 and name != "_")
     if repeated:
         raise FileFormatError(f"{source} has the column {repeated[0]!r} more than once")
+    if names and names[0].lstrip().startswith("<"):
+        raise FileFormatError(f"{source} is a page or another XML file, and no table with a column a signal")
     if "time" not in names and not tells_poses(names):
         poses = (
             ". If its rows are poses at rest, it needs columns that say how the sensor stood: qw qx qy qz, r11 .. r33 "

@@ -29,7 +29,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Listener, install_listener
 
 from iparam.robot.kernels.lean_compiler import KernelCompiler, PartCompiler
-from iparam.robot.kernels.notice import say_compiling
+from iparam.robot.kernels.notice import lose, say_compiling
 from iparam.robot.kernels.operator_types import remembered_types
 
 if sys.platform != "win32":
@@ -92,8 +92,10 @@ def _kept_if_possible(function: Any, options: dict[str, Any]) -> Any:
         save = kernel._cache.save_overload
 
         def save_if_possible(*arguments: Any, save: Any = save) -> None:
-            with contextlib.suppress(OSError):  # a full disk: the kernel is there all the same
+            try:
                 save(*arguments)
+            except OSError:  # a full disk: the kernel is there all the same
+                lose()
 
         kernel._cache.save_overload = save_if_possible
         return kernel

@@ -55,6 +55,11 @@ def was_said() -> bool:
     return bool(_state.said)
 
 
+def lose() -> None:
+    """Note that a kernel was compiled and could not be kept."""
+    _state.lost = True
+
+
 def was_lost() -> bool:
     """Whether a kernel was compiled that the next program will not find."""
     return bool(_state.lost)
