@@ -46,6 +46,7 @@ ARGUMENTS = {
     "speed": "max_speed",
     "count": "samples",
     "scale": "mesh_scale",
+    "segments": "shape_parts",
 }
 """Arguments of the library that its messages name, and the options that they are. Only these: what looks alike may be
 part of a value, as mass=0.5% is of a list of targets."""

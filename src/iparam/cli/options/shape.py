@@ -65,9 +65,7 @@ class ShapeOptions:
                 self.shape, scale=self.shape_scale, segments=self.shape_parts, tolerance=self.shape_tolerance
             )
         except InputError as error:
-            raise InputError(
-                str(error).replace("scale=", "--shape-scale ").replace("segments=", "--shape-parts")
-            ) from None
+            raise InputError(str(error).replace("scale=", "--shape-scale ")) from None
         if self.density:
             shape = shape.with_densities(_densities(self.density))
         return self._placed(shape) if self.shape_pose else shape
