@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -188,9 +189,11 @@ def test_help_of_a_command_loads_no_kernels() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def as_users_have_it() -> dict[str, str]:
-    """Without what makes Python write each line at once, or no bytecode."""
-    return {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+def printed_to(place: IO[str], arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    """A command as users have it: without what makes Python write each line at once."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    command = [sys.executable, "-m", "iparam", *arguments]
+    return subprocess.run(command, stdout=place, stderr=subprocess.PIPE, text=True, check=False, env=environment)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a pipe's reader that goes away is a POSIX matter")
@@ -199,14 +202,7 @@ def test_a_closed_pipe_is_no_error(arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "w") as pipe:
-        done = subprocess.run(
-            [sys.executable, "-m", "iparam", *arguments],
-            stdout=pipe,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-            env=as_users_have_it(),
-        )
+        done = printed_to(pipe, arguments)
     assert done.returncode == 141
     assert [line for line in done.stderr.splitlines() if not line.startswith("iparam: note: ")] == []
 
@@ -215,14 +211,7 @@ def test_a_closed_pipe_is_no_error(arguments: list[str]) -> None:
 @pytest.mark.parametrize("arguments", [["robots"], ["--help"]])
 def test_a_full_disk_behind_standard_output_is_a_sentence(arguments: list[str]) -> None:
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "iparam", *arguments],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-            env=as_users_have_it(),
-        )
+        done = printed_to(full, arguments)
     assert done.returncode == 1
     assert done.stderr == "iparam: error: standard output: No space left on device\n"
 

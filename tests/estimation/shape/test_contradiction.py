@@ -114,21 +114,16 @@ def test_a_turned_file_is_said_to_be_turned(hammer: Shape, axis: int) -> None:
     assert not said_of(hammer.deformed(T).placed(pose), MOVING, hammer.body(1.5, densities=[1.0, 3.0]).phi)
 
 
-def test_a_hollow_part_is_said_to_be_one(hammer: Shape) -> None:
-    """A cavity and a larger scale have the same moments: where a load may be hollow, that is no contradiction."""
+@pytest.mark.parametrize("density", [1500.0, 2700.0])
+def test_a_hollow_part_is_said_to_be_one(hammer: Shape, density: float) -> None:
+    """A cavity and a larger scale have the same moments: that a load may be hollow is no contradiction."""
     handle = Shape(hammer.parts[:1])
-    phi = handle.deformed(grown(handle)).body(1500.0 * handle.volume).phi
+    phi = handle.deformed(grown(handle)).body(density * handle.volume).phi
     data = DataRows(MOVING, MOVING @ phi)
     found, _ = placed_posterior(handle, data, phi[0])
     assert not contradiction(handle, data, phi[0], found, telling=True)
     assert "Hollow or uneven parts would explain that" in unevenness(handle, data, found)
     np.testing.assert_allclose(found.phi, phi, rtol=0.02, atol=1e-6)
-
-
-def test_a_hollow_part_of_the_density_of_a_metal_is_not_only_called_too_small(hammer: Shape) -> None:
-    handle = Shape(hammer.parts[:1])
-    said = said_of(handle, MOVING, handle.deformed(grown(handle)).body(2700.0 * handle.volume).phi)
-    assert not said or ("hollow" in said and "faces inward" in said)
 
 
 def test_a_density_within_what_was_given_is_not_called_another_one(hammer: Shape) -> None:
