@@ -22,6 +22,15 @@ def box_points(size: FloatArray, center: FloatArray, count: int = 8) -> FloatArr
     return np.asarray(center + grid * size)
 
 
+def hollow_box(mass: float, size: FloatArray, center: FloatArray, wall: float) -> iparam.InertialParameters:
+    """A box with a wall all around [m]."""
+    inside = size - 2.0 * wall
+    share = np.prod(inside) / np.prod(size)
+    outer, cavity = (iparam.InertialParameters.box(one, edges) for one, edges in ((1.0, size), (share, inside)))
+    found = iparam.InertialParameters.from_phi((outer.phi - cavity.phi) * mass / (1.0 - share))
+    return found.transformed(iparam.spatial.transform_from(np.eye(3), center))
+
+
 @pytest.fixture
 def hammer() -> Shape:
     """A handle along z and a head across it, off the tool's axis."""

@@ -15,9 +15,9 @@ from iparam.arrays import FloatArray
 from iparam.errors import IparamError
 from iparam.estimation.shape.posterior.box_model import MARGIN
 from iparam.estimation.shape.posterior.placement import SURELY
+from iparam.estimation.shape.posterior.prior import SURFACES
 from iparam.estimation.shape.posterior.rows import DataRows
 from iparam.estimation.shape.posterior.shape_posterior import (
-    SURFACES,
     WRONG,
     ShapePosterior,
     best_densities,

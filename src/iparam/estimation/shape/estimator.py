@@ -20,8 +20,8 @@ from iparam.estimation.payload.weighted_fit import require_identifiable
 from iparam.estimation.shape.contradiction import CAVITY, believed_densities, contradiction, unevenness
 from iparam.estimation.shape.data_rows import WeightedData, known_rows, weighted_data
 from iparam.estimation.shape.found import FoundShape
-from iparam.estimation.shape.posterior.density_model import HOLLOW_BELIEF, hollow_belief
 from iparam.estimation.shape.posterior.placement import Placement, placed_posterior
+from iparam.estimation.shape.posterior.prior import HOLLOW_BELIEF, hollow_belief
 from iparam.estimation.shape.posterior.rows import DataRows
 from iparam.estimation.shape.posterior.shape_posterior import ShapePosterior
 from iparam.estimation.shape.shape import Shape
@@ -175,8 +175,10 @@ def reliance(shape: Shape, found: ShapePosterior, share: FloatArray) -> tuple[st
         return (f"The inertia rests on the box: {known}, and the intervals hold what can fit inside.",)
     sentence = f"The inertia rests on the shape: {known}."
     mean = float(found.phi[0]) / shape.volume
-    if not shape.metric or all(part.density is not None for part in shape.parts):
+    if all(part.density is not None for part in shape.parts):
         return (f"{sentence} The intervals hold how far densities and places may be off.",)
+    if not shape.metric:
+        return (f"{sentence} The intervals hold that parts may be hollow or have a core.",)
     if hollow_belief(mean) < HOLLOW_BELIEF["other"]:
         hold = (
             "as solid metal has: the intervals hold how far densities and places may be off, but neither a hollow body "

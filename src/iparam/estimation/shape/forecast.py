@@ -11,7 +11,8 @@ from iparam.estimation.shape.data_rows import known_rows
 from iparam.estimation.shape.posterior.box_model import BoxModel
 from iparam.estimation.shape.posterior.cells import shape_cells
 from iparam.estimation.shape.posterior.density_model import DensityModel, Spread
-from iparam.estimation.shape.posterior.shape_posterior import PARTS, WITHIN, shape_posterior
+from iparam.estimation.shape.posterior.prior import PARTS, WITHIN
+from iparam.estimation.shape.posterior.shape_posterior import shape_posterior
 from iparam.estimation.shape.shape import LEAST_DENSITY, MOST_DENSITY, Shape
 from iparam.spatial.inertia import symmetric_array
 from iparam.spatial.parameters import InertialParameters

@@ -2,9 +2,11 @@
 
 phi holds the moments of the density up to second order. A density that varies within a part changes them, to first
 order, only by its own linear and quadratic course: everything else is orthogonal to x, y, z and their products. So the
-course of the log-density within a part is taken as a polynomial of second order: nine modes, orthonormal over the part
-in its own principal axes, whatever its form. A casting, or a handle that is heavier at one end, are among them. No
-length scale has to be chosen, and nothing depends on the frame.
+course of the log-density within a part is taken as a polynomial of second order, orthonormal over the part whatever its
+form: three linear modes, as of a handle that is heavier at one end, and five that are heavier along one direction than
+along others. The sixth of second order, heavier on all sides alike, is what hollow parts and cores are: `DensityModel`
+has these. No length scale has to be chosen, and nothing depends on the frame, nor on which principal axes a round part
+is given.
 """
 
 from __future__ import annotations
@@ -28,9 +30,11 @@ MOST_VARIED = 12
 FLATTEST = 1e-6
 """Least principal extent of a part, relative to its largest, that counts as one."""
 
-MODES = 9
+MODE_SIZES = np.repeat([1.0, 0.5], [3, 5])
+"""(8,) standard deviations of the modes relative to each other: walls, bosses and inserts lie on all sides of most
+parts, so that these are rarely as much heavier along one direction, or diagonal, as at one end."""
 
-_ROW, _COLUMN = np.triu_indices(3)
+MODES = len(MODE_SIZES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +44,9 @@ class ShapeCells:
     Attributes:
         phi: (n, 10) of each cell at unit density.
         part: (n,) its part's index.
-        modes: (n, 9) the modes of the density within its part; zero where that does not vary.
-        centers: (parts, 3) the middle of each part.
+        modes: (n, 8) of the density within its part, linear ones, then directions; zero where it does not vary.
         open_parts: (k,) indices of those of which nothing is known but where they are.
+        thin_shells: (k, 4, 4) generators of maps of space that take a solid one of these to a thin shell of its form.
         half_extents: (3,) of a box of the same principal moments, in units of the radius of gyration.
         size: the radius of gyration [m].
         pose: (4, 4) affine map from this frame to the tool's [m].
@@ -55,8 +59,8 @@ class ShapeCells:
     phi: FloatArray
     part: FloatArray
     modes: FloatArray
-    centers: FloatArray
     open_parts: NDArray[np.int64]
+    thin_shells: FloatArray
     half_extents: FloatArray
     size: float
     pose: FloatArray
@@ -88,7 +92,7 @@ def shape_cells(shape: Shape) -> ShapeCells:
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = axes * size, center
     varied = set(np.argsort([-part.volume for part in shape.parts], kind="stable")[:MOST_VARIED].tolist())
-    phi, label, modes, centers, open_parts = [], [], [], [], []
+    phi, label, modes, open_parts, shells = [], [], [], [], []
     for index, part in enumerate(shape.parts):
         place = (part.points - center) @ axes / size
         cells, courses = _cells(part, place, part.volumes / shape.volume)
@@ -96,16 +100,16 @@ def shape_cells(shape: Shape) -> ShapeCells:
             courses = np.zeros_like(courses)
         else:
             open_parts.append(index)
+            shells.append(_thin_shell(place, part.volumes / part.volume))
         phi.append(cells)
         modes.append(courses)
-        centers.append(part.volumes @ place / part.volume)
         label += [index] * len(cells)
     return ShapeCells(
         np.concatenate(phi),
         np.array(label),
         np.concatenate(modes),
-        np.array(centers),
         np.array(open_parts, dtype=np.int64),
+        np.array(shells).reshape(-1, 4, 4),
         np.sqrt(3.0 * np.maximum(values, FLATTEST**2 * values[-1])) / size,
         size,
         pose,
@@ -118,12 +122,12 @@ def shape_cells(shape: Shape) -> ShapeCells:
 
 
 def _cells(part: Part, place: FloatArray, volumes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The cells of a part of points (k, 3) with volumes (k,): phi (n, 10) and the modes (n, 9)."""
+    """The cells of a part of points (k, 3) with volumes (k,): phi (n, 10) and the modes (n, 8)."""
     weight = volumes / volumes.sum()
     offset = place - weight @ place
-    values, axes = np.linalg.eigh((offset * weight[:, None]).T @ offset)
-    own = offset @ axes / np.sqrt(np.maximum(values, FLATTEST**2 * max(float(values[-1]), 1e-300)))
-    courses = _orthonormal(np.column_stack([np.ones(len(own)), own, own[:, _ROW] * own[:, _COLUMN]]), weight)
+    values, axes = _principal(offset, weight)
+    own = offset @ axes / np.sqrt(values)
+    courses = _orthonormal(np.column_stack([np.ones(len(own)), own, _directions(own)]), weight)
     if len(own) <= CELLS:
         cell = np.arange(len(own))
     else:
@@ -136,6 +140,35 @@ def _cells(part: Part, place: FloatArray, volumes: FloatArray) -> tuple[FloatArr
         found.append(phi_from_pseudo_inertia((rows * mass[:, None]).T @ rows))
         modes.append(mass @ courses[inside] / mass.sum())
     return np.array(found), np.array(modes)
+
+
+def _principal(offset: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Variances (3,), not quite zero, of centred points (k, 3) along their principal axes, which are columns (3, 3)."""
+    values, axes = np.linalg.eigh((offset * weight[:, None]).T @ offset)
+    return np.maximum(values, FLATTEST**2 * max(float(values[-1]), 1e-300)), axes
+
+
+def _thin_shell(place: FloatArray, weight: FloatArray) -> FloatArray:
+    """(4, 4) generator of the stretch about its middle after which a part's points (k, 3) have a thin shell's moments.
+
+    A box with edges of a, b and c and a thin wall all around has 1 + 2 bc / (ab + bc + ca) times the second moment of a
+    solid one along a: 5/3 for a cube as for a sphere, 3 across a plate, and hardly more than 1 in its plane. Other
+    forms are taken as the box of their principal moments.
+    """
+    middle = weight @ place
+    values, axes = _principal(place - middle, weight)
+    a, b, c = np.sqrt(values)
+    faces = np.array([b * c, c * a, a * b])
+    wider = (axes * (0.5 * np.log1p(2.0 * faces / faces.sum()))) @ axes.T
+    found = np.zeros((4, 4))
+    found[:3, :3], found[:3, 3] = wider, -wider @ middle
+    return found
+
+
+def _directions(own: FloatArray) -> FloatArray:
+    """(k, 5) products of second order of coordinates (k, 3) that are not alike on all sides."""
+    x, y, z = own.T
+    return np.column_stack([x * x - y * y, x * x + y * y - 2.0 * z * z, x * y, x * z, y * z])
 
 
 def _orthonormal(columns: FloatArray, weight: FloatArray) -> FloatArray:

@@ -1,24 +1,25 @@
 """The load that a shape makes, as a function of what is not known of it; and the derivative.
 
 Unknown are the logarithms of the densities (a common level, what each part has beyond it, its course within the part),
-so that every density is positive; how hollow parts are, which takes their mass farther from their middle (up to 5/3 of
-the second moments of a solid one, for a thin shell), or nearer, where they have a core; and where the shape really is
-and how it is stretched: an affine map of space near the identity. That maps a body to a body, so that whatever the
-unknowns are, the load is physically consistent. The map turns the pseudo-inertia J of what keeps its density into
-det(H) H J H', and every consistent J can be reached so: a shape that is wrong altogether is not beyond the model, only
-unlikely.
+so that every density is positive; how hollow parts are, which takes their mass farther from their middle, up to that of
+a thin shell, or nearer, where they have a core; and where the shape really is and how it is stretched: an affine map of
+space near the identity. That maps a body to a body, so that whatever the unknowns are, the load is physically
+consistent. The map turns the pseudo-inertia J of what keeps its density into det(H) H J H', and every consistent J can
+be reached so: a shape that is wrong altogether is not beyond the model, only unlikely.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from iparam.arrays import FloatArray
-from iparam.estimation.shape.posterior.cells import MODES, ShapeCells
+from iparam.estimation.shape.posterior.cells import MODE_SIZES, MODES, ShapeCells
 from iparam.spatial.phi import phi_from_pseudo_inertia, pseudo_inertia_from_phi
 
 LEVEL = 5.0
@@ -27,21 +28,11 @@ LEVEL = 5.0
 KNOWN = 0.01
 """Least relative standard deviation of a density that is given: what a data sheet says."""
 
-SOLID_PLASTIC = 850.0
-"""A load whose mean density is less is hollow, or foam, or wood [kg/m^3]: polypropylene has 900."""
-
-METALS = ((2500.0, 3000.0), (7300.0, 25000.0))
-"""Densities that solid parts of aluminium, and of steel and heavier metals, have [kg/m^3]: few hollow ones do."""
-
-HOLLOW_BELIEF = {"light": 0.5, "metal": 0.05, "other": 0.3}
-"""How many loads are hollow or have a core, by their mean density: a third of what has that of no solid metal may be a
-housing of one; of what is lighter than plastic, half."""
-
 LARGEST_STRETCH = 1.0
 """Most standard deviation of a stretch or turn, of which a tolerance beyond a thin part's own thickness makes more."""
 
-LONGEST_STEP = (2.0, 0.5)
-"""Change of a logarithm of a density, and of the map, in one step."""
+LONGEST_STEP = (2.0, 1.0, 0.5)
+"""Change of a logarithm of a density, of how a part is filled, and of the map, in one step."""
 
 _BASIS = pseudo_inertia_from_phi(np.eye(10))
 _UNITS = np.eye(16).reshape(16, 4, 4)
@@ -66,28 +57,38 @@ NUM_MAP = len(_GENERATORS)
 STRETCHES = slice(6, 9)  # of these, the ones that change volumes
 
 
+class Filling(NamedTuple):
+    """How parts are filled: mean and standard deviation of x, with 2 Phi(x) - 1 of the way from solid to a thin shell.
+
+    That is 0 for a solid part, goes to 1 for a shell, and to -1 for a core that is as much nearer to its middle.
+    """
+
+    mean: float
+    deviation: float
+
+
+SOLID = Filling(0.0, 0.0)
+
+
 @dataclass(frozen=True)
 class Spread:
     """How far the unknowns may be from a shape of uniform density in its place.
 
     Attributes:
         parts: standard deviation of the logarithm of a part's density about the common one.
-        within: of each mode of its course within a part.
+        within: of the modes of its course within a part, see `MODE_SIZES`.
         surface: of where the surfaces are [m], by each of the twelve ways of a map (12,) or by all of them alike.
-        hollow: of the logarithm of how much farther the mass of a part is from its middle than that of a solid one.
+        filling: of parts of which nothing is known but where they are.
     """
 
     parts: float
     within: float
     surface: float | FloatArray
-    hollow: float = 0.0
+    filling: Filling = SOLID
 
 
 class DensityModel:
-    """phi of the load, in the frame of `ShapeCells` and units of a mass, for unknowns that are standard normal.
-
-    Attributes:
-        hollow_belief: how probable it is beforehand that its parts are hollow, or have a core.
+    """phi of the load, in the frame of `ShapeCells` and units of a mass, for normal unknowns of unit deviation.
 
     Args:
         cells: of the shape.
@@ -106,10 +107,9 @@ class DensityModel:
         within = (cells.modes[:, None, :] * member[:, :, None]).reshape(count, parts * MODES)
         self._columns = np.concatenate([(member @ free)[:, None], member.astype(float), within], axis=1)
         self._free = free
-        self.hollow_belief = hollow_belief(unit) if cells.metric and cells.open_parts.size else 0.0
-        self._hollow = [
-            (np.flatnonzero(cells.part == part), cells.centers[part], _widening(cells.centers[part]))
-            for part in (cells.open_parts if self.hollow_belief else ())
+        self._shells = [
+            (np.flatnonzero(cells.part == part), shell, _pushing(shell))
+            for part, shell in zip(cells.open_parts, cells.thin_shells, strict=True)
         ]
         # What is given as a range is within it with 95 %.
         self._given = np.maximum((bounds[:, 1] - bounds[:, 0]) / 4.0, KNOWN)
@@ -117,25 +117,33 @@ class DensityModel:
 
     @property
     def num_unknowns(self) -> int:
-        """Of the model: the level, the parts, their modes, how hollow they are, the map."""
+        """Of the model: the level, the parts, their modes, how they are filled, the map."""
         return self._first_of_map + NUM_MAP
 
     @property
     def _first_of_map(self) -> int:
-        return int(self._columns.shape[1]) + len(self._hollow)
+        return int(self._columns.shape[1]) + len(self._shells)
 
     @property
     def longest_steps(self) -> FloatArray:
         """(m,) see `LoadModel`."""
-        return np.repeat(LONGEST_STEP, [self._columns.shape[1], len(self._hollow) + NUM_MAP])
+        return np.repeat(LONGEST_STEP, [self._columns.shape[1], len(self._shells), NUM_MAP])
 
     def scales(self, spread: Spread) -> FloatArray:
-        """(m,) what each standard normal unknown is multiplied with."""
+        """(m,) what each normal unknown of unit deviation is multiplied with."""
         parts = self.cells.num_parts
         level = [0.0 if self.level_known else LEVEL]
         between = np.where(self._free, spread.parts if parts > 1 else 0.0, self._given)
-        within = np.repeat([spread.within, spread.hollow], [parts * MODES, len(self._hollow)])
-        return np.concatenate([level, between, within, self.map_scales(spread.surface)])
+        within = spread.within * np.tile(MODE_SIZES, parts)
+        filling = np.full(len(self._shells), spread.filling.deviation)
+        return np.concatenate([level, between, within, filling, self.map_scales(spread.surface)])
+
+    def means(self, spread: Spread) -> FloatArray:
+        """(m,) of the normal unknowns, before they are scaled."""
+        found = np.zeros(self.num_unknowns)
+        mean, deviation = spread.filling
+        found[self._columns.shape[1] : self._first_of_map] = mean / deviation if deviation else 0.0
+        return found
 
     def map_scales(self, surface: float | FloatArray) -> FloatArray:
         """(..., 12) so that surfaces are off by ``surface`` [m], (..., 12) or one, through each way of a map."""
@@ -170,11 +178,11 @@ class DensityModel:
         logarithm = np.clip(self._offset + unknowns[:, :count] @ self._columns.T, -60.0, 60.0)
         density = np.exp(logarithm)
         massed = density[:, None, :] * self._cell_phi  # (S, 10, n)
-        by_hollow = np.empty((len(massed), 10, len(self._hollow)))
-        for index, (cells, center, widening) in enumerate(self._hollow):
-            wider = _phi_maps(_homothety(center, unknowns[:, count + index]))
-            massed[:, :, cells] = wider @ massed[:, :, cells]
-            by_hollow[:, :, index] = massed[:, :, cells].sum(axis=2) @ widening.T
+        by_filling = np.empty((len(massed), 10, len(self._shells)))
+        for index, (cells, shell, pushing) in enumerate(self._shells):
+            share, slope = _shell_share(unknowns[:, count + index])
+            massed[:, :, cells] = _phi_maps(_exponential(share[:, None, None] * shell)) @ massed[:, :, cells]
+            by_filling[:, :, index] = slope[:, None] * (massed[:, :, cells].sum(axis=2) @ pushing.T)
         exponent = np.einsum("sk,kab->sab", unknowns[:, self._first_of_map :], _GENERATORS)
         larger = np.exp(np.trace(exponent, axis1=1, axis2=2))  # the volume, which is as dense as before
         matrix = larger[:, None, None] * _phi_maps(_exponential(exponent))
@@ -182,15 +190,8 @@ class DensityModel:
         pushed = _slopes(exponent) @ (phi @ _BASIS.reshape(10, 16)).reshape(-1, 1, 4, 4)
         by_map = np.swapaxes(2.0 * pushed.reshape(-1, NUM_MAP, 16) @ TO_PHI, 1, 2)  # of pushed and its transpose
         by_map[:, :, STRETCHES] += phi[:, :, None]
-        by_load = np.concatenate([massed @ self._columns, by_hollow], axis=2)
+        by_load = np.concatenate([massed @ self._columns, by_filling], axis=2)
         return phi, np.concatenate([matrix @ by_load, by_map], axis=2)
-
-
-def hollow_belief(density: float) -> float:
-    """How probable it is that a load of that mean density [kg/m^3] is hollow, or has a core."""
-    if density < SOLID_PLASTIC:
-        return HOLLOW_BELIEF["light"]
-    return HOLLOW_BELIEF["metal" if any(low <= density <= high for low, high in METALS) else "other"]
 
 
 def _phi_maps(H: FloatArray) -> FloatArray:
@@ -199,19 +200,14 @@ def _phi_maps(H: FloatArray) -> FloatArray:
     return np.swapaxes(moved.reshape(-1, 10, 16) @ TO_PHI, 1, 2)
 
 
-def _homothety(center: FloatArray, logarithm: FloatArray) -> FloatArray:
-    """(S, 4, 4) maps that take points farther from a centre (3,), by factors whose logarithms are given (S,)."""
-    found = np.tile(np.eye(4), (len(logarithm), 1, 1))
-    factor = np.exp(logarithm)
-    found[:, [0, 1, 2], [0, 1, 2]] = factor[:, None]
-    found[:, :3, 3] = (1.0 - factor)[:, None] * center
-    return found
+def _shell_share(unknowns: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """How far parts are (S,) on the way from solid ones to thin shells, see `Filling`; and the derivative."""
+    slope = np.exp(-0.5 * unknowns**2) / np.sqrt(2.0 * np.pi)
+    return 2.0 * ndtr(unknowns) - 1.0, 2.0 * slope
 
 
-def _widening(center: FloatArray) -> FloatArray:
-    """(10, 10) the derivative of phi by that logarithm, as a matrix on phi."""
-    generator = np.zeros((4, 4))
-    generator[:3, :3], generator[:3, 3] = np.eye(3), -center
+def _pushing(generator: FloatArray) -> FloatArray:
+    """(10, 10) the derivative of phi along a generator (4, 4) of maps of space, as a matrix on phi."""
     return np.asarray((2.0 * (generator @ _BASIS).reshape(10, 16) @ TO_PHI).T)
 
 

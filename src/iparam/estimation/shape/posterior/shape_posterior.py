@@ -1,9 +1,10 @@
 """What data and a shape say together of a load, with the trust in the shape found from how well it explains them.
 
-How far parts differ in density, how far it varies within a part, and how wrong the shape is in its place and form are
-not known either. Each has a few values that are tried, from next to nothing to all that is possible. The probability of
-the data under each (the evidence, by Laplace's method) says which of them to believe. A shape that explains the data is
-held to be right; one that does not is held to be wrong by as much as it takes, and then the data decide alone.
+How far parts differ in density, how far it varies within a part, how they are filled, and how wrong the shape is in its
+place and form are not known either. Each has a few values that are tried (`prior`), up to all that is possible. The
+probability of the data under each (the evidence, by Laplace's method) says which of them to believe. A shape that
+explains the data is held to be right; one that does not is held to be wrong by as much as it takes, and then the data
+decide alone.
 
 The posterior is sampled by randomised maximum likelihood: draw unknowns from the prior and errors of the data, and
 find what explains the one with the least change of the other (Oliver 1996). That is exact where phi is linear in the
@@ -12,43 +13,24 @@ unknowns, and keeps each sample a possible body where it is not. The mean of pos
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
 from iparam.estimation.shape.posterior.box_model import BoxModel
 from iparam.estimation.shape.posterior.cells import shape_cells
-from iparam.estimation.shape.posterior.density_model import NUM_MAP, DensityModel, Spread
+from iparam.estimation.shape.posterior.density_model import NUM_MAP, SOLID, STRETCHES, DensityModel, Spread
 from iparam.estimation.shape.posterior.nearest import LoadModel, nearest_unknowns
+from iparam.estimation.shape.posterior.prior import PARTS, SIZES, WITHIN, fillings, hypotheses
 from iparam.estimation.shape.posterior.rows import DataRows, bounded
 from iparam.estimation.shape.posterior.summary import center, explaining, limited, no_wider, stated_covariance
 from iparam.estimation.shape.shape import Shape
-
-PARTS = (0.1, 0.35, 1.2)
-"""Standard deviations that are tried for the logarithm of parts' densities: alloys of a metal, kinds of plastic, and
-anything from foam to steel (ln 7850/100 is 4.4, or four standard deviations of the last)."""
-
-WITHIN = (0.03, 0.1, 0.3, 0.6)
-"""The same for each of nine modes within a part, of which all together are three times that: a solid piece, a casting,
-a housing with something in it, a shell or a core."""
-
-COMMON = dict(zip(WITHIN, (0.4, 0.3, 0.2, 0.1), strict=True))
-"""How much these are believed in beforehand: most parts are solid."""
-
-HOLLOW = 0.19
-"""Standard deviation of the logarithm of how much farther from its middle the mass of a part is, in a load that may be
-hollow or have a core: the second moments of a thin shell, 5/3 of a solid part's, are 1.35 of these away."""
-
-SURFACES = ((1.0, 0.8), (4.0, 0.16), (16.0, 0.04))
-"""Factors of the tolerance of the surfaces, and how much they are believed in beforehand: as stated, careless, and
-another shape or place altogether."""
-
-OWN = ((1.0, 0.8), (4.0, 0.2))
-"""The same for each way of a map (shifts, turns, stretches, shears) by itself, where the whole is as stated: that a
-shape is where it should be and as long, which the data show, says nothing of how thick it is, which they do not."""
 
 SAMPLES = 400
 """Of the posterior: a standard deviation is then known to 4 %."""
@@ -57,10 +39,10 @@ STARTS = 24
 """From which the best explanation by a box is sought."""
 
 WRONG = 0.5
-"""Probability of the last of `SURFACES` from which on the data contradict the shape."""
+"""Probability of another shape from which on the data contradict the shape."""
 
-SOLID = 0.1
-"""The most of `WITHIN` that a solid part has."""
+EVEN = 0.1
+"""The most of `WITHIN` that a part of one density has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,35 +95,33 @@ def shape_posterior(
     model = DensityModel(shape_cells(shape), mass)
     unit = model.cells.to_tool(mass)
     rows, target = bounded(data.rows @ unit, data.values)
-    spreads, prior = _spreads(shape, model.hollow_belief, trusted)
-    scales = np.array([model.scales(spread) for spread in spreads])
-    zeros = np.zeros_like(scales)
-    best, phi, slope, least = nearest_unknowns(model, scales, zeros, rows, np.tile(target, (len(scales), 1)))
+    tried = hypotheses(shape, mass, trusted=trusted)
+    scales, means = _normals(model, tried.spreads)
+    best, phi, slope, least = nearest_unknowns(model, scales, means, rows, np.tile(target, (len(scales), 1)))
     A = rows @ slope
     inner = np.eye(len(rows)) + A @ np.swapaxes(A, 1, 2)
     likelihood = _log_likelihood(least, inner)
-    evidence = prior + likelihood
-    surfaces, within = np.array([(spread.surface, spread.within) for spread in spreads]).T
+    evidence = tried.belief + likelihood
     # Data that say something else are believed if need be: the shape is then off by as much as can be.
-    farthest = surfaces == surfaces.max()
-    doubted = np.where(farthest, np.exp(evidence - evidence[farthest].max()), 0.0)
+    doubted = np.where(tried.another, np.exp(evidence - evidence[tried.another].max()), 0.0)
     doubted /= doubted.sum()
     gain = np.einsum("k,kij->ij", doubted, slope @ np.swapaxes(A, 1, 2) @ np.linalg.inv(inner)) @ rows
-    stays = surfaces == surfaces.min()
-    empty = np.array([spread.hollow for spread in spreads])
-    solid = np.flatnonzero(stays & (within <= SOLID) & (empty == 0.0))
+    solid = tried.stated & [spread.within <= EVEN and spread.filling == SOLID for spread in tried.spreads]
     rng = np.random.default_rng(0)
-    wrong, own = 0.0, np.ones((NUM_MAP, 1))
+    wrong, sizes = 0.0, np.array([[1.0]] * 3)
     unlikely = float(np.max(likelihood) - np.max(likelihood[solid]))
     if not trusted:
-        wrong = float(_normalised(evidence)[farthest].sum())
-        top = np.flatnonzero(stays)[np.argmax(evidence[stays])]
-        own, likelier = _own_factors(model, spreads[top], float(likelihood[top]), rows, target)
-        evidence = evidence + np.where(stays, likelier, 0.0)
-    chosen = np.repeat(np.arange(len(spreads)), _shares(_normalised(evidence), samples))
-    scales = scales[chosen]
-    scales[stays[chosen], -NUM_MAP:] = _drawn(model, own, shape.tolerance, int(stays[chosen].sum()), rng)
-    sampled = _sampled(model, unit, scales, best[chosen, 0], data, slope[-1], rng)
+        wrong = float(_normalised(evidence)[tried.another].sum())
+        top = np.flatnonzero(tried.stated)[np.argmax(evidence[tried.stated])]
+        sizes, likelier = _size_factors(model, tried.spreads[top], float(likelihood[top]), rows, target)
+        evidence = evidence + np.where(tried.stated, likelier, 0.0)
+    chosen = np.repeat(np.arange(len(scales)), _shares(_normalised(evidence), samples))
+    scales, stated = scales[chosen], tried.stated[chosen]
+    scales[stated, -NUM_MAP:] = model.map_scales(shape.tolerance * _drawn(sizes, int(stated.sum()), rng))
+    means = means[chosen]
+    means[:, 0] = best[chosen, 0]
+    believed = tried.believed_filling(evidence)[chosen]
+    sampled = _sampled(model, unit, scales, means, believed, data, slope[-1], rng)
     left = np.sum((phi @ rows.T - target) ** 2, axis=1)
     nearest = int(np.argmin(left))
     return ShapePosterior(
@@ -171,8 +151,9 @@ def _box_posterior(shape: Shape, data: DataRows, mass: float) -> ShapePosterior:
     top = int(np.argmin(left))
     A = rows @ slope[top]
     gain = slope[top] @ A.T @ np.linalg.inv(np.eye(len(rows)) + A @ A.T) @ rows
-    level = np.full(SAMPLES, best[top, 0])
-    sampled = _sampled(model, unit, np.tile(model.scales, (SAMPLES, 1)), level, data, slope[top], rng)
+    scales, means = np.tile(model.scales, (SAMPLES, 1)), np.zeros((SAMPLES, model.num_unknowns))
+    means[:, 0] = best[top, 0]
+    sampled = _sampled(model, unit, scales, means, np.full(SAMPLES, True), data, slope[top], rng)
     mean, covariance = no_wider(sampled.phi, sampled.covariance, data.rows, data.values)
     return ShapePosterior(
         mean,
@@ -213,7 +194,8 @@ def _sampled(
     model: LoadModel,
     unit: FloatArray,
     scales: FloatArray,
-    level: FloatArray,
+    means: FloatArray,
+    believed: NDArray[np.bool_],
     data: DataRows,
     widest: FloatArray,
     rng: Generator,
@@ -223,20 +205,21 @@ def _sampled(
     Args:
         model: of the load.
         unit: (10, 10) that takes its phi to the tool frame.
-        scales: (S, m) of its standard normal unknowns, for each sample.
-        level: (S,) the first of these, of which nothing is known.
+        scales: (S, m) of its normal unknowns, for each sample.
+        means: (S, m) of these before they are scaled, of the first, of which nothing is known, its value.
+        believed: (S,) the samples whose middle is the estimate: of a body that is solid or hollow, not of one between.
         data: to be explained.
         widest: (10, m) how phi changes with standard normal unknowns where least is known of the load.
         rng: to draw with.
     """
     rows, target = bounded(data.rows @ unit, data.values)
-    start = _mirrored(rng.standard_normal(scales.shape))
-    start[:, 0] = level
+    off = _mirrored(rng.standard_normal(scales.shape))
+    off[:, 0] = 0.0
     noisy = target + _mirrored(rng.standard_normal((len(scales), len(target))))
-    z, phi, _, _ = nearest_unknowns(model, scales, start, rows, noisy)
+    z, phi, _, _ = nearest_unknowns(model, scales, means + off, rows, noisy)
     kept = explaining(np.sum((phi @ rows.T - noisy) ** 2, axis=1))
     samples, back = phi[kept] @ unit.T, np.linalg.inv(unit)
-    middle = center(samples)
+    middle = center(samples[believed[kept]] if believed[kept].any() else samples)
     scatter = back @ stated_covariance(samples, middle) @ back.T
     mean, covariance = limited(back @ middle, scatter, data.rows @ unit, data.values, widest)
     return _Sampled(unit @ mean, unit @ covariance @ unit.T, samples, (z * scales)[kept])
@@ -265,35 +248,23 @@ def _likeliest(shape: Shape, data: DataRows, mass: float) -> tuple[DensityModel,
     model = DensityModel(shape_cells(shape), mass)
     rows, target = bounded(data.rows @ model.cells.to_tool(mass), data.values)
     # Few are enough to compare shapes: ordinary densities, and very different ones.
-    tried = product(_emptiness(model.hollow_belief), PARTS[1:], WITHIN[::2])
-    spreads = [Spread(parts, within, shape.tolerance, hollow) for (hollow, _), parts, within in tried]
-    scales = np.array([model.scales(spread) for spread in spreads])
-    z, _, slope, least = nearest_unknowns(model, scales, np.zeros_like(scales), rows, np.tile(target, (len(scales), 1)))
+    tried = product(fillings(shape, mass), PARTS[1:], WITHIN[::2])
+    spreads = [Spread(parts, within, shape.tolerance, filling) for (filling, _), parts, within in tried]
+    scales, means = _normals(model, spreads)
+    z, _, slope, least = nearest_unknowns(model, scales, means, rows, np.tile(target, (len(scales), 1)))
     A = rows @ slope
     return model, z * scales, _log_likelihood(least, np.eye(len(rows)) + A @ np.swapaxes(A, 1, 2))
 
 
-def _spreads(shape: Shape, hollow_belief: float, trusted: bool) -> tuple[list[Spread], FloatArray]:
-    """What is tried, and the logarithm of how much it is believed in beforehand (S,)."""
-    parts = PARTS if sum(part.density is None for part in shape.parts) > 1 else PARTS[:1]
-    surfaces = SURFACES[:1] if trusted else SURFACES
-    found, prior = [], []
-    emptiness = _emptiness(hollow_belief)
-    for (hollow, chance), between, within, (factor, belief) in product(emptiness, parts, WITHIN, surfaces):
-        found.append(Spread(between, within, factor * shape.tolerance, hollow))
-        prior.append(np.log(chance * belief * COMMON[within]))
-    return found, np.array(prior)
+def _normals(model: DensityModel, spreads: Sequence[Spread]) -> tuple[FloatArray, FloatArray]:
+    """Scales and means (S, m) of normal unknowns."""
+    return np.array([model.scales(one) for one in spreads]), np.array([model.means(one) for one in spreads])
 
 
-def _emptiness(hollow_belief: float) -> tuple[tuple[float, float], ...]:
-    """Deviations of how hollow parts are that are tried, and how much they are believed in beforehand."""
-    return ((0.0, 1.0 - hollow_belief), (HOLLOW, hollow_belief)) if hollow_belief else ((0.0, 1.0),)
-
-
-def _own_factors(
+def _size_factors(
     model: DensityModel, spread: Spread, likelihood: float, rows: FloatArray, target: FloatArray
 ) -> tuple[FloatArray, float]:
-    """How probable each of the factors `OWN` is for each way of a map by itself, the others being as stated.
+    """How probable each of the factors `SIZES` is for the size along each axis by itself, the others being as stated.
 
     Args:
         model: of the load.
@@ -301,28 +272,27 @@ def _own_factors(
         rows, target: the data.
 
     Returns:
-        Probabilities (12, factors), and by how much all of these explain the data better, a logarithm.
+        Probabilities (3, factors), and by how much all of these explain the data better, a logarithm.
     """
-    factors, beliefs = np.array(OWN).T
-    others = np.ones((NUM_MAP, len(factors) - 1, NUM_MAP))
-    others[np.arange(NUM_MAP), :, np.arange(NUM_MAP)] = factors[1:]
-    tried = [
-        model.scales(Spread(spread.parts, spread.within, spread.surface * one, spread.hollow))
-        for one in others.reshape(-1, NUM_MAP)
-    ]
-    scales = np.array(tried)
-    _, _, slope, least = nearest_unknowns(model, scales, np.zeros_like(scales), rows, np.tile(target, (len(scales), 1)))
+    factors, beliefs = np.array(SIZES).T
+    others = np.ones((3, len(factors) - 1, NUM_MAP))
+    others[np.arange(3), :, np.arange(NUM_MAP)[STRETCHES]] = factors[1:]
+    tried = [dataclasses.replace(spread, surface=spread.surface * one) for one in others.reshape(-1, NUM_MAP)]
+    scales, means = _normals(model, tried)
+    _, _, slope, least = nearest_unknowns(model, scales, means, rows, np.tile(target, (len(scales), 1)))
     A = rows @ slope
     found = _log_likelihood(least, np.eye(len(rows)) + A @ np.swapaxes(A, 1, 2)) - likelihood
-    logarithm = np.log(beliefs) + np.column_stack([np.zeros(NUM_MAP), found.reshape(NUM_MAP, -1)])
+    logarithm = np.log(beliefs) + np.column_stack([np.zeros(3), found.reshape(3, -1)])
     return np.array([_normalised(one) for one in logarithm]), float(np.logaddexp.reduce(logarithm, axis=1).sum())
 
 
-def _drawn(model: DensityModel, probabilities: FloatArray, tolerance: float, count: int, rng: Generator) -> FloatArray:
-    """(count, 12) scales of the map, with a factor for each of its ways that is drawn by its probabilities (12, k)."""
-    factors = np.array([factor for factor, _ in OWN])
-    below = rng.random((count, NUM_MAP, 1)) > np.cumsum(probabilities, axis=1)[:, :-1]
-    return model.map_scales(tolerance * factors[below.sum(axis=2)])
+def _drawn(probabilities: FloatArray, count: int, rng: Generator) -> FloatArray:
+    """(count, 12) factors of the tolerance, those of sizes drawn by their probabilities (3, k)."""
+    factors = np.array([factor for factor, _ in SIZES])
+    below = rng.random((count, 3, 1)) > np.cumsum(probabilities, axis=1)[:, :-1]
+    found = np.ones((count, NUM_MAP))
+    found[:, STRETCHES] = factors[below.sum(axis=2)]
+    return found
 
 
 def _log_likelihood(least: FloatArray, inner: FloatArray) -> FloatArray:
