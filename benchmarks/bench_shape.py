@@ -13,10 +13,11 @@ as a data sheet would; that of the wrench is found from the residuals.
 
 The other parts need no folder: invented loads on a UR5e that moves slowly, with the noise of its sensor, see
 `shape_loads.py`: computed from regressors (payloads, poses, rests), or simulated in MuJoCo with a tool below 0.25 m/s,
-with an OBJ file as the shape, and identified as `iparam identify payload` does (mujoco, forecasts).
+with an OBJ file as the shape, and identified as `iparam identify payload` does (mujoco, forecasts). `built_loads.py`
+has loads of real materials, with walls (built, in MuJoCo), and those that are held possible (possible).
 
     python benchmarks/bench_shape.py [FOLDER] [--part tools|wrong|division] [--seeds 10] [--levels low high] [--each]
-    python benchmarks/bench_shape.py --part payloads|mujoco|poses|forecasts|rests [--seeds 200]
+    python benchmarks/bench_shape.py --part payloads|mujoco|built|possible|poses|forecasts|rests [--seeds 200]
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from built_loads import bench_built, bench_possible
 from measured_data import measured_data
 from scipy.cluster.vq import kmeans2
 from scipy.optimize import linprog, nnls
@@ -464,6 +466,8 @@ LOADS = {
     "poses": bench_poses,
     "forecasts": bench_forecasts,
     "rests": bench_rests,
+    "built": bench_built,
+    "possible": bench_possible,
 }
 
 
