@@ -50,6 +50,7 @@ def test_rests_that_contradict_the_shape_are_left_to_themselves(hammer: Shape) -
     found = with_shape(static, hammer)
     assert "The data contradict the shape: they show a centre of mass along y" in found.warnings[0]
     assert "It was left out" in found.warnings[0]
+    assert found.method == "static"
     assert found.assessment["verdict"] == "usable"
     assert np.isnan(found.inertia_about_com).all()
     assert found.mass == static.mass

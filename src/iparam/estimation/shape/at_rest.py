@@ -67,7 +67,7 @@ def _as_estimate(
 ) -> Estimate:
     """What was found from rests as an `Estimate`: phi (10,) and its covariance (10, 10), NaN for what is not known."""
     estimate = estimate_of(
-        f"{METHOD} at rest",
+        "static" if data_share is None else f"{METHOD} at rest",  # without the shape it is that of rests alone
         phi,
         covariance,
         condition_number=float("inf"),
