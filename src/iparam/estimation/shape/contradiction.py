@@ -55,6 +55,8 @@ SAME = 0.05
 EXACTLY = 100.0
 """How much more closely a mass is met than other parameters."""
 
+MATERIALS = "If it is of several materials, each needs a body of its own in the file."
+
 CAVITY = "A hollow part has its cavity in the file, as a surface that faces inward."
 
 ELSEWHERE = 0.02
@@ -130,12 +132,15 @@ def contradiction(shape: Shape, data: DataRows, mass: float, found: ShapePosteri
         likelier |= _gains([_elsewhere(shape, data), *_turned(shape), *_far_scaled(shape)], data, mass, own)
     hint = f"It would explain them far better {', or '.join(_best(likelier))}; or it is another file."
     said = f"{_shape_difference(shape, data)} {hint if likelier else RIGHT_FILE}"
-    return f"{said} {CAVITY}" if "hollow" in said else said
+    further = [CAVITY] if "hollow" in said else []
+    return " ".join([said, *further, *([MATERIALS] if len(shape.parts) == 1 else [])])
 
 
 def unevenness(shape: Shape, data: DataRows, found: ShapePosterior) -> str:
     """A sentence if the data are far less likely with solid parts in their places than with uneven ones; else ""."""
-    return f"{_shape_difference(shape, data)} {UNEVEN}" if found.unlikely > LIKELIER else ""
+    if found.unlikely <= LIKELIER:
+        return ""
+    return " ".join([_shape_difference(shape, data), UNEVEN, *([MATERIALS] if len(shape.parts) == 1 else [])])
 
 
 def _shape_difference(shape: Shape, data: DataRows) -> str:
@@ -344,14 +349,11 @@ def _elsewhere(shape: Shape, data: DataRows) -> tuple[str, Shape]:
     points = np.concatenate([part.points for part in shape.parts])
     weight = np.concatenate([part.volumes for part in shape.parts])
     shift = phi[1:4] / phi[0] - np.average(points, axis=0, weights=weight)
-    place = " ".join(f"{one + 0.0:.0f}" for one in np.round(1e3 * shift))  # + 0.0: no negative zero
     there = np.eye(4)
     there[:3, 3] = shift
     moved = dataclasses.replace(shape.deformed(there), place_deviation=ELSEWHERE)
-    return (
-        f"about {place} mm (x y z) from there (is its file in the tool frame? --shape-pose, or --shape-pose estimate)",
-        moved,
-    )
+    # Which place, nobody can say: with other densities another one has the same centre of mass.
+    return "in another place (is its file in the tool frame? --shape-pose, or --shape-pose estimate)", moved
 
 
 def _map(matrix: FloatArray, about: FloatArray) -> FloatArray:
