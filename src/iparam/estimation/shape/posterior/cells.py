@@ -52,7 +52,6 @@ class ShapeCells:
         pose: (4, 4) affine map from this frame to the tool's [m].
         volume: of the shape [m^3].
         densities: of each part, least and most [kg/m^3], or None.
-        metric: whether volumes are in m^3.
         shift, turn: standard deviations of where the shape is, in units of its size, and of how it is turned [rad].
     """
 
@@ -66,7 +65,6 @@ class ShapeCells:
     pose: FloatArray
     volume: float
     densities: tuple[tuple[float, float] | None, ...]
-    metric: bool
     shift: float = 0.0
     turn: float = 0.0
 
@@ -115,7 +113,6 @@ def shape_cells(shape: Shape) -> ShapeCells:
         pose,
         shape.volume,
         tuple(part.density for part in shape.parts),
-        shape.metric,
         shape.place_deviation / size,
         shape.turn_deviation,
     )
