@@ -19,7 +19,7 @@ INPUTS := $(VENV)/pyvenv.cfg pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all docs test-newton test-isaac release fuzz lint format bench tables lock clean clean-cache
+.PHONY: help demo test test-all test-extras docs test-newton test-isaac release fuzz lint format bench tables lock clean clean-cache
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -34,6 +34,9 @@ test: lint  ## lint, types, import layers, then the tests of every module and la
 
 test-all: lint  ## the same with studies by repetition, further arms and logs, every page in a browser: what CI runs
 	$(PYTEST) -n $(JOBS) --dist loadfile
+
+test-extras: $(READY_DEV)  ## each extra, installed alone into an environment of its own and used: minutes of pip
+	IPARAM_TEST_EXTRAS=1 $(PYTEST) tests/test_extras.py
 
 docs: $(READY_DEV)  ## the site in build/docs: runs every example; a warning or a dead link is an error
 	MPLBACKEND=agg OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs

@@ -147,7 +147,8 @@ def speed() -> None:
 
     def feed(state: RecursiveLeastSquaresState | RecursiveTotalLeastSquaresState) -> None:
         for k in blocks:
-            state.update(problem.A[k], problem.y[k])
+            state.take(problem.A[k], problem.y[k])
+            state.solve()
 
     jobs = {
         "motion and regressors": lambda: problem_from_recording(recording, robot),
@@ -190,7 +191,7 @@ def drift() -> None:
     rtls = RecursiveTotalLeastSquaresState(np.diag([1e-4] * 10 + [1.0]), whiten, True)
     first: dict[str, np.ndarray] = {}
     for _ in range(500):
-        rls.update(A, y)
+        rls.take(A, y)
         for k in range(len(A)):
             rtls.update(A[k], y[k])
         for name, state in (("RLS", rls), ("RTLS", rtls)):

@@ -22,7 +22,13 @@ from side_by_side import print_table
 import iparam
 from iparam.bridges.live.feed import LiveFeed
 from iparam.bridges.live.replay import ReplaySource
+from iparam.estimation.online.estimate import OnlineEstimate
 from iparam.viewer.live.page_process import LivePage
+
+MASS = 2.0
+"""Of the load in the recording [kg]."""
+FARTHEST = 7.0
+"""Standard deviations that no mass is off by, but by chance one of 1e11."""
 
 BROWSER = (
     "--headless=new",
@@ -37,18 +43,34 @@ BROWSER = (
 )
 
 
+def watched(feed: LiveFeed) -> tuple[list[float], list[str]]:
+    """Lists that grow by the delay of every sample [s], and by what is shown of its load and is not true."""
+    delays, wrong = [], []
+    put = feed.state.put
+
+    def compared(time: float, q: np.ndarray, wrench: np.ndarray, estimate: OnlineEstimate | None, delay: float) -> None:
+        delays.append(delay)
+        put(time, q, wrench, estimate, delay)
+        if estimate is not None and not np.isnan(estimate.mass):
+            allowed = FARTHEST * float(np.sqrt(estimate.covariance_phi[0, 0]))
+            if not abs(estimate.mass - MASS) < allowed:
+                wrong.append(f"a mass of {estimate.mass} kg at {time} s, not {MASS} +- {allowed} kg")
+
+    feed.state.put = compared  # type: ignore[method-assign]
+    return delays, wrong
+
+
+def require_truth(shown: int, sent: int, wrong: list[str]) -> None:
+    """End with 1 if samples are missing, or anything that was shown is not true."""
+    if wrong or shown != sent:
+        raise SystemExit(f"{shown} of {sent} samples were shown, and {len(wrong)} were wrong: {'; '.join(wrong[:5])}")
+
+
 def followed(recording: iparam.Recording, page: bool) -> tuple[np.ndarray, float]:
     """The delays of all samples [s], and the frames a second of the page."""
     robot = iparam.load_robot("ur5e")
     feed = LiveFeed(ReplaySource(recording, robot))
-    delays: list[float] = []
-    put = feed.state.put
-
-    def counted(time: float, q: np.ndarray, wrench: np.ndarray, estimate: object, delay: float) -> None:
-        delays.append(delay)
-        put(time, q, wrench, estimate, delay)  # type: ignore[arg-type]
-
-    feed.state.put = counted  # type: ignore[method-assign]
+    delays, wrong = watched(feed)
     server = LivePage(robot, feed.state, "bench") if page else None
     try:
         feed.run()
@@ -56,6 +78,7 @@ def followed(recording: iparam.Recording, page: bool) -> tuple[np.ndarray, float
         feed.stop()
         if server is not None:
             server.close()
+    require_truth(len(delays), recording.signal("q").time.size, wrong)
     return np.array(delays), 0.0 if server is None else server.frames / recording.duration
 
 
@@ -70,6 +93,7 @@ def soak(minutes: float) -> None:
     recording = recorded(60.0 * minutes, 500.0)
     robot = iparam.load_robot("ur5e")
     feed = LiveFeed(ReplaySource(recording, robot))
+    delays, wrong = watched(feed)
     page = LivePage(robot, feed.state, "bench")
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with tempfile.TemporaryDirectory() as folder:
@@ -90,6 +114,7 @@ def soak(minutes: float) -> None:
                 watching.wait(20)
             feed.stop()
             page.close()
+    require_truth(len(delays), recording.signal("q").time.size, wrong)
     header = ["minute", "memory of the identification [MB]", "of the page's process [MB]", "frames sent"]
     print_table(f"{minutes:g} min at 500 Hz, {'a browser looks' if watching else 'nobody looks'}", header, rows)
 

@@ -76,6 +76,7 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"/\d\d_",
+    "ignore_pattern": r"/isaac_",  # runs in Isaac Lab's own environment, see docs/platforms/isaac.md
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "only_warn_on_example_error": False,

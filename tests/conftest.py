@@ -17,6 +17,7 @@ from typing import Any
 import hypothesis
 import numpy as np
 import pytest
+import yaml
 from chromium import chromium as chromium  # fixtures of all tests
 from chromium import opened_chromium as opened_chromium
 from hypothesis.internal.conjecture import providers
@@ -203,14 +204,13 @@ def example_robot_urdf() -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session")
-def maker_figures(shared_data: Path) -> Callable[[str], dict[str, Any]]:
-    """A function from a UR model's name to the maker's YAML figures, angles in radians.
+def maker_figures() -> Callable[[str], dict[str, Any]]:
+    """A function from a UR model's name to the maker's YAML figures in tests/data, angles in radians.
 
     The result has "kinematics", "joint_limits" and "inertia_parameters", as in the maker's files.
     """
-    yaml = pytest.importorskip("yaml")
 
-    class MakerLoader(yaml.SafeLoader):  # type: ignore[name-defined, misc]
+    class MakerLoader(yaml.SafeLoader):
         pass
 
     def degrees(loader: Any, node: Any) -> float:
@@ -222,9 +222,7 @@ def maker_figures(shared_data: Path) -> Callable[[str], dict[str, Any]]:
     def figures(model: str) -> dict[str, Any]:
         merged: dict[str, Any] = {}
         for name in ("default_kinematics", "joint_limits", "physical_parameters"):
-            path = shared_data / "ur_description" / model / f"{name}.yaml"
-            if not path.is_file():
-                pytest.skip(f"needs the maker's figures, and {path} is not there")
+            path = REPOSITORY / "tests" / "data" / "ur_description" / model / f"{name}.yaml"
             merged |= yaml.load(path.read_text(encoding="utf-8"), MakerLoader)
         return merged
 

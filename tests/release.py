@@ -123,11 +123,29 @@ def build(folder: Path, root: Path = ROOT) -> Built:
     return Built(sdist, wheel)
 
 
-def install(wheel: Path, environment: Path, root: Path = ROOT) -> None:
-    """Make an environment and install a wheel into it, with what it asks for in the versions of the lock."""
+def install(wheel: Path, environment: Path, extras: str = EXTRAS, beneath: Path | None = None) -> None:
+    """Make an environment and install a wheel into it, with what it asks for in the versions of the lock.
+
+    Args:
+        wheel: of this project.
+        environment: its folder.
+        extras: those of the project, with commas between them.
+        beneath: another environment, whose packages count as installed; None for none.
+    """
     venv.create(environment, with_pip=False, symlinks=True, clear=True)
+    if beneath is not None:
+        (place,) = environment.glob("lib/python*/site-packages")
+        (packages,) = beneath.glob("lib/python*/site-packages")
+        (place / "beneath.pth").write_text(f"{packages}\n", encoding="utf-8")
     into = ("--python", str(environment / "bin" / "python"))
-    _pip(*into, "install", "--no-compile", "--constraint", str(root / "requirements.lock"), f"{wheel}[{EXTRAS}]")
+    _pip(
+        *into,
+        "install",
+        "--no-compile",
+        "--constraint",
+        str(ROOT / "requirements.lock"),
+        f"{wheel}[{extras}]" if extras else str(wheel),
+    )
     _pip(*into, "check")
 
 

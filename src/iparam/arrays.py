@@ -25,6 +25,10 @@ LARGEST = 1e9
 """What no length, angle, mass or inertia of an arm and its surroundings reaches, in SI units; the powers of what is
 within it are still numbers."""
 
+ROUNDING = 1e-9
+"""Share of the largest term of a sum by which a number may differ from what is computed again. Files hold all 16 digits
+of a number; another machine's arithmetic changes the last few of them, which is a million times less."""
+
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
@@ -160,3 +164,20 @@ def _read_only(content: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 
 # Of recordings and results: Python neither copies such mappings nor sends them to another process by itself.
 copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))
+
+
+def covariance_problem(covariance: FloatArray) -> str:
+    """Why a matrix (k, k) is no covariance, beyond rounding; "" where it is one."""
+    variance = np.diag(covariance)
+    if (variance < 0.0).any():
+        return f"has a negative variance, {float(variance.min()):.3g}"
+    unit = np.sqrt(variance)
+    if (np.abs(covariance - covariance.T) > ROUNDING * np.outer(unit, unit)).any():
+        return "is not symmetric"
+    if (np.abs(covariance) > (1.0 + ROUNDING) * np.outer(unit, unit)).any():
+        return "has a correlation above 1"
+    unit = np.where(unit > 0.0, unit, 1.0)
+    least = float(np.linalg.eigvalsh(covariance / np.outer(unit, unit)).min(initial=0.0))
+    return (
+        "" if least >= -ROUNDING else f"is not positive semidefinite: its correlations have the eigenvalue {least:.3g}"
+    )

@@ -25,6 +25,22 @@ class ContradictionError(InputError):
     """
 
 
+class StatedPathError(InputError):
+    """A file names another file that nobody named to the program. It is not followed: it may be a program, or wrong.
+
+    Attributes:
+        path: the file that is named.
+        argument: that takes it, if it can be trusted.
+    """
+
+    def __init__(self, file: object, kind: str, path: str, argument: str) -> None:
+        self.path, self.argument = path, argument
+        super().__init__(
+            f"{file} names the {kind} {path}, and a path in a file is not followed: add {argument}={path!r} if you "
+            "trust it"
+        )
+
+
 class UnknownNameError(IparamError, LookupError):
     """A robot, frame, method or column of that name does not exist; the message lists those that do."""
 

@@ -6,6 +6,7 @@ Each function is the target of a run in a child process, see `attack.warm_pool.C
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import random
 import socket
@@ -17,6 +18,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from attack.corpus.hostile import HOSTILE
@@ -277,6 +279,52 @@ def _be_served(twin: object) -> None:
         assert lines.readline() == b"UR5\n"
 
 
+# ---------------------------------------------------------------------------------------------------------- pages
+def page_requests(seed: str, count: str, result: str) -> int:
+    """Browsers that send nonsense to a page: none gets an error of the server's; then one that does not is served."""
+    import iparam
+    from iparam.errors import MissingExtraError
+    from iparam.viewer.view import ViewInput, view_of
+
+    draw = random.Random(seed)
+    logging.getLogger("websockets").addHandler(logging.NullHandler())
+    try:
+        from iparam.viewer.viser_backend import ViewServer
+
+        page = ViewServer(view_of(ViewInput(results=[(result, iparam.Estimate.load(result))])), port=0)
+    except MissingExtraError:
+        return 1
+    try:
+        address = page.link.removeprefix("http://").rstrip("/")
+        for _ in range(int(count)):
+            asked = _odd_request(address, draw)
+            status = _status_of(address, asked)
+            assert not status.startswith(b"5"), f"{asked[:200]!r} got {status!r}"
+        assert _status_of(address, f"GET / HTTP/1.1\r\nHost: {address}\r\n\r\n".encode()) == b"200"
+    finally:
+        page.close()
+    return 0
+
+
+def _odd_request(address: str, draw: random.Random) -> bytes:
+    hosts = (address, "[", "[::1", "a b", "\udc80", "x" * 9000, "127.0.0.1:99999999", f"{address}, evil", HOSTILE)
+    paths = ("/", "/" + "x" * 400, "/" + "x" * 9000, "/%00", "/%2e%2e/x", "//[", "/?token=%ff", "http://[", "/\udc80")
+    origin = draw.choice(("", f"Origin: http://{draw.choice(hosts)}\r\n", "Origin: null\r\n", "Origin: http://[\r\n"))
+    cookie = draw.choice(("", "Cookie: iparam-view=\udc80\r\n", f"Cookie: {HOSTILE}\r\n"))
+    text = f"GET {draw.choice(paths)} HTTP/1.1\r\nHost: {draw.choice(hosts)}\r\n{origin}{cookie}\r\n"
+    asked = text.encode("utf-8", "surrogateescape")
+    return asked if draw.random() < 0.7 else draw.choice(GENERAL)(asked, draw) + b"\r\n\r\n"
+
+
+def _status_of(address: str, asked: bytes) -> bytes:
+    """The status of an answer; none if the connection is closed without one."""
+    host, _, port = address.partition(":")
+    with socket.create_connection((host, int(port)), timeout=_WAIT) as peer, contextlib.suppress(OSError):
+        peer.sendall(asked)
+        return b"".join(peer.makefile("rb").readline().split()[1:2])
+    return b""
+
+
 # ------------------------------------------------------------------------------------------------------- planner
 def planner(seed: str) -> int:
     """``iparam excite optimize`` while somebody knocks at every local socket that it opens."""
@@ -355,6 +403,7 @@ _RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]] = {
     "ur_record": ((), ("out.csv",), EXIT_CODES),
     "ur_set_payload": (("result.json",), (), EXIT_CODES),
     "twin_clients": (("80",), (), (0,)),
+    "page_requests": (("60", "result.json"), (), (0,) if find_spec("viser") else (1,)),
     "planner": ((), ("plan.json",), (0,)),
     "ros_messages": (("2000",), (), (0,)),
 }

@@ -110,7 +110,7 @@ def random_case(seed: str, samples: Path, folder: Path) -> tuple[str, Case]:
         return kind, spoiled(line, slot, samples, folder, name, put)
     if kind == "bad option":
         return kind, draw.choice(_bad_options()).case(samples, folder)
-    target = draw.choices(TARGETS, (20, 2, 4, 0.3, 4))[0]
+    target = draw.choices(TARGETS, (20, 2, 4, 1, 0.3, 4))[0]
     return target, connection_case(target, seed, samples, folder)
 
 

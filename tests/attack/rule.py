@@ -32,6 +32,7 @@ _TELLTALES = (
     (b"not enough memory", "ran out of the memory that it may take"),
     (b"malloc of size", "ran out of the memory that it may take"),
     (b"Unable to allocate", "ran out of the memory that it may take"),
+    (b"ulimit -v", "ran out of the memory that it may take, or has a bug"),
 )
 _PYTHON_WARNING = re.compile(rb"\.pyx?:\d+: \w*Warning: .*")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -20,6 +20,7 @@ Attack = Callable[[Iterable[Callable[[Path], Case]]], None]
         ("ur_record", 40),
         ("ur_set_payload", 3),
         ("twin_clients", 3),
+        ("page_requests", 2),
         ("planner", 1),
         ("ros_messages", 3),
     ],

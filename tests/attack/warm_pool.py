@@ -33,6 +33,9 @@ from attack.rule import BAD_USAGE, EXIT_CODES, LONGEST, Ending, snapshot, violat
 MOST_ADDRESS_SPACE = 4 << 30
 """Bytes of address space that a child may take on top of the loaded program's: what asks for more gets none."""
 
+LOADED_CHILD = 256 << 20
+"""Bytes of resident memory that a process has which the command starts, with all that it loads."""
+
 LARGEST_FILE = 1 << 30
 RUNS_A_CHILD = 100
 START_TIMEOUT = 300.0
@@ -364,7 +367,8 @@ def _work(requests: IO[str], answers: IO[str], scratch: Path) -> None:
         began = time.monotonic()
         code = _call(request)
         seconds = time.monotonic() - began
-        memory = _status("VmHWM") - before
+        children = (resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10) - LOADED_CHILD
+        memory = max(_status("VmHWM") - before, children)
         # A child that is no longer as it was at first is not given another run.
         last = threading.active_count() > 1 or _status("VmRSS") > first_size + (256 << 20)
         print(json.dumps({"code": code, "seconds": seconds, "memory": memory, "last": last}), file=answers, flush=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_results import with_load
 
 import iparam
 from iparam.cli.main import main
@@ -19,18 +20,8 @@ RESULT = Path(__file__).resolve().parents[1] / "data" / "sample_result.json"
 def gripper(tmp_path: Path) -> Path:
     """A lighter result of another run."""
     whole = iparam.Estimate.load(RESULT)
-    phi = whole.phi * 0.4
-    body = iparam.InertialParameters.from_phi(phi)
     path = tmp_path / "gripper.json"
-    dataclasses.replace(
-        whole,
-        mass=body.mass,
-        center_of_mass=body.center_of_mass,
-        inertia_about_com=body.inertia_about_com,
-        inertia_about_origin=body.inertia_about_origin,
-        phi=phi,
-        measurements=("another run",),
-    ).save(path)
+    with_load(dataclasses.replace(whole, measurements=("another run",)), 0.4 * whole.phi).save(path)
     return path
 
 
@@ -104,7 +95,7 @@ def test_a_difference_that_no_body_has_blames_neither_file(
     pose = np.eye(4)
     pose[0, 3] = 0.3
     away = body.transformed(pose)
-    dataclasses.replace(moved, phi=away.phi, center_of_mass=away.center_of_mass, frame=moved.frame).save("away.json")
+    with_load(moved, away.phi).save("away.json")
     for command in (
         ["export", str(RESULT), "--known-load", "away.json", "--format", "urdf"],
         ["combine", str(RESULT), "away.json", "--minus"],

@@ -8,19 +8,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_results import made_result
 
 from iparam.cli.main import main
-from iparam.export import FORMATS
+from iparam.estimation import Estimate
+from iparam.estimation.payload.estimate_assembly import widened
+from iparam.export import FORMATS, IdentifiedLoad, to_json
 
-RESULT: dict[str, Any] = {
-    "format": "iparam-result/1",
-    "frame": "tool0",
-    "mass": 2.0,
-    "center_of_mass": [0.07, 0.06, 0.09],
-    "inertia_about_com": [[0.03, 0.001, 0.0], [0.001, 0.024, -0.002], [0.0, -0.002, 0.02]],
-    "physically_consistent": True,
-    "warnings": ["The bias was not estimated."],
-}
+INERTIA = [[0.03, 0.001, 0.0], [0.001, 0.024, -0.002], [0.0, -0.002, 0.02]]
+
+
+def result(inertia: list[list[float]] = INERTIA, **changes: Any) -> dict[str, Any]:
+    return made_result(2.0, [0.07, 0.06, 0.09], inertia, frame="tool0", **changes)
+
+
+REMARK = ["The bias was not estimated."]
 STAGE = """#usda 1.0
 (
     metersPerUnit = 1
@@ -32,7 +34,6 @@ def Xform "tool0" (
     float physics:mass = 1
 }
 """
-KNOWN = RESULT | {"warnings": [], "covariance_phi": (1e-8 * np.eye(10)).tolist()}
 ARM = (
     '<robot name="a"><link name="base"/><link name="tool0"/><joint name="j" type="continuous">'
     '<parent link="base"/><child link="tool0"/></joint></robot>'
@@ -42,12 +43,14 @@ ARM = (
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working folder, with a good result, an inconsistent one and a small robot in it."""
-    (tmp_path / "result.json").write_text(json.dumps(RESULT), encoding="utf-8")
-    flat = RESULT | {"inertia_about_com": [[0.1, 0, 0], [0, 0.01, 0], [0, 0, 0.01]], "physically_consistent": False}
-    (tmp_path / "flat.json").write_text(json.dumps(flat), encoding="utf-8")
+    flat = [[0.1, 0.0, 0.0], [0.0, 0.01, 0.0], [0.0, 0.0, 0.01]]
+    (tmp_path / "result.json").write_text(json.dumps(result(warnings=REMARK)), encoding="utf-8")
+    (tmp_path / "flat.json").write_text(json.dumps(result(flat)), encoding="utf-8")
     (tmp_path / "arm.urdf").write_text(ARM, encoding="utf-8")
     (tmp_path / "arm.usda").write_text(STAGE, encoding="utf-8")
-    (tmp_path / "known.json").write_text(json.dumps(KNOWN), encoding="utf-8")
+    (tmp_path / "known.json").write_text(json.dumps(result()), encoding="utf-8")
+    exact = IdentifiedLoad(2.0, np.array([0.07, 0.06, 0.09]), np.array(INERTIA), "tool0")
+    (tmp_path / "exact.json").write_text(to_json(exact), encoding="utf-8")
     (tmp_path / "in_2.json").write_text("{}", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -124,14 +127,12 @@ def _comment(path: Path) -> int:
 
 
 def test_draws_at_the_boundary_are_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    wide = KNOWN | {"covariance_phi": (1e-4 * np.eye(10)).tolist()}
-    (folder / "wide.json").write_text(json.dumps(wide), encoding="utf-8")
+    wide = widened(Estimate.load("known.json"), 1e-4 * np.eye(10))
+    wide.save("wide.json")
     assert main(["export", "wide.json", "--format", "csv", "--samples", "20"]) == 0
     out, err = capsys.readouterr()
     assert len(out.splitlines()) - out.count("#") == 21
     assert "% of the Gaussian around the estimate are bodies that can exist" in err
-    assert main(["export", "flat.json", "--format", "csv", "--samples", "20", "--force"]) == 2
-    assert "states no covariance" in capsys.readouterr().err
 
 
 def test_inconsistent_results_need_force(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,7 +171,7 @@ def test_inconsistent_results_need_force(folder: Path, capsys: pytest.CaptureFix
         (["result.json", "--format", "json", "--output", "result.json"], 2, "is read, too (result: result.json)"),
         (["result.json", "--urdf", "arm.urdf", "--output", "./arm.urdf"], 2, "is read, too (urdf: arm.urdf)"),
         (["result.json", "--format", "json", "--output", "no/where.json"], 2, "does not exist; create it first"),
-        (["result.json", "--format", "csv", "--samples", "3"], 2, "states no covariance"),
+        (["exact.json", "--format", "csv", "--samples", "3"], 2, "states no covariance"),
         (
             ["result.json", "--format", "usd", "--prim", "/a"],
             2,
@@ -211,7 +212,7 @@ def test_refusals(
 
 
 def test_what_a_warning_does_to_a_terminal(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "result.json").write_text(json.dumps(RESULT | {"warnings": ["red\x1b[31m\nalert"]}), encoding="utf-8")
+    (folder / "result.json").write_text(json.dumps(result(warnings=["red\x1b[31m\nalert"])), encoding="utf-8")
     assert main(["export", "result.json", "--format", "urscript"]) == 0
     out, err = capsys.readouterr()
     assert "\x1b" not in out + err

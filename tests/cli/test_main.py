@@ -154,6 +154,39 @@ def test_what_a_command_raises_becomes_a_line_and_an_exit_code(
     assert "Traceback" not in err
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such bound")
+def test_too_little_memory_is_told_before_a_library_waits_for_ever() -> None:
+    limited = (
+        "import resource, sys; from iparam.cli.main import main; "
+        "resource.setrlimit(resource.RLIMIT_AS, (300 << 20,) * 2); "
+        "sys.exit(main(['kinematics', 'compute', '--robot', 'ur5e', '--q', *'000000']))"
+    )
+    done = run_python("-c", limited)
+    assert done.returncode == 1
+    assert done.stderr.startswith("iparam: error: ")
+    assert "300 MB" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such bound")
+def test_what_fails_for_want_of_memory_is_not_called_a_bug(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import resource
+
+    def run(self: Demo) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(Demo, "run", run)
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 46, before[1]))
+    try:
+        assert main(["demo"]) == 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+    assert f"{(1 << 46) >> 20} MB" in capsys.readouterr().err
+
+
 def test_the_module_runs_as_a_program() -> None:
     done = run_python("-m", "iparam", "robots", "ur5e", "--json")
     assert done.returncode == 0, done.stderr

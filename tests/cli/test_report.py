@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_results import with_load
 
 import iparam
 from iparam.cli.demo import Demo
@@ -41,9 +42,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from iparam.simulation.simulator import GroundTruth
 
     GroundTruth(truth).save(folder / "truth.json")
-    document = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    document["mass"], document["phi"] = 1.5 * document["mass"], [1.5 * value for value in document["phi"]]
-    (folder / "wrong.json").write_text(json.dumps(document), encoding="utf-8")
+    right = iparam.Estimate.load(folder / "result.json")
+    with_load(right, 1.5 * right.phi).save(folder / "wrong.json")
     Recording.load(folder / "run.parquet").save(folder / "run.csv")
     return folder
 

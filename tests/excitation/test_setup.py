@@ -13,7 +13,7 @@ import iparam
 from iparam.excitation.constraints.constraint import InfeasibleError
 from iparam.excitation.search.optimizer import optimize_excitation
 from iparam.excitation.search.start_pose import default_start
-from iparam.excitation.setup import PlanningLimits, planning_problem
+from iparam.excitation.setup import PlanningLimits, SphereChecker, planning_problem, reference_problem
 from iparam.robot.cell import Box, Plane, WorkCell, load_cell
 from iparam.robot.collision.shapes import PayloadBox
 
@@ -69,6 +69,55 @@ def test_other_arms_and_a_cell_get_a_valid_motion(name: str, mass: float, tmp_pa
         assert points[..., 1].max() <= 0.9
         over_table = (np.abs(points[..., 0]) < 0.5) & (np.abs(points[..., 1] + 0.6) < 0.3)
         assert (points[..., 2][over_table] >= 0.1).all()
+
+
+LOADS = {"ur3e": 3.0, "ur5e": 5.0, "ur10e": 12.5, "ur20": 20.0}
+
+
+def fastest(robot: iparam.Robot, motion: iparam.trajectory.TrajectorySamples, points: np.ndarray, frame: str) -> float:
+    """Speed of points of a frame from where they are, without the planner's code [m/s]."""
+    homogeneous = np.concatenate([points, np.ones((len(points), 1))], axis=1)
+    places = (iparam.forward_kinematics(robot, motion.q, frame) @ homogeneous.T)[:, :3]
+    return float(np.linalg.norm(np.diff(places, axis=0) / np.diff(motion.time)[:, None, None], axis=1).max())
+
+
+@pytest.mark.thorough(keep=2)
+@pytest.mark.parametrize("name", ["ur5e", "ur10e", "ur3e", "ur20"])
+def test_plans_keep_what_the_controller_allows_as_delivered(name: str) -> None:
+    robot, load = iparam.load_robot(name), payload_of(LOADS[name])
+    problem = planning_problem(robot, payload=PayloadBox.from_size(SIZE), payload_parameters=load, num_harmonics=3)
+    motion = optimize_excitation(problem, seed=0, starts=1, workers=1).trajectory.sample(1000.0)
+    corners = np.array([[x, y, z] for x in (-0.05, 0.05) for y in (-0.075, 0.075) for z in (0.0, 0.2)])
+    speeds = [
+        fastest(robot, motion, np.zeros((1, 3)), robot.tool_frame),
+        fastest(robot, motion, corners, robot.tool_frame),
+        fastest(robot, motion, np.zeros((1, 3)), "forearm_link"),
+    ]
+    assert max(speeds) <= 1.35 + 1e-3  # 1.5 m/s less the tolerance of 0.15; differences of places are that exact
+    if name == "ur5e":
+        whole = robot.with_payload(load)
+        # The power of a weight is its momentum along gravity: three gravities give the three components.
+        parts = [
+            np.einsum("tn,tn->t", iparam.robot.gravity_torques(whole, motion.q, -axis), motion.dq) for axis in np.eye(3)
+        ]
+        assert np.linalg.norm(parts, axis=0).max() <= 25.0 - 3.0
+
+
+def test_a_higher_speed_has_to_be_asked_for_and_a_lower_one_may_be() -> None:
+    def bounds(**limits: float) -> dict[str, float]:
+        problem = planning_problem(UR5E, limits=PlanningLimits(**limits))
+        return {c.name: c.bound for c in problem.constraints if c.name in iparam.excitation.CONTROLLER_LIMITS}  # type: ignore[attr-defined]
+
+    assert bounds() == pytest.approx({"tool speed": 1.35, "elbow speed": 1.35, "momentum": 22.0})
+    assert bounds(speed=0.25) == pytest.approx({"tool speed": 0.25, "elbow speed": 1.35, "momentum": 22.0})
+    assert bounds(speed=2.7) == pytest.approx({"tool speed": 2.7, "elbow speed": 2.7, "momentum": 44.0})
+
+
+def test_every_arm_of_the_catalogue_has_a_limit_and_the_reference_problem_its_own() -> None:
+    for name in iparam.robot.robot_names():
+        constraints = planning_problem(iparam.load_robot(name)).constraints
+        assert [c.bound for c in constraints if c.name == "tool speed"] == pytest.approx([1.35])  # type: ignore[attr-defined]
+    assert not {c.name for c in reference_problem().constraints} & iparam.excitation.CONTROLLER_LIMITS
 
 
 def test_half_of_the_limits_is_half_of_the_limits() -> None:
@@ -165,3 +214,26 @@ def test_cells_are_read_from_files_and_bad_ones_refused(tmp_path: Path) -> None:
 def test_a_cell_is_not_read_from_a_device() -> None:
     with pytest.raises(iparam.FileFormatError, match="is no file"):
         load_cell("/dev/zero")
+
+
+def test_the_checker_of_the_reference_problem_takes_other_radii_margins_and_payloads() -> None:
+    robot, q0 = iparam.load_robot("ur5e"), reference_problem().q0
+    usual = SphereChecker()
+    wide = SphereChecker(clearance=0.05)
+    assert usual.least_clearance(robot, q0) > 0.0
+    assert usual.least_clearance(robot, q0) - wide.least_clearance(robot, q0) == pytest.approx(0.03, abs=1e-12)
+    thick = SphereChecker(link_radii=(0.075, 0.06, 0.05, 0.04, 0.04, 0.035), clearance=0.05)
+    assert thick.least_clearance(robot, q0) < wide.least_clearance(robot, q0)
+    sunk = SphereChecker(payload_half_extents=(0.05, 0.075, 0.5), payload_center=(0.0, 0.0, 0.5))
+    assert sunk.least_clearance(robot, q0) < 0.0
+    assert usual.least_clearance(robot, np.stack([q0, np.zeros(6)])).shape == (2,)
+    assert usual.least_clearance(robot, np.zeros(6)) < 0.0  # the documents: at q = 0 the arm is in collision
+    problem = reference_problem(checker=wide, velocity=np.pi)
+    assert min(margin.margin for margin in problem.margins(np.zeros(problem.num_variables))) == pytest.approx(
+        float(wide.least_clearance(robot, q0)), abs=1e-9
+    )
+
+
+def test_a_search_counts_its_evaluations() -> None:
+    result = iparam.optimize_excitation(reference_problem(), starts=1, workers=1, time_budget=20.0)
+    assert result.n_evaluations == result.starts[0].evaluations > 50

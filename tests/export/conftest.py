@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_results import made_result
 
 from iparam.export import IdentifiedLoad
 
@@ -57,27 +58,16 @@ def bad_load() -> IdentifiedLoad:
 @pytest.fixture
 def document() -> dict[str, Any]:
     """A result as an identification writes it."""
-    return {
-        "format": "iparam-result/1",
-        "method": "ls",
-        "mass": MASS,
-        "center_of_mass": CENTER,
-        "inertia_about_com": ABOUT_COM.tolist(),
-        "inertia_about_origin": ABOUT_ORIGIN.tolist(),
-        "phi": [MASS, 0.14, 0.12, 0.18, *ABOUT_ORIGIN[np.triu_indices(3)].tolist()],
-        "physically_consistent": True,
-        "sensor_bias": None,
-        "samples": 100,
-        "warnings": [],
-    }
+    return made_result(MASS, CENTER, ABOUT_COM.tolist(), inertia_about_origin=ABOUT_ORIGIN.tolist())
 
 
 @pytest.fixture
-def write_result(tmp_path: Path, document: dict[str, Any]) -> Callable[..., Path]:
+def write_result(tmp_path: Path) -> Callable[..., Path]:
     """Writes result.json, with changes; a value of ... leaves the key out."""
 
     def write(**changes: Any) -> Path:
-        content = {key: value for key, value in (document | changes).items() if value is not ...}
+        content = made_result(MASS, CENTER, ABOUT_COM.tolist(), warnings=changes.pop("warnings", [])) | changes
+        content = {key: value for key, value in content.items() if value is not ...}
         path = tmp_path / "result.json"
         path.write_text(json.dumps(content), encoding="utf-8")
         return path

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_results import made_result
 
 import iparam
 from iparam.bridges.ur.record.controller_signals import choose_conversion, sign_warning
@@ -18,7 +19,7 @@ from iparam.estimation.causes.judgement import COUNTED
 from iparam.estimation.estimators.consistent import ConsistentLeastSquares
 from iparam.estimation.payload.bias_drift import BiasDrift
 from iparam.estimation.payload.estimate_assembly import precision_warnings
-from iparam.export import IdentifiedLoad, StaticLoad
+from iparam.export import IdentifiedLoad
 from iparam.export.discrediting import discrediting
 from iparam.recording.screening import find_faults
 from iparam.recording.signal import Signal
@@ -200,16 +201,11 @@ def test_everything_else_discredits() -> None:
 
 def test_a_result_that_says_nothing_of_warnings_is_not_one_without(tmp_path: Path) -> None:
     """Whoever cuts the list out of a file does not make the numbers better."""
-    result = {
-        "format": "iparam-result/1",
-        "mass": 1.0,
-        "center_of_mass": [0.0, 0.0, 0.1],
-        "inertia_about_com": np.diag([0.01] * 3).tolist(),
-    }
-    rests = {"format": "iparam-static-result/1", "mass": 1.0, "center_of_mass": [0.0, 0.0, 0.1]}
-    for kind, document in ((IdentifiedLoad, result), (StaticLoad, rests)):
-        path = tmp_path / "result.json"
-        path.write_text(json.dumps(document))
-        assert "does not say whether there were warnings" in kind.from_json(path).discredited_by[0]
-        path.write_text(json.dumps({**document, "warnings": []}))
-        assert kind.from_json(path).discredited_by == ()
+    result = made_result(1.0, [0.0, 0.0, 0.1], np.diag([0.01] * 3).tolist())
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(result))
+    assert IdentifiedLoad.from_json(path).discredited_by == ()
+    del result["warnings"]
+    result["assessment"]["verdict"] = "usable"
+    path.write_text(json.dumps(result))
+    assert "does not say whether there were warnings" in IdentifiedLoad.from_json(path).discredited_by[0]

@@ -11,7 +11,6 @@ import pytest
 
 from iparam.errors import FileFormatError, InputError
 from iparam.export import IdentifiedLoad, InconsistentLoadError, to_json
-from iparam.export.load import RESULT_FORMAT
 
 ROD = [[0.0306, 0.0004, 0.0006], [0.0004, 0.024, -0.0132], [0.0006, -0.0132, 0.013]]
 
@@ -33,23 +32,13 @@ def test_a_result_is_read(write_result: Callable[..., Path], document: dict[str,
     np.testing.assert_allclose(load.phi, document["phi"], atol=1e-15)
 
 
-def test_the_format_is_that_of_an_estimate() -> None:
-    estimate = pytest.importorskip("iparam.estimation.estimate")
-    assert estimate.FORMAT == RESULT_FORMAT
-
-
-def test_what_is_not_needed_may_be_missing(write_result: Callable[..., Path]) -> None:
-    left_out = ("phi", "inertia_about_origin", "physically_consistent", "warnings", "method", "samples")
-    assert IdentifiedLoad.from_json(write_result(**dict.fromkeys(left_out, ...))).violations == ()
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"mass": ...}, "mass is missing"),
         ({"center_of_mass": ...}, "center_of_mass is missing"),
         ({"inertia_about_com": ...}, "inertia_about_com is missing"),
-        ({"inertia_about_com": None}, "inertia_about_com must be a list of lists of numbers"),
+        ({"inertia_about_com": None}, "inertia_about_com does not agree"),
         ({"format": ...}, "format is missing"),
         ({"format": "iparam-trajectory/1"}, "is a trajectory; this needs a result"),
         ({"mass": "2 kg"}, "mass must be a finite number"),
@@ -57,10 +46,13 @@ def test_what_is_not_needed_may_be_missing(write_result: Callable[..., Path]) ->
         ({"center_of_mass": [0.0, float("inf"), 0.0]}, "Infinity"),
         ({"center_of_mass": [0.0, 0.0]}, r"center_of_mass must have shape \(3,\), got \(2,\)"),
         ({"inertia_about_com": [[1.0, 2.0, 3.0]]}, r"must have shape \(3, 3\), got \(1, 3\)"),
-        ({"inertia_about_com": [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]}, "is not symmetric"),
-        ({"mass": 2.5}, "phi does not agree"),
-        ({"phi": ..., "mass": 2.5}, "inertia_about_origin does not agree"),
-        ({"warnings": "none"}, "warnings must be a list of strings"),
+        (
+            {"inertia_about_com": [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]},
+            "inertia_about_com does not agree",
+        ),
+        ({"mass": 2.5}, "mass does not agree"),
+        ({"phi": ...}, "phi is missing"),
+        ({"warnings": "none"}, "warnings must be a list of texts"),
         ({"physically_consistent": "yes"}, "physically_consistent must be true or false"),
         ({"frame": "  "}, "a printable name on one line"),
         ({"frame": "a\x1b[1m"}, "a printable name on one line"),

@@ -7,7 +7,9 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from iparam.estimation import identify_payload
+from iparam.errors import IparamError
+from iparam.estimation import examine_recording, identify_payload
+from iparam.estimation.checkup.examination import LEVELS
 from mistakes.corpus import case
 from mistakes.judgement import judge
 from mistakes.unlisted import unlisted_cases
@@ -75,6 +77,29 @@ def test_what_was_put_right_is_named(name: str) -> None:
     outcome = judge(case(name))
     assert outcome.harmless, outcome
     assert outcome.rank in (1, 2), outcome
+
+
+@pytest.mark.thorough(keep=2)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("units/gross@ur5e-compact", "saturation/gross@ur5e-extreme", "channel-dead/middling@ur5e-compact"),
+        *("outliers/middling@ur5e-compact", "held-samples/middling@ur5e-compact", "clock-rate/small@panda-slender"),
+        *("too-little-motion/gross@ur5e-slender", "gravity-direction/small@ur5e-compact"),
+    ],
+)
+def test_the_doctor_never_contradicts_identify(name: str) -> None:
+    """Green for good, amber for usable, red for refuted or refused; and one row for each subject."""
+    log = case(name).log()
+    try:
+        verdict = identify_payload(log.recording, log.robot).assessment["verdict"]
+    except IparamError:
+        verdict = "refuted"
+    found = examine_recording(log.recording, log.robot)
+    assert found.level == LEVELS[verdict], found.checks
+    names = [check.name for check in found.checks if check.name != "remark"]
+    assert len(names) == len(set(names))
+    assert not any(check.level == "green" for check in found.checks if found.level != "green")
 
 
 @pytest.mark.parametrize(("arm", "payload", "noise"), [("ur5e", "slender", "ur5e"), ("panda", "extreme", "ideal")])

@@ -355,6 +355,17 @@ def test_a_gap_takes_nothing_from_what_is_around_it(gap: float) -> None:
     assert (np.linalg.eigvalsh(found.covariance) > 0.0).all()
 
 
+@pytest.mark.parametrize("bandwidth", [15.0, 60.0])
+def test_a_causal_filter_knows_its_errors_across_a_gap(bandwidth: float) -> None:
+    motion = excitation(4)
+    time = np.where(motion.time > 5.0, motion.time + 60.0, motion.time)
+    found = kalman_filter(time, measured(motion, 4), [JointProcess(4, bandwidth, ENCODER)] * 6)
+    assert found.covariance is not None
+    assert (np.linalg.eigvalsh(found.covariance) > 0.0).all()
+    deviation = np.sqrt(found.covariance[:, :, 2, 2])
+    assert np.abs((found.ddq - motion.ddq) / deviation).max() < 7.0
+
+
 def test_bursts_of_a_few_samples_are_no_trouble() -> None:
     motion = excitation(5)
     kept = (np.arange(motion.time.size) % 250 < 2) | (motion.time < 4.0)

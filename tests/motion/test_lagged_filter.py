@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from iparam.errors import InputError
-from iparam.motion.joint_process import JointProcess
+from iparam.motion import JointKalmanFilter, JointProcess
 from iparam.motion.lagged_filter import LaggedKalmanFilter
 
 PERIOD, BANDWIDTH, NOISE = 0.002, 15.0, 5e-5
@@ -71,6 +71,21 @@ def test_motion_and_covariance_are_those_of_regression(order: int, lag: int) -> 
         np.testing.assert_allclose(
             (running.covariance[joint] - covariance) / np.outer(deviation, deviation), 0.0, atol=1e-5
         )
+
+
+@pytest.mark.parametrize("bandwidth", [1.0, 15.0, 200.0])
+@pytest.mark.parametrize("order", [3, 4, 5, 6, 7])
+def test_without_a_lag_it_settles_where_the_causal_filter_does(order: int, bandwidth: float) -> None:
+    process = JointProcess(order, bandwidth, NOISE)
+    lagged, causal = LaggedKalmanFilter(process, PERIOD, 0, 1), JointKalmanFilter([process], PERIOD)
+    angles = 0.3 * np.sin(0.02 * np.arange(3 * lagged.settling))
+    for k, angle in enumerate(angles.tolist()):
+        found, expected = lagged.step(k * PERIOD, np.array([angle])), causal.step(k * PERIOD, [angle])
+    assert found is not None
+    deviation = np.sqrt(causal.covariance[0].diagonal())
+    for derivative, (one, other) in enumerate(zip(found[1:], expected[1:], strict=True)):
+        assert abs(one[0] - other[0]) < 1e-3 * deviation[derivative]
+    np.testing.assert_allclose(lagged.covariance[0], causal.covariance[0], rtol=1e-6)
 
 
 def test_steps_that_jitter_are_followed() -> None:

@@ -81,7 +81,7 @@ def test_a_gravity_that_cannot_be_meant_is_refused(stated: Any) -> None:
 
 
 def test_an_unusual_gravity_is_told() -> None:
-    assert gravity_remarks(np.array([0, 0, -9.80665])) == []
+    assert gravity_remarks(np.array([0, 0, -9.80665])) == gravity_remarks(np.array([9.81, 0, 0])) == []
     assert "[0.0, 0.0, -1.62]" in gravity_remarks(np.array([0, 0, -1.62]))[0]
 
 

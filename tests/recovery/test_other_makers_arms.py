@@ -57,13 +57,14 @@ def test_from_the_file_of_the_arm_to_its_load(
     planned = iparam.load_trajectory("t.json")
     assert planned.tool_frame == job.frame
     assert planned.trajectory.num_joints == job.joints
-    # From here on, the trajectory says which arm, tip and payload it is about.
-    checked = json.loads(call("excite", "check", "t.json", "--json"))
+    # From here on, the trajectory says which tip and payload it is about; its path of the arm's file is not followed.
+    robot = arm[:2]
+    checked = json.loads(call("excite", "check", "t.json", *robot, "--json"))
     assert checked["tool_frame"] == job.frame
     assert checked["conditions"]["payload"]["mass"] == job.mass
-    noise = ["--trajectory", "t.json", "--noise", "ur5e", "--physics-rate", "500"]
+    noise = ["--trajectory", "t.json", *robot, "--noise", "ur5e", "--physics-rate", "500"]
     call("simulate", *noise, "--output", "run.parquet", "--truth", "truth.json")
-    call("identify", "payload", "run.parquet", "--output", "result.json")
+    call("identify", "payload", "run.parquet", *robot, "--output", "result.json")
     result = json.loads(Path("result.json").read_text(encoding="utf-8"))
     truth = json.loads(Path("truth.json").read_text(encoding="utf-8"))
     assert result["frame"] == truth["frame"] == job.frame

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iparam.errors import FileFormatError, InputError, RobotModelError, UnknownNameError
+from iparam.errors import FileFormatError, InputError, RobotModelError, StatedPathError, UnknownNameError
 from iparam.robot import catalog_robot, load_robot
-from iparam.robot.loading import stated_source
+from iparam.robot.loading import stated_in_setup, stated_name
 
 URDF = (
     '<robot name="pendulum"><link name="base"/><link name="bob"/><joint name="j" type="continuous">'
@@ -81,22 +81,56 @@ def test_other_types_are_refused(source: object) -> None:
         load_robot(source)  # type: ignore[arg-type]
 
 
-def test_a_path_that_a_file_states_is_found_from_where_the_file_stands(
+def test_a_path_that_a_file_states_is_offered_as_it_leads_from_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = tmp_path / "plans" / "t.json"
     (tmp_path / "plans" / "arms").mkdir(parents=True)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    assert stated_source("arms/one.urdf", plan) == "arms/one.urdf"  # nowhere: said as it was stated
+
+    def offered(robot: str) -> str:
+        with pytest.raises(StatedPathError) as refused:
+            stated_name(robot, plan)
+        return refused.value.path
+
+    assert offered("arms/one.urdf") == "arms/one.urdf"  # nowhere: said as it was stated
     beside = tmp_path / "plans" / "one.urdf"
     beside.write_text(URDF, encoding="utf-8")
-    assert stated_source("arms/one.urdf", plan) == str(beside)
+    assert offered("arms/one.urdf") == str(beside)
     below = tmp_path / "plans" / "arms" / "one.urdf"
     below.write_text(URDF, encoding="utf-8")
-    assert stated_source("arms/one.urdf", plan) == str(below)
+    assert offered("arms/one.urdf") == str(below)
     Path("one.urdf").write_text(URDF, encoding="utf-8")
-    assert stated_source("one.urdf", plan) == "one.urdf"  # here comes first
-    assert stated_source("arms/one.urdf side:=left  n:=0.5", plan) == f"{below} side:=left  n:=0.5"
-    for robot in ("ur5e", "panda", "/nowhere/one.urdf", "", "a\0b.urdf", "../" * 3000 + "x.urdf"):
-        assert stated_source(robot, plan) == robot
+    assert offered("one.urdf") == "one.urdf"  # here comes first
+    assert offered("arms/one.urdf side:=left  n:=0.5") == f"{below} side:=left  n:=0.5"
+    for robot in ("/nowhere/one.urdf", "a\0b.urdf", "../" * 3000 + "x.urdf"):
+        assert offered(robot) == robot
+
+
+def test_a_name_that_a_file_states_is_taken_whatever_lies_around(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("ur5e", "panda", "UR10e"):
+        (tmp_path / name).write_text(URDF, encoding="utf-8")
+        assert stated_name(name, "run.parquet") == name
+    assert load_robot("ur5e").num_joints == 6
+    with pytest.raises(InputError, match=r"run\.parquet belongs to 'nobody'"):
+        stated_name("nobody", "run.parquet")
+
+
+def test_a_setup_names_descriptions_in_its_own_folder_and_no_programs(tmp_path: Path) -> None:
+    cell, outside = tmp_path / "cell", tmp_path / "arm.urdf"
+    (cell / "arms").mkdir(parents=True)
+    setup = cell / "setup.toml"
+    for path in (cell / "arms" / "arm.urdf", cell / "arm.urdf.xacro", outside):
+        path.write_text(URDF, encoding="utf-8")
+    (cell / "link.urdf").symlink_to(outside)
+    for robot in ("ur5e", str(cell / "arms" / "arm.urdf")):
+        assert stated_in_setup(robot, setup) == robot
+    refused = (outside, cell / "arm.urdf.xacro", f"{cell / 'arms' / 'arm.urdf'} a:=1", cell / "link.urdf")
+    for robot in map(str, (*refused, f"{cell}/../arm.urdf")):
+        with pytest.raises(StatedPathError) as error:
+            stated_in_setup(robot, setup)
+        assert error.value.path == robot

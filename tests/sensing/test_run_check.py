@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.errors import ContradictionError, InputError
+from iparam.errors import ContradictionError, InputError, StatedPathError
 from iparam.recording import Recording, Signal
 from iparam.recording.channels import TOOL
 from iparam.robot.urdf.writer import robot_to_urdf
@@ -87,8 +87,10 @@ def test_the_tool_frame_of_a_recording_is_that_of_its_arm(tmp_path: Path) -> Non
     assert recorded_robot(moved, str(urdf)).tool_frame == "flange"
     with pytest.raises(InputError, match="does not say which robot"):
         recorded_robot(Recording())
-    with pytest.raises(InputError, match=r"belongs to 'somewhere/else/arm.urdf'.*does not exist.*--robot"):
-        recorded_robot(moved)
+    for path in ("somewhere/else/arm.urdf", str(urdf)):
+        with pytest.raises(StatedPathError) as refused:
+            recorded_robot(run(path))
+        assert refused.value.path == path
 
 
 def test_whoever_gives_the_tip_says_what_an_unknown_tool_frame_is() -> None:

@@ -247,4 +247,4 @@ class TestMeshes:
         path = saved(trimesh.creation.box((0.1, 0.1, 0.1)), tmp_path)
         monkeypatch.setitem(sys.modules, "trimesh", None)
         with pytest.raises(MissingExtraError, match=r"trimesh.*iparam\[mujoco\]"):
-            Payload.mesh(path, mass=1.0)
+            shapes.solid_mesh(str(path), 1.0)

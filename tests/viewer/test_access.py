@@ -37,6 +37,40 @@ def test_another_address_needs_the_token_of_its_link() -> None:
         Access("10.0.0.1")
 
 
+def test_a_page_that_can_write_needs_its_token_on_this_machine_too() -> None:
+    access = Access.to("127.0.0.1", writes=True)
+    token = access.link(8080).partition("?token=")[2]
+    here = {"host": "127.0.0.1:8080"}
+    assert access.decide("/", here).status == 403
+    assert access.decide(f"/?token={token}", {"host": "evil.example"}).status == 403
+    entered = access.decide(f"/?token={token}", here)
+    assert entered.status == 303
+    assert access.decide("/", {**here, "cookie": entered.cookie.partition(";")[0]}).status == 200
+
+
+@pytest.mark.parametrize("writes", [True, False])
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/", {"host": "["}),
+        ("/", {"host": "[::1"}),
+        ("/", {"host": "127.0.0.1:8080, evil.example"}),
+        ("/", {"host": "127.0.0.1\udc80"}),
+        ("/", {"host": "localhost:99999999"}),
+        ("/", {"host": "localhost", "origin": "http://[::1"}),
+        ("/" + "x" * 5000, {"host": "localhost"}),
+    ],
+)
+def test_a_malformed_request_is_told_so(path: str, headers: dict[str, str], writes: bool) -> None:
+    assert Access.to("127.0.0.1", writes).decide(path, headers).status == 400
+
+
+def test_a_token_that_is_no_text_is_malformed() -> None:
+    access = Access.to("127.0.0.1", writes=True)
+    assert access.decide("/?token=\udc80", {"host": "localhost"}).status == 400
+    assert access.decide("/", {"host": "localhost", "cookie": "iparam-view=\udc80"}).status in (400, 403)
+
+
 @pytest.mark.parametrize(("host", "own"), [("127.3.4.5", True), ("::1", True), ("localhost", True), ("0.0.0.0", False)])
 def test_which_addresses_are_this_machine_s_own(host: str, own: bool) -> None:
     assert is_loopback(host) is own

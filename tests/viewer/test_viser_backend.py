@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -119,6 +120,28 @@ def test_what_comes_from_another_page_is_refused(served: ViewServer) -> None:
     with pytest.raises(InvalidStatus, match="403"):
         connect(address, origin="http://evil.example", subprotocols=protocol)
     connect(address, origin=served.link.rstrip("/"), subprotocols=protocol).close()
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "GET / HTTP/1.1\r\nHost: [\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: {0}\r\nOrigin: http://[\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: {0}\r\nHost: evil.example\r\n\r\n",
+        "GET /{1} HTTP/1.1\r\nHost: {0}\r\n\r\n",
+        "GET /%00 HTTP/1.1\r\nHost: {0}\r\n\r\n",
+        "GET /{2} HTTP/1.1\r\nHost: {0}\r\n\r\n",
+        "GET /\x80 HTTP/1.1\r\nHost: {0}\r\n\r\n",
+        "GET http://[ HTTP/1.1\r\nHost: {0}\r\n\r\n",
+    ],
+)
+def test_a_malformed_request_is_told_so(request_text: str, served: ViewServer) -> None:
+    address = served.link.removeprefix("http://").rstrip("/")
+    host, _, port = address.partition(":")
+    with socket.create_connection((host, int(port)), timeout=10.0) as peer:
+        peer.sendall(request_text.format(address, "x" * 400, "x" * 9000).encode("latin-1"))
+        status = peer.makefile("rb").readline().split()[1:2]
+    assert status in ([b"400"], [b"403"], [b"404"], []), status
 
 
 def test_another_address_is_served_to_those_with_the_token_only(estimate: iparam.Estimate) -> None:

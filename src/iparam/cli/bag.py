@@ -12,7 +12,7 @@ import iparam
 from iparam.cli.console.printing import AsJson, note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.arm import ArmOptions
-from iparam.cli.options.joint_state import Tip, note_model, robot_of
+from iparam.cli.options.joint_state import Tip, note_model, note_robot_file, robot_of
 from iparam.cli.options.mounting import MountingOptions, SensorPlaceOptions, note_unstored
 from iparam.cli.options.recorded_run import RecordedRunOptions
 from iparam.errors import InputError
@@ -106,6 +106,7 @@ class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
         recording = self.stating_setup(recording)
         recording.save(self.output)
         note_unstored(recording, self.output)
+        note_robot_file(recording.robot, self.output)
         for warning in recording.warnings:
             note(warning)
         self._report(recording)
@@ -146,7 +147,7 @@ class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
         )
 
     def _with_description(self, recording: Recording, text: str) -> Recording:
-        """The recording with the bag's own robot, which lies beside it from now on: so that it is found again."""
+        """The recording with the bag's own robot, which lies beside it from now on."""
         path = self.output.with_suffix(".urdf")
         if path.exists() and path.read_bytes() != text.encode() and not self.overwrite:
             raise InputError(

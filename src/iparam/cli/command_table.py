@@ -94,6 +94,7 @@ COMMANDS = (
     Entry("ros2 identify", "iparam.cli.ros2:Identify", "node: the load while the arm moves"),
     Entry("ros2 play", "iparam.cli.ros2:Play", "node: a checked motion for a trajectory controller"),
     Entry("ros2 set-payload", "iparam.cli.ros2:SetPayload", "tell an arm's driver what the arm carries"),
+    Entry("ros2 simulate", "iparam.cli.ros2:Simulate", "node: joint states and wrench of a simulated arm"),
     Entry("ros2 compensate", "iparam.cli.ros2:Compensate", "node: a wrench without the load"),
     Entry("ur record", "iparam.cli.ur.record:Record", "what a UR arm measures, at 500 Hz"),
     Entry("ur run", "iparam.cli.ur.run:Run", "move a UR arm through a checked motion, and record"),

@@ -27,6 +27,7 @@ from iparam.export import (
     StaticLoad,
     draw_loads,
     export_load,
+    load_of,
     maker_remark,
     merge_into_urdf,
     read_load,
@@ -174,10 +175,7 @@ class Export:
         known, frame = read_result(self.known_load)
         names = (str(result), str(self.known_load))
         difference = iparam.combine_estimates(Estimate.load(result), known, minus=True, frame=frame, names=names)
-        if difference.complete:
-            return IdentifiedLoad.from_estimate(difference)
-        refuted = "" if difference.refutation is None else difference.refutation.sentence
-        return StaticLoad(difference.mass, difference.center_of_mass, difference.frame, difference.warnings, refuted)
+        return load_of(difference)
 
     def _text(self, load: IdentifiedLoad | StaticLoad, name: str) -> tuple[str, tuple[str, ...]]:
         """The text of one file, and what to say about it."""

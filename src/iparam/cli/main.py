@@ -21,6 +21,9 @@ from iparam.cli.console.typed_options import OF_ARGUMENTS, naming_file, naming_o
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.printable import printable
 
+if sys.platform != "win32":
+    import resource
+
 SUCCESS = 0
 FAILURE = 1
 BAD_USAGE = 2
@@ -29,6 +32,10 @@ BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 LEAST_COLUMNS = 20
 """That help and complaints are laid out for: in fewer than six tyro never finds the end of a line."""
+
+LEAST_MEMORY = 600 << 20
+"""Bytes of address space below which no command starts: with 150 to 500 MB, OpenBLAS was seen to wait for ever for its
+threads, or to end the process without a word of ours."""
 
 _SETUP_HINT = "--setup FILE, written by 'iparam setup', gives the options that it knows."
 _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of malloc.h
@@ -113,6 +120,11 @@ def _run(arguments: list[str]) -> None:
         sys.stdout.write(listing)
         return
     entry, rest = choose(arguments)
+    limit = _memory_limit()
+    if limit is not None and limit < LEAST_MEMORY:
+        raise IparamError(
+            f"there is not enough memory: ulimit -v allows {limit >> 20} MB, and libraries need {LEAST_MEMORY >> 20}"
+        )
     _check_xacro(rest)
     command_type = entry.load()
     speak_for(command_type)
@@ -178,7 +190,18 @@ def _sentence(error: Exception) -> str:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, MemoryError):
         return f"not enough memory for this many samples{too_much()}"
+    limit = _memory_limit()
+    if limit is not None:  # libraries that cannot be loaded, threads that cannot be started: any error may come of it
+        return f"{type(error).__name__}: {error}. Most likely ulimit -v allows too little memory ({limit >> 20} MB)"
     return f"{type(error).__name__}: {error}. This is a bug in iparam: please report it with the output of --debug."
+
+
+def _memory_limit() -> int | None:
+    """Bytes of address space that this process may have; None if there is no bound."""
+    if sys.platform == "win32":
+        return None
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if soft == resource.RLIM_INFINITY else soft
 
 
 def _flushed() -> bool:

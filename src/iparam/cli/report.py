@@ -14,6 +14,7 @@ from iparam.cli.console.printing import note, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.joint_state import robot_of
+from iparam.cli.options.planning import read_plan
 from iparam.errors import InputError, IparamError, MissingExtraError
 from iparam.files.kind import FileKind
 
@@ -66,7 +67,7 @@ class Report(CorrectedRunOptions):
         iparam.report.require_plot_extra()
 
         estimate = iparam.Estimate.load(self.result)
-        planned = None if self.trajectory is None else iparam.load_trajectory(self.trajectory)
+        planned = None if self.trajectory is None else read_plan(self.trajectory)
         truth = None if self.truth is None else iparam.simulation.GroundTruth.load(self.truth)
         recording, robot = (
             (None, self._robot(planned, estimate.frame)) if self.recording is None else self.load_run(self.recording)
@@ -121,7 +122,9 @@ class Report(CorrectedRunOptions):
         name = self.robot or (planned.robot if planned is not None else None)
         if name:
             stated = iparam.robot.StatedArm() if planned is None else planned.arm
-            return robot_of(name, self.tip, replace(stated, tip=frame) if frame else stated, **self.cut())
+            named_by = "" if self.robot else str(self.trajectory)
+            arm = replace(stated, tip=frame) if frame else stated
+            return robot_of(name, self.tip, arm, **self.cut(), named_by=named_by)
         if planned is not None:
             note(f"{self.trajectory} does not say which robot it belongs to: add --robot to show the motion")
         return None

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from tyro.conf import Positional, UseAppendAction, arg
 
 import iparam
 from iparam.cli.console.printing import AsJson, note, print_json, print_line
+from iparam.cli.simulate import SimulatedArmOptions
 from iparam.cli.ur.options import confirm, require_somebody_to_ask
 from iparam.errors import InputError, IparamError
 from iparam.rounding import numbers
 
+if TYPE_CHECKING:
+    from iparam.simulation import MujocoScene
+
 
 @dataclass(frozen=True, kw_only=True)
-class NodeOptions:
-    """The options, with the names that ROS 2 gives them."""
+class RosOptions:
+    """The options of every node, with the names that ROS 2 gives them."""
 
-    setup: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
-    """Parameters from a file of 'iparam setup', those that -p gives excepted: .toml."""
     ros_args: Annotated[bool, arg(help_behavior_hint="")] = False
     """Marks the start of ROS arguments, as in 'ros2 run'. May be left out."""
     param: Annotated[
@@ -42,11 +44,23 @@ class NodeOptions:
             for entry in entries:
                 if ":=" not in entry:
                     raise InputError(f"{option} takes NAME:=VALUE in one word, got {entry!r}")
-        given = [("-p", f"setup:={self.setup}")] if self.setup is not None else []
-        given += [("-p", entry) for entry in self.param] + [("-r", entry) for entry in self.remap]
+        given = [("-p", entry) for entry in self.param] + [("-r", entry) for entry in self.remap]
         given += [("--params-file", entry) for entry in self.params_file]
         given += [("--log-level", self.log_level)] if self.log_level else []
         return ["--ros-args", *(word for pair in given for word in pair)] if given else []
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeOptions(RosOptions):
+    """The options of a node that is told all else by parameters."""
+
+    setup: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """Parameters from a file of 'iparam setup', those that -p gives excepted: .toml."""
+
+    def arguments(self) -> list[str]:
+        """The same as ROS 2 takes them."""
+        given = super().arguments()
+        return given if self.setup is None else [*(given or ["--ros-args"]), "-p", f"setup:={self.setup}"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +142,50 @@ class Compensate(NodeOptions):
     def run(self) -> None:
         """Run the node."""
         iparam.bridges.ros2.run_node("compensate", self.arguments())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulate(SimulatedArmOptions, RosOptions):
+    r"""Publish joint states and wrench of a simulated arm, to try the other nodes.
+
+    It rests, plays the trajectory, and rests again, in real time, until Ctrl-C.
+
+    It also follows what 'iparam ros2 play' sends on the topic joint_trajectory.
+
+    The payload is the trajectory's, unless options say another or none.
+
+    Example:
+      iparam ros2 simulate --trajectory plan.json --noise ur5e --loop
+      iparam ros2 simulate --trajectory plan.json --payload sphere --size 0.05 \
+          --mass 1.5 --times 0
+    """
+
+    times: Annotated[int, arg(metavar="N")] = 1
+    """How often to play the trajectory; 0 waits for joint_trajectory."""
+    loop: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Play it again and again."""
+    rest: Annotated[float, arg(metavar="S")] = 2.0
+    """Rest before each time [s]."""
+
+    def run(self) -> None:
+        """Run the node."""
+        noise = iparam.noise_preset(self.noise)
+        if self.times < 0 or not 0.0 <= self.rest < float("inf"):
+            raise InputError(f"--times and --rest must not be negative, got {self.times} and {self.rest:g}")
+        arm = self.load(iparam.simulation.MujocoSimulator)
+        scene, motion = cast("MujocoScene", arm.scene), arm.trajectory
+        scene.check(motion)
+        if self.truth is not None:
+            scene.truth.save(self.truth)
+        iparam.bridges.ros2.run_node(
+            "simulate",
+            self.arguments(),
+            arm=iparam.simulation.LiveArm(scene, motion.evaluate(0.0).q[0], noise, self.seed),
+            robot=scene.robot,
+            motion=motion,
+            times=None if self.loop else self.times,
+            rest=self.rest,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

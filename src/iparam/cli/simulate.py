@@ -14,10 +14,18 @@ import iparam
 from iparam.cli.console.printing import AsJson, note, print_json, print_line, progress_bar
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.arm import ArmOptions
-from iparam.cli.options.joint_state import Tip, note_other_arm, note_shape, robot_of
+from iparam.cli.options.joint_state import Tip, note_other_arm, note_robot_file, note_shape, robot_of
 from iparam.cli.options.mounting import MadeWithSetup, MountingOptions, note_unstored
 from iparam.cli.options.payload import PayloadOptions
-from iparam.cli.options.planning import note_missing_limits, note_shapes_beyond_preset, require_planned_frame
+from iparam.cli.options.planning import (
+    Blend,
+    blended,
+    note_missing_limits,
+    note_rating,
+    note_shapes_beyond_preset,
+    read_plan,
+    require_planned_frame,
+)
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.batching import STANDARD_GRAVITY
@@ -31,31 +39,31 @@ if TYPE_CHECKING:
     from iparam.robot.cell import WorkCell
     from iparam.robot.collision.shapes import PayloadBox
     from iparam.robot.model import Robot
-    from iparam.simulation import MujocoSimulator, NewtonSimulator, SimulationResult
-    from iparam.trajectory import PlannedPayload, TrajectoryFile
+    from iparam.simulation import Motors, MujocoScene, MujocoSimulator, NewtonScene, NewtonSimulator, SimulationResult
+    from iparam.trajectory import PlannedPayload, Trajectory, TrajectoryFile
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedArm:
+    """What the options describe.
+
+    Attributes:
+        name: of the arm, by which it is found again.
+        scene: with its payload, ready to move.
+        trajectory: that it is to follow.
+    """
+
+    name: str
+    scene: MujocoScene | NewtonScene
+    trajectory: Trajectory
 
 
 @dataclass(frozen=True, kw_only=True)
-class Simulate(ArmOptions, MountingOptions, PayloadOptions, MadeWithSetup):
-    r"""An arm follows a trajectory with a payload in a simulator; sensors are recorded.
-
-    The payload's true inertia is written to --truth, never into the recording.
-
-    The payload is the trajectory's, unless options say another or none.
-
-    Example:
-      iparam simulate --robot ur5e --payload box --mass 2 --size 0.1 0.15 0.2 \
-          --trajectory t.json --noise ur5e --seed 3 \
-          --output run.parquet --truth truth.json
-      iparam simulate --trajectory t.json --payload-mesh part.obj --density 2700 \
-          --output run.parquet
-      iparam simulate --trajectory arm.json --motors ur10e --output log.parquet
-    """
+class SimulatedArmOptions(ArmOptions, MountingOptions, PayloadOptions):
+    """Which arm follows which trajectory with which payload, and what its sensors are like; commands add their own."""
 
     trajectory: Annotated[Path, arg(metavar="FILE")]
     """Trajectory to follow: .json."""
-    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]
-    """File for the recording: .parquet or .csv. Replaced if it exists."""
     truth: Annotated[
         Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.TRUTH)
     ] = None
@@ -68,26 +76,36 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions, MadeWithSetup):
     """Noise of the sensors: ideal, ur5e or harsh."""
     seed: Annotated[int, arg(metavar="N")] = 0
     """Of the noise."""
-    backend: Literal["mujoco", "newton"] = "mujoco"
-    """The simulator: MuJoCo, or Newton (extra newton), in single precision and slower for one arm."""
     physics_rate: Annotated[float, arg(metavar="HZ")] = 2000.0
     """Steps of the physics a second."""
-    sensor_rate: Annotated[float, arg(metavar="HZ")] = 500.0
+    sensor_rate: Annotated[
+        float | None, arg(metavar="HZ", help_behavior_hint="(default: 500, or --physics-rate if that is less)")
+    ] = None
     """Samples of all sensors a second."""
-    motors: Annotated[str | None, arg(metavar="ARM", help_behavior_hint="(default: ideal ones)")] = None
-    """Friction, rotors and currents of a real arm's motors: ur10e. Records currents, not torques."""
     cell: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: the trajectory's)")] = None
     """Work cell: .json with boxes, walls and the ground."""
     clearance: Annotated[float | None, arg(metavar="M", help_behavior_hint="(default: the trajectory's)")] = None
     """Least distance that the motion must keep, of arm and payload from each other and from the cell [m]."""
+    blend: Blend = None
     payload_known: Annotated[bool, arg(help_behavior_hint="")] = False
     """The arm's controller knows the payload, and follows more closely."""
-    json: AsJson = False
 
-    def run(self) -> None:
-        """Simulate and write."""
-        noise, given = iparam.noise_preset(self.noise), self.carried()
-        planned = iparam.load_trajectory(self.trajectory)
+    def load(
+        self,
+        kind: type[MujocoSimulator] | type[NewtonSimulator],
+        drives: Motors | None = None,
+        *,
+        quiet: bool = False,
+    ) -> LoadedArm:
+        """The arm, ready to move; what the options and the trajectory's file do not share is noted.
+
+        Args:
+            kind: of the simulator.
+            drives: of the joints; None for ideal ones.
+            quiet: whether to leave out what the trajectory was planned with.
+        """
+        given = self.carried()
+        planned = blended(read_plan(self.trajectory), self.blend)
         name = self.robot or planned.robot
         if not name:
             raise InputError(f"{self.trajectory} does not say which robot it belongs to: add --robot")
@@ -95,9 +113,8 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions, MadeWithSetup):
         robot = robot_of(name, self.tip, planned.arm, **self.cut(), named_by=named_by)
         note_other_arm(planned.robot, robot, self.robot, str(self.trajectory))
         payload = given if self.names_payload else self._planned_payload(planned, robot)
-        self._note_conditions(planned, given)
+        self._note_conditions(planned, given, quiet)
         gravity = iparam.robot.agreed_gravity(self.given_gravity(), planned.gravity, str(self.trajectory))
-        drives = None if self.motors is None else iparam.simulation.motors(self.motors)
         if drives is not None:
             if drives.drive_gains.size != robot.num_joints:
                 raise InputError(
@@ -107,10 +124,11 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions, MadeWithSetup):
                 note(f"--motors {drives.name} are those of another arm than {robot.name}")
             robot = robot.with_armature(drives.rotor_inertia)
         x, y, z = STANDARD_GRAVITY if gravity is None else gravity.tolist()
-        kind = self._simulator_kind()
         simulator = kind(
             physics_rate=self.physics_rate,
-            rates=iparam.simulation.SensorRates.all_at(self.sensor_rate),
+            rates=iparam.simulation.SensorRates.all_at(
+                min(500.0, self.physics_rate) if self.sensor_rate is None else self.sensor_rate
+            ),
             controller=replace(kind().controller, payload_known=self.payload_known),
             friction=None if drives is None else drives.friction,
             gravity=(x, y, z),
@@ -118,47 +136,20 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions, MadeWithSetup):
         note_shape(robot)
         conditions = planned.conditions or iparam.trajectory.PlanConditions.unstated()
         note_missing_limits(robot, conditions)
+        note_rating(robot, None if payload is None else payload.parameters.mass)
         clearance = conditions.limits.clearance if self.clearance is None else self.clearance
         boxes = payload.boxes if payload is not None else ()
         shapes = None
         if conditions.preset and self.cell is None and self.clearance is None and _is_within(boxes, conditions.payload):
-            shapes = iparam.excitation.reference_scene(robot, boxes)
+            shapes = iparam.excitation.SphereChecker().scene(robot, boxes)
             note_shapes_beyond_preset(planned.trajectory, robot, boxes, conditions)
         scene = simulator.load(robot, payload, self._cell(planned), clearance, shapes)
-        started = time.perf_counter()
-        with progress_bar(f"{robot.name}, {planned.trajectory.duration:g} s") as progress:
-            result = scene.run(planned.trajectory, progress)
-        elapsed = time.perf_counter() - started
-        recording = noise.apply(result.recording, self.seed)
-        if drives is not None:
-            recording = iparam.simulation.with_motor_currents(
-                recording, drives.drive_gains, drives.current_noise, self.seed
-            )
-            if payload is None:  # nothing hangs on the wrist's sensor
-                recording = recording.without_signal("wrench")
-        if robot.name not in robot_names():
-            recording = replace(recording, robot=name)  # the URDF's path: its robot's name would not find it again
-        recording = self.stating_setup(recording)
-        recording.save(self.output)
-        note_unstored(recording, self.output)
-        if self.truth is not None:
-            result.save_truth(self.truth)
-        warnings = [*recording.warnings, *iparam.sensing.wrist_range_warnings(robot.name, recording)]
-        for warning in warnings:
-            note(warning)
-        self._report(result, planned.trajectory.duration, elapsed, warnings)
+        return LoadedArm(name, scene, planned.trajectory)
 
     def _cell(self, planned: TrajectoryFile) -> WorkCell | None:
         if self.cell is not None:
             return iparam.robot.load_cell(self.cell)
         return None if planned.conditions is None else planned.conditions.cell
-
-    def _simulator_kind(self) -> type[MujocoSimulator] | type[NewtonSimulator]:
-        if self.backend == "mujoco":
-            return iparam.simulation.MujocoSimulator
-        if not has_compiled():
-            note("Newton compiles its kernels the first time, which takes some minutes")
-        return iparam.simulation.NewtonSimulator
 
     def _planned_payload(self, planned: TrajectoryFile, robot: Robot) -> iparam.Payload | None:
         """What the trajectory was planned with, as a solid box."""
@@ -174,7 +165,7 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions, MadeWithSetup):
             )
         return iparam.Payload.box(mass=box.mass, size=box.size, offset=box.center)
 
-    def _note_conditions(self, planned: TrajectoryFile, given: iparam.Payload | None) -> None:
+    def _note_conditions(self, planned: TrajectoryFile, given: iparam.Payload | None, quiet: bool) -> None:
         """What the trajectory says it was planned with, and which options are taken instead."""
         conditions = planned.conditions
         if conditions is None:
@@ -187,8 +178,71 @@ class Simulate(ArmOptions, MountingOptions, PayloadOptions, MadeWithSetup):
             other.append("--payload" if self.payload_mesh is None else "--payload-mesh")
         if other:
             note(f"{self.trajectory} was planned with {conditions}; taken instead: {' and '.join(other)}")
-        elif not self.json:
+        elif not quiet:
             print_line(f"planned with  {conditions}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulate(SimulatedArmOptions, MadeWithSetup):
+    r"""An arm follows a trajectory with a payload in a simulator; sensors are recorded.
+
+    The payload's true inertia is written to --truth, never into the recording.
+
+    The payload is the trajectory's, unless options say another or none.
+
+    Example:
+      iparam simulate --robot ur5e --payload box --mass 2 --size 0.1 0.15 0.2 \
+          --trajectory t.json --noise ur5e --seed 3 \
+          --output run.parquet --truth truth.json
+      iparam simulate --trajectory t.json --payload-mesh part.obj --density 2700 \
+          --output run.parquet
+      iparam simulate --trajectory arm.json --motors ur10e --output log.parquet
+    """
+
+    output: Annotated[Path, arg(metavar="FILE"), Writes(FileKind.RECORDING)]
+    """File for the recording: .parquet or .csv. Replaced if it exists."""
+    backend: Literal["mujoco", "newton"] = "mujoco"
+    """The simulator: MuJoCo, or Newton (extra newton), in single precision and slower for one arm."""
+    motors: Annotated[str | None, arg(metavar="ARM", help_behavior_hint="(default: ideal ones)")] = None
+    """Friction, rotors and currents of a real arm's motors: ur10e. Records currents, not torques."""
+    json: AsJson = False
+
+    def run(self) -> None:
+        """Simulate and write."""
+        noise = iparam.noise_preset(self.noise)
+        drives = None if self.motors is None else iparam.simulation.motors(self.motors)
+        arm = self.load(self._simulator_kind(), drives, quiet=self.json)
+        robot, duration = arm.scene.robot, arm.trajectory.duration
+        started = time.perf_counter()
+        with progress_bar(f"{robot.name}, {duration:g} s") as progress:
+            result = arm.scene.run(arm.trajectory, progress)
+        elapsed = time.perf_counter() - started
+        recording = noise.apply(result.recording, self.seed)
+        if drives is not None:
+            recording = iparam.simulation.with_motor_currents(
+                recording, drives.drive_gains, drives.current_noise, self.seed
+            )
+            if arm.scene.payload is None:  # nothing hangs on the wrist's sensor
+                recording = recording.without_signal("wrench")
+        if robot.name not in robot_names():
+            recording = replace(recording, robot=arm.name)  # the URDF's path: its robot's name would not find it again
+        recording = self.stating_setup(recording)
+        recording.save(self.output)
+        note_unstored(recording, self.output)
+        note_robot_file(recording.robot, self.output)
+        if self.truth is not None:
+            result.save_truth(self.truth)
+        warnings = [*recording.warnings, *iparam.sensing.wrist_range_warnings(robot.name, recording)]
+        for warning in warnings:
+            note(warning)
+        self._report(result, duration, elapsed, warnings)
+
+    def _simulator_kind(self) -> type[MujocoSimulator] | type[NewtonSimulator]:
+        if self.backend == "mujoco":
+            return iparam.simulation.MujocoSimulator
+        if not has_compiled():
+            note("Newton compiles its kernels the first time, which takes some minutes")
+        return iparam.simulation.NewtonSimulator
 
     def _report(self, result: SimulationResult, duration: float, elapsed: float, warnings: list[str]) -> None:
         signals = result.recording.signals

@@ -15,6 +15,7 @@ from iparam.cli.console.printing import note, print_line, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
 from iparam.cli.options.page import PageOptions
+from iparam.cli.options.planning import read_plan
 from iparam.cli.options.recorded_run import RecordedRunOptions
 from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind, kind_of
@@ -183,18 +184,19 @@ class View(RecordedRunOptions, PageOptions):
         for kind in taken[2:]:
             if len(of.get(kind, [])) > 1:
                 raise InputError(f"{of[kind][0]} and {of[kind][1]} are both {kind}: give one")
-        plans = [(path.name, iparam.load_trajectory(path)) for path in of.get(FileKind.TRAJECTORY, [])]
+        plans = [(path.name, read_plan(path)) for path in of.get(FileKind.TRAJECTORY, [])]
         results = [(path.name, iparam.Estimate.load(path)) for path in of.get(FileKind.RESULT, [])]
         truths = [iparam.simulation.GroundTruth.load(path) for path in of.get(FileKind.TRUTH, [])]
         cells = [iparam.robot.load_cell(path) for path in of.get(FileKind.CELL, [])]
         runs = [(path, *self.load_run(path)) for path in self.files if kinds[path] not in taken]
         robot: Robot | None = runs[0][2] if runs else None
         if robot is None:
-            name = self.robot or next((plan.robot for _, plan in plans if plan.robot), None)
+            by_plan = next(((file, plan.robot) for file, plan in plans if plan.robot), ("", None))
+            named_by, name = ("", self.robot) if self.robot else by_plan
             stated = next((plan.arm for _, plan in plans), iparam.robot.StatedArm())
             frame = next((estimate.frame for _, estimate in results if estimate.frame), stated.tip)
             if name:
-                robot = robot_of(name, self.tip, replace(stated, tip=frame), **self.cut())
+                robot = robot_of(name, self.tip, replace(stated, tip=frame), **self.cut(), named_by=named_by)
             elif plans:
                 raise InputError(f"{plans[0][0]} does not say which robot it belongs to: add --robot")
         shown = ", ".join(path.name for path in self.files) or (robot.name if robot is not None else "")

@@ -12,19 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import FloatArray, frozen
-from iparam.errors import FileFormatError, InputError, IparamError
+from iparam.arrays import FloatArray, as_float_array, covariance_problem, frozen
+from iparam.errors import InputError
 from iparam.estimation.assessment.verdict import verdict_on
 from iparam.estimation.errors import RefutedResultError
 from iparam.estimation.estimate_table import estimate_html, estimate_lines, estimate_rows, interval_groups
 from iparam.estimation.shape.found import FoundShape
-from iparam.estimation.static.result_document import STATIC_FORMAT, as_result
-from iparam.files.json import JsonSection, read_json, write_json
-from iparam.files.kind import FileKind
+from iparam.files.json import write_json
 from iparam.plotting.interval_plots import interval_figure
 from iparam.printable import printable
+from iparam.remarks import Remark
 from iparam.rounding import NORMAL_95, decimals_for, number, numbers, with_interval
 from iparam.sensing.correction import Correction
+from iparam.spatial.derived import derived_part, symmetric
 from iparam.spatial.parameters import InertialParameters
 
 FORMAT = "iparam-result/1"
@@ -50,6 +50,13 @@ class StandardDeviations:
     center_of_mass: FloatArray
     inertia_about_com: FloatArray
     phi: FloatArray
+
+    @classmethod
+    def of(cls, phi: FloatArray, covariance: FloatArray) -> StandardDeviations:
+        """Those of phi (10,) by its covariance (10, 10), to first order; NaN for what is not known."""
+        derived = np.sqrt(derived_part(phi, covariance)[1])
+        own = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        return cls(float(derived[0]), frozen(derived[1:4]), frozen(symmetric(derived[4:])), frozen(own))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,10 +121,10 @@ class Estimate:
         inertia_about_com, inertia_about_origin: (3, 3) in the tool's axes [kg m^2].
         phi: (10,) see `iparam.spatial.phi`.
         standard_deviation: of the above.
-        covariance_phi: (10, 10).
+        covariance_phi: (10, 10); NaN as a whole, with all standard deviations, if nobody knows it.
         physically_consistent: whether a body of positive density can have these parameters.
         condition_number: of the stacked regressor in SI units; infinite, null in a file, if the motion determines less
-            than all ten parameters and a prior the rest.
+            than all ten parameters and a prior the rest; NaN if there was no motion.
         residual_norm: root of the sum of squares of the residuals of the wrench [N and N m together].
         residual_rms: root mean square of each component of the residuals.
         sensor_bias: the sensor's bias where it was estimated, else None.
@@ -127,6 +134,7 @@ class Estimate:
         time_correlation: by how much the variances were raised because the residuals are correlated in time; 1 where
             they are not, or where it is not known (a file does not hold it).
         warnings: what a reader should know, one sentence each.
+        remarks: the same as values; see `iparam.remarks`.
         robot: name or URDF path of the arm that carried it; "" if unknown.
         frame: the tool frame that all of it is in; "" if unknown.
         measurements: fingerprints of the signals that it comes from; () if unknown. Estimates that share one are not
@@ -160,6 +168,7 @@ class Estimate:
     data_share: FloatArray | None = None
     time_correlation: float = 1.0
     warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     status: str = SUCCESS
     robot: str = ""
     frame: str = ""
@@ -172,6 +181,25 @@ class Estimate:
     correction_deviations: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
     shape: FoundShape | None = None
     gain: FloatArray | None = None
+
+    @classmethod
+    def from_phi(cls, phi: ArrayLike, covariance: ArrayLike | None = None, method: str = "given") -> Estimate:
+        """An estimate of parameters that are known from elsewhere, such as those of `least_squares`.
+
+        Args:
+            phi: (10,) see `iparam.spatial.phi`.
+            covariance: (10, 10) of phi; None if nobody knows it: all standard deviations are then NaN.
+            method: what to call the way that they were found.
+        """
+        from iparam.estimation.payload.estimate_assembly import estimate_of  # which makes estimates
+
+        values = as_float_array(phi, "phi", (10,))
+        known = np.full((10, 10), np.nan) if covariance is None else as_float_array(covariance, "covariance", (10, 10))
+        if values.ndim != 1 or known.ndim != 2:
+            raise InputError(f"phi and covariance must be of one load, got {values.shape} and {known.shape}")
+        if covariance is not None and (problem := covariance_problem(known)):
+            raise InputError(f"covariance {problem}")
+        return estimate_of(method, values, known, condition_number=np.nan, residual_norm=0.0, samples=0, warnings=())
 
     @property
     def complete(self) -> bool:
@@ -197,8 +225,11 @@ class Estimate:
 
     @property
     def to_see_the_rest(self) -> str:
-        """The warning that says what the data determine, and what would show the rest; "" for a whole result."""
-        return "" if self.complete else part_warning(self.warnings)
+        """The warning that says what the data determine, and what would show the rest, or the status if there is none;
+        "" for a whole result.
+        """
+        told = (text for text in self.warnings if text.startswith(ONLY_A_PART))
+        return "" if self.complete else next(told, self.status)
 
     def require_complete(self, what: str) -> None:
         """Raise an error if the result is a part only; ``what`` needs all of it, in a sentence."""
@@ -287,6 +318,7 @@ class Estimate:
             "samples": self.samples,
             "data_share": None if self.data_share is None else self.data_share.tolist(),
             "warnings": list(self.warnings),
+            "remarks": [one.to_document() for one in self.remarks],
             "robot": self.robot or None,
             "frame": self.frame or None,
             "measurements": list(self.measurements),
@@ -309,96 +341,10 @@ class Estimate:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Estimate:
-        """Read what `save` wrote. Keys that older files lack (status, residual_rms, data_share, robot, frame,
-        measurements, assessment) may be missing. A result at rest (``iparam-static-result/1``) is one without inertia.
-        """
-        document = read_json(path, wanted=(FileKind.RESULT, FileKind.STATIC_RESULT))
-        stated = document.text("format")
-        if stated == STATIC_FORMAT:
-            document = as_result(document)
-        elif stated != FORMAT:
-            raise document.error("format", f"is {stated!r}; this version of iparam reads {FORMAT!r}")
-        standard_deviation = document.section("standard_deviation")
-        phi = _shaped(document, "phi", (10,))
-        body = _shaped(document, "inertia_about_com", (3, 3)), _shaped(document, "inertia_about_origin", (3, 3))
-        nothing = Wrench(frozen(np.zeros(3)), frozen(np.zeros(3)))
-        unlimited = "condition_number" in document.content and not document.has("condition_number")
-        found = cls(
-            method=document.text("method"),
-            mass=_number(document, "mass"),
-            center_of_mass=_shaped(document, "center_of_mass", (3,)),
-            inertia_about_com=body[0],
-            inertia_about_origin=body[1],
-            phi=phi,
-            standard_deviation=StandardDeviations(
-                _number(standard_deviation, "mass"),
-                _shaped(standard_deviation, "center_of_mass", (3,)),
-                _shaped(standard_deviation, "inertia_about_com", (3, 3)),
-                _shaped(standard_deviation, "phi", (10,)),
-            ),
-            covariance_phi=_shaped(document, "covariance_phi", (10, 10)),
-            physically_consistent=document.content.get("physically_consistent") is True,
-            condition_number=np.inf if unlimited else document.number("condition_number"),
-            residual_norm=document.number("residual_norm"),
-            residual_rms=_wrench(document, "residual_rms") or nothing,
-            sensor_bias=_wrench(document, "sensor_bias"),
-            samples=int(document.number("samples")),
-            data_share=_shaped(document, "data_share", (10,)) if document.has("data_share") else None,
-            warnings=_texts(document, "warnings"),
-            status=document.text("status") if document.has("status") else SUCCESS,
-            robot=document.text("robot") if document.has("robot") else "",
-            frame=document.text("frame") if document.has("frame") else "",
-            measurements=_texts(document, "measurements"),
-            path=frozen(document.array("path", 2)) if document.has("path") else None,
-            refutation=stated_refutation(document),
-            causes=stated_causes(document),
-            **_stated_correction(document),
-            shape=FoundShape.from_document(document.section("shape")) if document.has("shape") else None,
-        )
-        _check_nulls(document, found)
-        return found
+        """Read and check what `save` wrote, or a result at rest (``iparam-static-result/1``): see `read_result`."""
+        from iparam.estimation.result_file import read_result  # which makes an Estimate
 
-
-def _stated_correction(document: JsonSection) -> dict[str, Any]:
-    """The correction of a result file, and the deviations of what was estimated of it."""
-    if not document.has("correction"):
-        return {}
-    part = document.section("correction")
-    values, deviations = {}, {}
-    for name in part.content:
-        entry = part.section(name)
-        values[name] = entry.content.get("value")
-        if entry.has("standard_deviation"):
-            deviations[name] = tuple(entry.array("standard_deviation", 1).tolist())
-    try:
-        return {"correction": Correction.from_document(values), "correction_deviations": deviations}
-    except IparamError as error:
-        raise document.error("correction", f"cannot be used: {error}") from None
-
-
-def stated_refutation(document: JsonSection) -> Refutation | None:
-    """What the ``assessment`` of a result file says against it; None where there is none, or it is not "refuted"."""
-    if not document.has("assessment"):
-        return None
-    part = document.section("assessment")
-    return Refutation(part.text("sentence"), stated_causes(document)) if part.text("verdict") == "refuted" else None
-
-
-def stated_causes(document: JsonSection) -> tuple[Cause, ...]:
-    """The causes that the ``assessment`` of a result file gives."""
-    if not document.has("assessment"):
-        return ()
-    part = document.section("assessment")
-    return tuple(
-        Cause(
-            cause.text("cause"),
-            cause.text("sentence"),
-            cause.number("residual_before"),
-            cause.number("residual_after"),
-            cause.text("correction") if cause.has("correction") else "",
-        )
-        for cause in (part.sections("causes") if part.has("causes") else [])
-    )
+        return read_result(path)
 
 
 ONLY_A_PART = "The data determine only "
@@ -437,44 +383,3 @@ def _nullable(values: ArrayLike) -> Any:
     plain = array.astype(object)
     plain[np.isnan(array)] = None
     return plain.tolist()
-
-
-def _check_nulls(document: JsonSection, found: Estimate) -> None:
-    """Refuse a value without its deviation, or the other way round: one of them was lost."""
-    deviation = found.standard_deviation
-    for key, value, its_deviation in (
-        ("mass", found.mass, deviation.mass),
-        ("center_of_mass", found.center_of_mass, deviation.center_of_mass),
-        ("inertia_about_com", found.inertia_about_com, deviation.inertia_about_com),
-        ("phi", found.phi, deviation.phi),
-        ("covariance_phi", deviation.phi, np.diag(found.covariance_phi)),
-    ):
-        if not np.array_equal(np.isnan(value), np.isnan(its_deviation)):
-            raise document.error(key, "and its standard deviation are not null in the same places")
-
-
-def _number(section: JsonSection, key: str) -> float:
-    return section.number(key) if section.has(key) or key not in section.content else float("nan")
-
-
-def _shaped(section: JsonSection, key: str, shape: tuple[int, ...]) -> FloatArray:
-    if key in section.content and section.content[key] is None:
-        return frozen(np.full(shape, np.nan))
-    values = section.array(key, len(shape), nullable=True)
-    if values.shape != shape:
-        raise FileFormatError(f"{section.file}: {section.path(key)} must have shape {shape}, got {values.shape}")
-    return frozen(values)
-
-
-def _texts(document: JsonSection, key: str) -> tuple[str, ...]:
-    texts = document.content.get(key, [])
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise document.error(key, "must be a list of texts")
-    return tuple(texts)
-
-
-def _wrench(document: JsonSection, key: str) -> Wrench | None:
-    if not document.has(key):
-        return None
-    part = document.section(key)
-    return Wrench(_shaped(part, "force", (3,)), _shaped(part, "torque", (3,)))

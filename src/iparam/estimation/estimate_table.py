@@ -12,6 +12,7 @@ from iparam.estimation.assessment.verdict import verdict_on
 from iparam.plotting.html import html_fragment, html_table, shown
 from iparam.plotting.interval_plots import IntervalGroup, interval_figure
 from iparam.printable import printable
+from iparam.remarks import Severity
 from iparam.rounding import NORMAL_95, decimals_for, number
 from iparam.spatial.transforms import rpy_from_rotation
 
@@ -43,7 +44,8 @@ def estimate_rows(estimate: Estimate) -> Iterator[tuple[str, str]]:
         value, one = estimate.inertia_about_com[i, j], deviation.inertia_about_com[i, j]
         text = f"{_interval(value, NORMAL_95 * one, 6)} kg m^2 about it"
         yield f"inertia {'xyz'[i]}{'xyz'[j]}", "-" if np.isnan(value) else text
-    yield "+-", "95 % interval, 1.96 standard deviations"
+    if not np.isnan(deviation.phi).all():
+        yield "+-", "95 % interval, 1.96 standard deviations"
     if estimate.sensor_bias is not None:
         yield "sensor bias", str(estimate.sensor_bias)
     if estimate.residual_rms.force.any() or estimate.residual_rms.torque.any():
@@ -94,6 +96,8 @@ def doubt_rows(estimate: Estimate) -> Iterator[tuple[str, str]]:
     """What would explain the data better, best first, with the option that corrects it; or what no data show."""
     for cause in _causes(estimate):
         yield "cause", f"{cause.cause}: {cause.sentence}"
+    for one in estimate.remarks:
+        yield str(one.severity), f"{one.code}: {one.message}"
     if unseen := verdict_on(estimate).unseen:
         yield "unseen", unseen
 
@@ -103,7 +107,7 @@ def estimate_lines(estimate: Estimate, rows: Iterable[tuple[str, str]]) -> Itera
     options = [printable(cause.correction) for cause in _causes(estimate) if cause.correction]
     for name, text in rows:
         line = printable(table_line(name, text))
-        if len(line) <= _WIDTH or name not in ("cause", "unseen"):
+        if len(line) <= _WIDTH or name not in ("cause", "unseen", *Severity):
             yield line
             continue
         for typed in options:
@@ -135,7 +139,11 @@ def _correction_lines(estimate: Estimate) -> Iterator[str]:
 
 
 def _interval(value: float, half_width: float, least: int = 0) -> str:
-    """Of 95 %, which the line says; at least so many decimals, and more where a small load would else be 0 +- 0."""
+    """Of 95 %, which the line says; at least so many decimals, and more where a small load would else be 0 +- 0. A half
+    width that nobody knows is left out.
+    """
+    if np.isnan(half_width):
+        return number(value, least)
     decimals = max(least, decimals_for(half_width) if half_width > 0.0 or not least else 0)
     return f"{number(value, decimals)} +- {number(half_width, decimals)}"
 

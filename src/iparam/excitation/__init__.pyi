@@ -1,8 +1,12 @@
 from .constraints.collision import DistanceConstraint as DistanceConstraint
+from .constraints.tool_speed import CONTROLLER_LIMITS as CONTROLLER_LIMITS
+from .constraints.tool_speed import ToolSpeedConstraint as ToolSpeedConstraint
 from .constraints.usable_limits import usable_limits as usable_limits
 from .constraints.validation import motion_arrays as motion_arrays
 from .constraints.validation import validate as validate
 from .duration import shortest_duration as shortest_duration
+from .information.condition import ConditionNumber as ConditionNumber
+from .information.condition import condition_number as condition_number
 from .information.criteria import Criterion as Criterion
 from .information.information import WrenchInformation as WrenchInformation
 from .information.information import payload_scales as payload_scales
@@ -15,9 +19,9 @@ from .search.optimizer import optimize_excitation as optimize_excitation
 from .search.random_search import random_search as random_search
 from .search.start_pose import default_start as default_start
 from .setup import PlanningLimits as PlanningLimits
+from .setup import SphereChecker as SphereChecker
 from .setup import planning_problem as planning_problem
 from .setup import reference_conditions as reference_conditions
 from .setup import reference_problem as reference_problem
-from .setup import reference_scene as reference_scene
 from .static_poses import choose_poses as choose_poses
 from .static_poses import regressors_at_rest as regressors_at_rest

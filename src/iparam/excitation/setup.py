@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,8 +11,13 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import ContradictionError, InputError
 from iparam.excitation.constraints.collision import ToolDisplacementConstraint, capsule_collision, sphere_collision
-from iparam.excitation.constraints.constraint import Constraint, CouplingConstraint, JointLimitConstraint
-from iparam.excitation.constraints.tool_speed import ToolSpeedConstraint
+from iparam.excitation.constraints.constraint import (
+    Constraint,
+    CouplingConstraint,
+    JointLimitConstraint,
+    MotionArrays,
+)
+from iparam.excitation.constraints.tool_speed import MomentumConstraint, ToolSpeedConstraint
 from iparam.excitation.constraints.torque_limit import TorqueLimitConstraint
 from iparam.excitation.constraints.usable_limits import usable_limits
 from iparam.excitation.information.criteria import Criterion
@@ -19,7 +25,7 @@ from iparam.excitation.information.information import Information, WrenchInforma
 from iparam.excitation.search.problem import ExcitationProblem
 from iparam.excitation.search.start_pose import find_start
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
-from iparam.robot.catalog import catalog_robot
+from iparam.robot.catalog import catalog_robot, safety_limits
 from iparam.robot.cell import WorkCell
 from iparam.robot.collision.scene import CollisionScene
 from iparam.robot.collision.shapes import PayloadBox
@@ -31,11 +37,8 @@ from iparam.spatial.parameters import InertialParameters
 from iparam.trajectory.conditions import REFERENCE, PlanConditions, PlannedPayload
 from iparam.trajectory.conditions import PlanningLimits as PlanningLimits
 
-REFERENCE_RADII = (0.06, 0.05, 0.045, 0.035, 0.035, 0.03)
-"""Of the spheres at the joints in `reference_problem` [m]."""
-
-REFERENCE_GROUND = 0.01
-"""Height that nothing reaches below in it [m]."""
+REFERENCE_VELOCITY = (np.pi, np.pi, np.pi, 2.0 * np.pi, 2.0 * np.pi, 2.0 * np.pi)
+"""Most of each joint in `reference_problem` [rad/s]; a UR5e allows pi for all of them."""
 
 
 def planning_problem(
@@ -104,7 +107,13 @@ def planning_problem(
     return ExcitationProblem(
         robot,
         WrenchInformation(robot, gravity=gravity_vector(gravity)) if information is None else information,
-        (*own, *_tool_constraints(robot, start, payload, bounds), *apart, *coupled),
+        (
+            *own,
+            *speed_constraints(robot, bounds, payload, payload_parameters),
+            *_tool_displacement(robot, start, bounds),
+            *apart,
+            *coupled,
+        ),
         start,
         num_harmonics=num_harmonics,
         base_freq=1.0 / duration if base_freq is None else base_freq,
@@ -135,38 +144,109 @@ def joint_limit_constraints(
     return tuple(constraint for constraint in constraints if constraint.labels)
 
 
-def _tool_constraints(
-    robot: Robot, q0: FloatArray, payload: PayloadBox | None, limits: PlanningLimits
+ELBOW_FRAME = "forearm_link"
+"""That the elbow of a UR arm turns; its origin counts as the elbow."""
+
+
+def speed_constraints(
+    robot: Robot,
+    limits: PlanningLimits,
+    payload: PayloadBox | None = None,
+    payload_parameters: InertialParameters | None = None,
 ) -> tuple[Constraint, ...]:
-    """The limits on the speed of the tool and of what it carries, and on its distance from its start, as far as
-    there are any.
+    """Limits on the speed of the tool, of what it carries and of the elbow, and on momentum, as far as there are any.
+
+    Those of the arm's controller as delivered, less its tolerance, where the catalogue knows them. A speed that is
+    asked for takes the place of the tool's, and a higher one raises all of them.
     """
-    slow = () if limits.speed is None else (ToolSpeedConstraint.of_tool(robot, limits.speed, payload),)
+    delivered = safety_limits(robot)
+    if delivered is None:
+        return () if limits.speed is None else (ToolSpeedConstraint.of_tool(robot, limits.speed, payload),)
+    allowed = delivered.planned if limits.speed is None else delivered.planned.with_tool_speed(limits.speed)
+    found: list[Constraint] = [ToolSpeedConstraint.of_tool(robot, allowed.tool_speed, payload)]
+    if allowed.elbow_speed is not None and ELBOW_FRAME in robot.frames:
+        found.append(ToolSpeedConstraint.of_elbow(robot, allowed.elbow_speed, ELBOW_FRAME))
+    if allowed.momentum is not None:
+        loaded = robot if payload_parameters is None else robot.with_payload(payload_parameters)
+        found.append(MomentumConstraint(loaded, allowed.momentum))
+    return tuple(found)
+
+
+def _tool_displacement(robot: Robot, q0: FloatArray, limits: PlanningLimits) -> tuple[Constraint, ...]:
+    """The limit on the tool's distance from its start, if there is one."""
     if limits.displacement is None:
-        return slow
+        return ()
     if limits.displacement > FAR * robot.reach > 0.0:
         raise ContradictionError(
             f"the largest displacement of the tool, {limits.displacement:.4g} m, keeps it from nothing: {robot.name} "
             f"reaches {robot.reach:.3g} m. Is it in millimetres? It is given in metres"
         )
-    return (ToolDisplacementConstraint.from_start(robot, q0, limits.displacement), *slow)
+    return (ToolDisplacementConstraint.from_start(robot, q0, limits.displacement),)
 
 
 def reference_conditions() -> PlanConditions:
     """What `reference_problem` asks for, as a trajectory file holds it."""
     return PlanConditions(
         payload=PlannedPayload.from_size([0.1, 0.15, 0.2]),
-        cell=WorkCell(ground_height=REFERENCE_GROUND),
+        cell=WorkCell(ground_height=SphereChecker.ground_height),
         limits=PlanningLimits(
-            velocity=[np.pi] * 3 + [2 * np.pi] * 3, acceleration=8.0, displacement=0.8, clearance=0.02, fraction=1.0
+            velocity=REFERENCE_VELOCITY,
+            acceleration=8.0,
+            displacement=0.8,
+            clearance=SphereChecker.clearance,
+            fraction=1.0,
         ),
         preset=REFERENCE,
     )
 
 
-def reference_scene(robot: Robot, payload: Sequence[PayloadBox]) -> CollisionScene:
-    """The shapes of `reference_problem`, by which its motions are judged, with what the arm carries."""
-    return sphere_scene(robot, REFERENCE_RADII, payload, REFERENCE_GROUND)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SphereChecker:
+    """The rough collision checker of the reference problem: spheres at the joints, a box on the flange, the ground.
+
+    The values are those of the problem; `reference_problem(checker=...)` takes others.
+
+    Attributes:
+        link_radii: (n,) of the spheres at the joints [m].
+        ground_height: that nothing may reach below [m].
+        clearance: least distance between spheres that are not neighbours, and between the payload's and theirs [m].
+        payload_half_extents: (3,) of the payload's box [m].
+        payload_center: (3,) of the box, in the tool frame [m].
+    """
+
+    link_radii: ArrayLike = (0.06, 0.05, 0.045, 0.035, 0.035, 0.03)
+    ground_height: float = 0.01
+    clearance: float = 0.02
+    payload_half_extents: ArrayLike = (0.05, 0.075, 0.10)
+    payload_center: ArrayLike = (0.0, 0.0, 0.10)
+
+    @property
+    def payload(self) -> PayloadBox:
+        """The payload's box."""
+        extents, center = (
+            as_float_array(value, name, (3,))
+            for name, value in (
+                ("payload_half_extents", self.payload_half_extents),
+                ("payload_center", self.payload_center),
+            )
+        )
+        return PayloadBox(extents, center)
+
+    def scene(self, robot: Robot, payload: Sequence[PayloadBox] | None = None) -> CollisionScene:
+        """The shapes for an arm, with its own box or with others."""
+        boxes = (self.payload,) if payload is None else payload
+        return sphere_scene(robot, self.link_radii, boxes, self.ground_height)
+
+    def constraints(self, robot: Robot) -> tuple[Constraint, ...]:
+        """What a planned motion must keep."""
+        return sphere_collision(robot, self.link_radii, self.payload, self.ground_height, self.clearance)
+
+    def least_clearance(self, robot: Robot, q: ArrayLike) -> FloatArray:
+        """(...) least distance beyond the required one at poses q (..., n) [m]; negative where it is not kept."""
+        poses = as_float_array(q, "q", (robot.num_joints,))
+        motion = MotionArrays(*[poses.reshape(-1, robot.num_joints)] * 4)
+        margins = [constraint.margins(motion).min(axis=1) for constraint in self.constraints(robot)]
+        return np.asarray(np.min(margins, axis=0).reshape(poses.shape[:-1]))
 
 
 def _reference_problem_for(robot: Robot, gravity: FloatArray) -> ExcitationProblem:
@@ -177,25 +257,31 @@ def _reference_problem_for(robot: Robot, gravity: FloatArray) -> ExcitationProbl
     return reference_problem()
 
 
-def reference_problem() -> ExcitationProblem:
+def reference_problem(
+    checker: SphereChecker | None = None, velocity: ArrayLike = REFERENCE_VELOCITY
+) -> ExcitationProblem:
     """The reference problem, on which methods are compared, for the UR5e with its own figures.
 
     Five harmonics of 0.1 Hz over 10 s from the pose (90, -90, 90, -90, -90, 90) degrees; condition number of the raw
     regressor on every tenth of the samples at 100 Hz; a box of 10 x 15 x 20 cm on the flange.
+
+    Args:
+        checker: of collisions; the problem's own if not given.
+        velocity: (6,) or one number, most of each joint [rad/s]. The problem's own is twice what the wrist joints of a
+            UR5e can do; its real limit is pi for every joint.
     """
     robot = catalog_robot("ur5e")
     q0 = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])
     names = robot.joint_names
-    payload = PayloadBox(np.array([0.05, 0.075, 0.10]), np.array([0.0, 0.0, 0.10]))
     return ExcitationProblem(
         robot,
         WrenchInformation(robot),
         (
             JointLimitConstraint.symmetric(0, 2 * np.pi, names),
-            JointLimitConstraint.symmetric(1, [np.pi] * 3 + [2 * np.pi] * 3, names),
+            JointLimitConstraint.symmetric(1, np.broadcast_to(velocity, len(names)), names),
             JointLimitConstraint.symmetric(2, 8.0, names),
             ToolDisplacementConstraint.from_start(robot, q0, 0.8),
-            *sphere_collision(robot, REFERENCE_RADII, payload, REFERENCE_GROUND, clearance=0.02),
+            *(SphereChecker() if checker is None else checker).constraints(robot),
         ),
         q0,
     )

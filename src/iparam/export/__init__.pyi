@@ -15,7 +15,7 @@ from .json_load import to_json as to_json
 from .load import IdentifiedLoad as IdentifiedLoad
 from .load import InconsistentLoadError as InconsistentLoadError
 from .load import StaticLoad as StaticLoad
-from .load import is_static_result as is_static_result
+from .load import load_of as load_of
 from .load import read_load as read_load
 from .mjcf import to_mjcf as to_mjcf
 from .ros2 import to_ros2_yaml as to_ros2_yaml

@@ -78,9 +78,6 @@ _MOVED = re.compile(
     r"consistent ones, (\d+\.?\d*) standard deviations away, were taken\."
 )
 
-UNSTATED = "The result does not say whether there were warnings: identify anew."
-"""The warning of a result without a list of them, which every result of an identification has."""
-
 
 def discrediting(warnings: Iterable[str]) -> tuple[str, ...]:
     """Those of the ``warnings``, a sentence each, because of which the numbers beside them are not to be used."""

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.arrays import ROUNDING, FloatArray, as_float_array, covariance_problem, frozen
 from iparam.errors import ContradictionError, FileFormatError, InputError, IparamError
 from iparam.estimation.errors import RefutedResultError
-from iparam.estimation.estimate import part_warning, stated_refutation
-from iparam.estimation.static.result_document import STATIC_FORMAT
-from iparam.export.discrediting import UNSTATED, discrediting
+from iparam.estimation.estimate import part_warning
+from iparam.estimation.result_file import UNSTATED, read_result, stated_refutation
+from iparam.export.discrediting import discrediting
 from iparam.files.json import JsonSection, read_json
 from iparam.files.kind import FileKind
 from iparam.robot.catalog import catalog_robot, robot_names
@@ -32,7 +32,6 @@ class InconsistentLoadError(IparamError, ValueError):
     """No body of positive density can have these parameters, so a consumer would refuse them or misbehave."""
 
 
-RESULT_FORMAT = "iparam-result/1"
 LOAD_FORMAT = "iparam-load/1"
 _LOADS = (FileKind.RESULT, FileKind.STATIC_RESULT, FileKind.EXPORTED_LOAD)
 DEFAULT_FRAME = "tool"
@@ -87,6 +86,8 @@ class IdentifiedLoad:
             covariance = symmetric_array(self.covariance_phi, "covariance_phi", 10)
             if covariance.shape != (10, 10):
                 raise InputError(f"covariance_phi must have shape (10, 10), got {covariance.shape}")
+            if problem := covariance_problem(covariance):
+                raise InputError(f"covariance_phi {problem}")
             object.__setattr__(self, "covariance_phi", frozen(covariance))
 
     @classmethod
@@ -113,36 +114,10 @@ class IdentifiedLoad:
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> IdentifiedLoad:
-        """Read a result (``iparam-result/1``) or what the format ``json`` exports (``iparam-load/1``).
-
-        Where the file also gives phi or the inertia about the origin, they must agree with the rest.
-        """
-        document = read_json(path, wanted=_LOADS)
-        stated = document.text("format")
-        if stated not in (RESULT_FORMAT, LOAD_FORMAT):
-            raise document.error("format", f"is {stated!r}; only {RESULT_FORMAT!r} and {LOAD_FORMAT!r} can be exported")
-        warnings = document.content.get("warnings", [UNSTATED])
-        if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):
-            raise document.error("warnings", "must be a list of strings")
-        consistent = document.content.get("physically_consistent", True)
-        if not isinstance(consistent, bool):
-            raise document.error("physically_consistent", f"must be true or false, got {consistent!r}")
-        mass = document.number("mass")
-        center, inertia = _shaped(document, "center_of_mass", (3,)), _shaped(document, "inertia_about_com", (3, 3))
-        robot = document.text("robot") if document.has("robot") else ""
-        frame = document.text("frame") if document.has("frame") else _tool_frame_of(robot)
-        refutation = stated_refutation(document)
-        refuted = "" if refutation is None else refutation.sentence
-        try:
-            covariance = _shaped(document, "covariance_phi", (10, 10)) if document.has("covariance_phi") else None
-            load = cls(mass, center, inertia, frame, consistent, tuple(warnings), robot, refuted, covariance)
-        except InputError as error:
-            raise FileFormatError(f"{document.file}: {error}") from None
-        for key, value in (("phi", load.phi), ("inertia_about_origin", load.inertia_about_origin)):
-            if document.has(key) and not _agree(_shaped(document, key, value.shape), value):
-                raise document.error(
-                    key, "does not agree with mass, center_of_mass and inertia_about_com: was the file edited by hand?"
-                )
+        """Read a result (``iparam-result/1``) or what the format ``json`` exports (``iparam-load/1``)."""
+        load = read_load(path)
+        if not isinstance(load, cls):
+            raise InputError(f"{path} has no inertia, which StaticLoad does not need. {part_warning(load.warnings)}")
         return load
 
     @property
@@ -210,10 +185,6 @@ def _shaped(document: JsonSection, key: str, shape: tuple[int, ...]) -> FloatArr
     return values
 
 
-def _agree(stated: FloatArray, computed: FloatArray) -> bool:
-    return bool(np.allclose(stated, computed, rtol=1e-6, atol=1e-9 * float(np.abs(computed).max())))
-
-
 @dataclass(frozen=True, eq=False)
 class StaticLoad:
     """Mass and centre of mass of what hangs on the flange.
@@ -240,36 +211,12 @@ class StaticLoad:
         object.__setattr__(self, "warnings", tuple(self.warnings))
 
     @classmethod
-    def from_json(cls, path: str | os.PathLike[str]) -> StaticLoad:
-        """Read what `iparam identify payload --static` wrote, a result whose data did not determine the inertia, or
-        what the format ``json`` makes of them.
-        """
-        document = read_json(path, wanted=_LOADS)
-        stated = document.text("format")
-        if stated not in (STATIC_FORMAT, RESULT_FORMAT, LOAD_FORMAT):
-            raise document.error("format", f"is {stated!r}, not {STATIC_FORMAT!r}")
-        for key in ("mass", "center_of_mass"):
-            value = document.content.get(key, 0.0)
-            if value is None or (isinstance(value, list) and None in value):
-                said = document.content.get("warnings")
-                texts = [text for text in said if isinstance(text, str)] if isinstance(said, list) else []
-                raise document.error(
-                    key, f"is null, and every export takes mass and centre of mass. {part_warning(texts)}"
-                )
-        warnings = document.content.get("warnings", [UNSTATED])
-        if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):
-            raise document.error("warnings", "must be a list of strings")
-        center = document.array("center_of_mass", 1)
-        if center.shape != (3,):
-            raise document.error("center_of_mass", f"must have shape (3,), got {center.shape}")
-        try:
-            robot = document.text("robot") if document.has("robot") else ""
-            frame = document.text("frame") if document.has("frame") else _tool_frame_of(robot)
-            refutation = stated_refutation(document)
-            refuted = "" if refutation is None else refutation.sentence
-            return cls(document.number("mass"), center, frame, tuple(warnings), refuted)
-        except InputError as error:
-            raise FileFormatError(f"{document.file}: {error}") from None
+    def from_estimate(cls, estimate: Estimate) -> StaticLoad:
+        """Mass and centre of mass of an `Estimate`."""
+        estimate.require_weight("every export takes mass and centre of mass")
+        refuted = "" if estimate.refutation is None else estimate.refutation.sentence
+        frame = estimate.frame or _tool_frame_of(estimate.robot)
+        return cls(estimate.mass, estimate.center_of_mass, frame, estimate.warnings, refuted)
 
     @property
     def to_see_the_rest(self) -> str:
@@ -297,18 +244,46 @@ class StaticLoad:
             raise RefutedResultError(f"the load is refuted by its own data: {self.refuted}")
 
 
-def is_static_result(path: str | os.PathLike[str]) -> bool:
-    """Whether a JSON file is the result of rests, or one whose data did not determine the whole inertia."""
-    document = read_json(path, wanted=_LOADS)
-    stated = document.content.get("format")
-    open_to = _has_null(document.content.get("phi", 0.0))
-    return stated == STATIC_FORMAT or (stated in (RESULT_FORMAT, LOAD_FORMAT) and open_to)
+def load_of(estimate: Estimate) -> IdentifiedLoad | StaticLoad:
+    """The load of an `Estimate`, with its inertia where it has all of it."""
+    return IdentifiedLoad.from_estimate(estimate) if estimate.complete else StaticLoad.from_estimate(estimate)
 
 
 def read_load(path: str | os.PathLike[str]) -> IdentifiedLoad | StaticLoad:
-    """The load of a result, with its inertia where the file has one."""
-    return StaticLoad.from_json(path) if is_static_result(path) else IdentifiedLoad.from_json(path)
+    """The load of a result, or of what the format ``json`` exports, with its inertia where the file has all of it."""
+    document = read_json(path, wanted=_LOADS)
+    return _exported(document) if document.content.get("format") == LOAD_FORMAT else load_of(read_result(path))
 
 
-def _has_null(value: object) -> bool:
-    return value is None or (isinstance(value, list) and any(_has_null(part) for part in value))
+def _exported(document: JsonSection) -> IdentifiedLoad | StaticLoad:
+    """The load of a file of the format ``iparam-load/1``, whose numbers must agree with each other."""
+    warnings = document.content.get("warnings", [UNSTATED])
+    if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):
+        raise document.error("warnings", "must be a list of strings")
+    consistent = document.content.get("physically_consistent")
+    if not isinstance(consistent, bool):
+        raise document.error("physically_consistent", "must be true or false")
+    mass, center = document.number("mass"), _shaped(document, "center_of_mass", (3,))
+    frame = document.text("frame") if document.has("frame") else DEFAULT_FRAME
+    refutation = stated_refutation(document) if document.has("assessment") else None
+    refuted = "" if refutation is None else refutation.sentence
+    load: IdentifiedLoad | StaticLoad
+    try:
+        if document.has("inertia_about_com"):
+            inertia = _shaped(document, "inertia_about_com", (3, 3))
+            load = IdentifiedLoad(mass, center, inertia, frame, consistent, tuple(warnings), refuted=refuted)
+        else:
+            load = StaticLoad(mass, center, frame, tuple(warnings), refuted)
+    except InputError as error:
+        raise FileFormatError(f"{document.file}: {error}") from None
+    if isinstance(load, StaticLoad):
+        known = document.array("phi", 1, nullable=True)[:4]
+        computed = {"phi": (known, np.array([mass, *(mass * center)]))}
+    else:
+        about_origin = _shaped(document, "inertia_about_origin", (3, 3))
+        computed = {"phi": (_shaped(document, "phi", (10,)), load.phi)}
+        computed["inertia_about_origin"] = (about_origin, load.inertia_about_origin)
+    for key, (stated, own) in computed.items():
+        if stated.shape != own.shape or not (np.abs(stated - own) <= ROUNDING * np.abs(own).max()).all():
+            raise document.error(key, "does not agree with mass, centre of mass and inertia: was the file edited?")
+    return load

@@ -79,6 +79,13 @@ class JsonSection:
             raise self.error(key, f"must be a finite number, got {_shown(value)}")
         return self._bounded(key, float(value))
 
+    def count(self, key: str) -> int:
+        """The whole number above 0 under ``key``."""
+        value = self.number(key)
+        if value < 1.0 or value != int(value):
+            raise self.error(key, f"must be a whole number above 0, got {value:g}")
+        return int(value)
+
     def array(self, key: str, dimensions: int, nullable: bool = False) -> FloatArray:
         """The list of numbers, or of as long lists of numbers, under ``key``, with that many ``dimensions``.
 

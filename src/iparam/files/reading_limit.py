@@ -14,6 +14,12 @@ VARIABLE = "IPARAM_READ_LIMIT"
 DEFAULT = 2.0
 """The bound where the variable is not set [GiB]: two hours of all 70 columns that a UR arm sends at 500 Hz are 1.9."""
 
+TIME_VARIABLE = "IPARAM_READ_SECONDS"
+"""The environment variable that sets how long the parser of a file may take [s]."""
+
+LONGEST = 30.0
+"""Seconds where that is not set: ten times what the slowest of the known arms takes on a busy machine."""
+
 _GIB = 1 << 30
 
 
@@ -23,14 +29,23 @@ class TooLargeError(FileFormatError):
 
 def reading_limit() -> int:
     """The bytes of contents of one file that are taken into memory, at most."""
-    text = os.environ.get(VARIABLE, "")
+    return int(_stated(VARIABLE, DEFAULT, "GiB") * _GIB)
+
+
+def time_limit() -> float:
+    """The seconds that somebody else's parser may take for one file, at most."""
+    return _stated(TIME_VARIABLE, LONGEST, "seconds")
+
+
+def _stated(variable: str, default: float, unit: str) -> float:
+    text = os.environ.get(variable, "")
     try:
-        limit = float(text or DEFAULT)
+        limit = float(text or default)
     except ValueError:
         limit = math.nan
     if not 0.0 < limit < 1e6:
-        raise InputError(f"the environment variable {VARIABLE} must be a positive number of GiB, got {text!r}")
-    return int(limit * _GIB)
+        raise InputError(f"the environment variable {variable} must be a positive number of {unit}, got {text!r}")
+    return limit
 
 
 def check_size(size: int, source: str, what: str) -> None:

@@ -6,15 +6,18 @@ Ctrl-C reaches the caller only.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
+from multiprocessing import resource_tracker
 from typing import Any, Self
 
+from iparam.child_process import safe_path_variables
 from iparam.errors import InputError, MissingExtraError
 from iparam.robot.batching import get_num_threads, set_num_threads
 from iparam.robot.kernels.notice import say_if, was_said
@@ -48,10 +51,13 @@ class LocalPool(Executor):
         except ImportError:
             raise MissingExtraError("loky", "fleet") from None
         if self._first is None:  # taken by the first worker that compiles kernels, which says so
-            self._first = backend.get_context("loky").Semaphore(0 if was_said() else 1)
+            with _safe_path():  # processes that look after semaphores begin here: loky's own, and Python's
+                self._first = backend.get_context("loky").Semaphore(0 if was_said() else 1)
+                if sys.platform != "win32":
+                    resource_tracker.ensure_running()
         pool: Executor = ProcessPoolExecutor(
             self.num_workers,
-            env=ONE_THREAD,
+            env=ONE_THREAD | safe_path_variables(),
             initializer=_begin,
             initargs=(os.getpid(), list(sys.path), self._first),
         )
@@ -80,6 +86,21 @@ class LocalPool(Executor):
     def __enter__(self) -> Self:
         """The pool itself."""
         return self
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """While it lasts, a Python that somebody else starts here takes no code from the working folder."""
+    changes = safe_path_variables()
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
 
 
 def _begin(caller: int, path: list[str], first: Any) -> None:

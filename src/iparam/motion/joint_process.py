@@ -238,17 +238,17 @@ def _stretches(
 
 def filter_joint(time: FloatArray, angle: FloatArray, process: JointProcess, every: int = 1) -> SmoothedJoint:
     """The causal estimate of (q, dq, ddq): each sample sees only itself and those before. Arguments as above."""
-    between = TimeSteps.of(time)
-    series = _Series(time, angle[:, None], process.omega * between.before, process, True, between.usual)
-    state = series.start()
     means, variances = np.empty((time.size, 3)), np.empty((-(-time.size // every), 3, 3))
-    for part in series.parts:
-        passed = series.forward(part, state)
-        gains, covariances = passed.gains[: passed.slots[-1] + 1, 0, :3], passed.covariances[: passed.slots[-1] + 1]
-        means[part] = passed.predicted[:, :3] + gains[passed.slots] * passed.innovations
-        after = covariances[:, :3, :3] - gains[:, :, None] * covariances[:, None, 0, :3]
-        wanted = np.arange(-(-part.start // every) * every, part.stop, every)
-        variances[wanted // every] = after[passed.slots[wanted - part.start]]
+    for series in _stretches(time, TimeSteps.of(time), angle, process, True, None):
+        state = series.start()
+        for part in series.parts:
+            passed = series.forward(part, state)
+            gains, covariances = passed.gains[: passed.slots[-1] + 1, 0, :3], passed.covariances[: passed.slots[-1] + 1]
+            begin, end = series.first + part.start, series.first + part.stop
+            means[begin:end] = passed.predicted[:, :3] + gains[passed.slots] * passed.innovations
+            after = covariances[:, :3, :3] - gains[:, :, None] * covariances[:, None, 0, :3]
+            wanted = np.arange(-(-begin // every) * every, end, every)
+            variances[wanted // every] = after[passed.slots[wanted - begin]]
     return _in_units(means, variances, process)
 
 
@@ -377,3 +377,14 @@ def _polynomial_start(time: FloatArray, angle: FloatArray, order: int) -> FloatA
 def rest_variances(order: int) -> FloatArray:
     """(m,) scaled variances of the first state of a joint at rest somewhere."""
     return np.array([START_VARIANCE, *np.full(order - 1, REST_VARIANCE)])
+
+
+def noise_root(order: int) -> FloatArray:
+    """(m, m) lower triangular root of the process noise of a scaled step 1 and intensity 1.
+
+    That of a step h has its row i multiplied by h^(m - i - 1/2).
+    """
+    integrations = order - 1 - np.arange(order)
+    factorials = np.array([math.factorial(count) for count in integrations], float)
+    exponents = 1.0 + integrations[:, None] + integrations
+    return np.asarray(np.linalg.cholesky(1.0 / (np.outer(factorials, factorials) * exponents)))

@@ -19,6 +19,7 @@ from iparam.motion.joint_process import (
     JointProcess,
     SmoothedJoint,
     filter_joint,
+    noise_root,
     passed_noise,
     rest_variances,
     smooth_joint,
@@ -126,7 +127,8 @@ def at_highest_bandwidth(motion: MotionEstimate, highest: float) -> tuple[str, .
 class JointKalmanFilter:
     """A causal filter for the joint angles of an arm, sample by sample, at any time steps.
 
-    It starts at the first sample: at rest where a model says so, otherwise with derivatives unknown.
+    It starts at the first sample: at rest where a model says so, otherwise with derivatives unknown. It keeps a square
+    root of the covariance: symmetric and positive semidefinite by construction, however long it runs.
 
     Args:
         processes: the motion model of each joint; ``ends_at_rest`` does not matter here.
@@ -140,29 +142,30 @@ class JointKalmanFilter:
         if not (np.isfinite(period) and period > 0):
             raise InputError(f"period must be a positive time in s, got {period!r}")
         self._models = tuple(processes)
-        self._order = max(process.order for process in self._models)
         orders = np.array([process.order for process in self._models])
+        powers = np.arange(orders.max())
         self._omegas = np.array([process.omega for process in self._models])
         self._noises = np.array([process.noise for process in self._models])
-        powers = np.arange(self._order)
         self._to_units = self._noises[:, None] * self._omegas[:, None] ** powers[:3]
-        self._active = (powers < orders[:, None]).astype(float)
-        # With a shorter chain in a longer state: the columns beyond a joint's order stay zero.
-        self._factorials = np.cumprod(np.maximum(powers, 1.0))
-        self._lags = powers[None, :] - powers[:, None]
-        self._pair = self._active[:, :, None] * self._active[:, None, :]
-        self._integrations = np.where(self._active > 0, orders[:, None] - 1 - powers, 0.0)
-        self._noise_factorials = self._factorials[self._integrations.astype(int)]
-        self._noise_powers = 1.0 + self._integrations[:, :, None] + self._integrations[:, None, :]
-        self._intensities = self._omegas * period
+        # With a shorter chain in a longer state: rows and columns beyond a joint's order stay zero.
+        active = powers < orders[:, None]
+        lags = powers[None, :] - powers[:, None]
+        self._lags = np.maximum(lags, 0)
+        factorials = np.cumprod(np.maximum(powers, 1.0))
+        self._transition_factors = (lags >= 0) * (active[:, :, None] & active[:, None, :]) / factorials[self._lags]
+        self._noise_powers = np.where(active, orders[:, None] - powers - 0.5, 0.0)
+        self._noise_root = np.zeros(self._transition_factors.shape)
+        for root, process in zip(self._noise_root, self._models, strict=True):
+            root[: process.order, : process.order] = noise_root(process.order)
+        self._noise_root *= np.sqrt(self._omegas * period)[:, None, None]
         self._time: float | None = None
         self._step = -1.0
-        self._state = np.zeros(self._active.shape)
+        self._state = np.zeros(active.shape)
         start = [
-            rest_variances(self._order) if process.starts_at_rest else np.full(self._order, START_VARIANCE)
+            rest_variances(powers.size) if process.starts_at_rest else np.full(powers.size, START_VARIANCE)
             for process in self._models
         ]
-        self._covariance = (np.array(start) * self._active)[:, :, None] * np.eye(self._order)
+        self._root = (np.sqrt(start) * active)[:, :, None] * np.eye(powers.size)
 
     @property
     def num_joints(self) -> int:
@@ -173,7 +176,8 @@ class JointKalmanFilter:
     def covariance(self) -> FloatArray:
         """(n, 3, 3) of (q, dq, ddq) after the last sample."""
         units = self._to_units[:, :, None] * self._to_units[:, None, :]
-        return np.asarray(self._covariance[:, :3, :3] * units)
+        root = self._root[:, :3]
+        return np.asarray(np.matmul(root, root.transpose(0, 2, 1)) * units)
 
     def step(self, time: float, q: ArrayLike) -> MotionSample:
         """Take one sample in.
@@ -188,37 +192,35 @@ class JointKalmanFilter:
         angles = as_float_array(q, "q", (self.num_joints,))
         if angles.ndim != 1 or not np.isfinite(time):
             raise InputError(f"a sample is a finite time and q ({self.num_joints},), got {time!r} and {angles.shape}")
-        state, covariance = self._state, self._covariance
+        state, root = self._state, self._root
         if self._time is None:
             state = state.copy()
             state[:, 0] = angles / self._noises
         else:
             if time <= self._time:
                 raise InputError(f"time must be later than the sample before, {self._time!r} s, got {time!r} s")
-            transition, noise = self._transition(time - self._time)
+            transition, noise_root = self._transition(time - self._time)
             state = np.matmul(transition, state[:, :, None])[:, :, 0]
-            covariance = np.matmul(np.matmul(transition, covariance), transition.transpose(0, 2, 1)) + noise
-        row = covariance[:, 0, :]
-        gain = row / (row[:, :1] + 1.0)
+            rows = np.concatenate([np.matmul(transition, root), noise_root], axis=2).transpose(0, 2, 1)
+            root = np.asarray(np.linalg.qr(rows, mode="r")).transpose(0, 2, 1)
+        # A lower triangular root has the angle in its first column alone: a sample of it makes that column shorter.
+        first = root[:, :, 0]
+        variance = first[:, :1] ** 2 + 1.0
         innovation = angles / self._noises - state[:, 0]
-        self._state = state + gain * innovation[:, None]
-        self._covariance = covariance - gain[:, :, None] * row[:, None, :]
+        self._state = state + first * (first[:, :1] * innovation[:, None] / variance)
+        self._root = np.concatenate([(first / np.sqrt(variance))[:, :, None], root[:, :, 1:]], axis=2)
         self._time = float(time)
         q_now, dq_now, ddq_now = (self._state[:, :3] * self._to_units).T.copy()
         return MotionSample(self._time, q_now, dq_now, ddq_now)
 
     def _transition(self, step: float) -> tuple[FloatArray, FloatArray]:
-        """F and Q (n, m, m) for a time step [s]; the last ones are kept, since most steps are alike."""
+        """F and a root of Q (n, m, m) for a time step [s]; the last ones are kept, since most steps are alike."""
         if abs(step - self._step) > 1e-9 * step:
-            h = (self._omegas * step)[:, None, None]
-            lags = np.maximum(self._lags, 0)
-            powers = np.where(self._lags >= 0, h**lags / self._factorials[lags], 0.0)
-            self._kept_transition = powers * self._pair
-            factorials = self._noise_factorials[:, :, None] * self._noise_factorials[:, None, :]
-            noise = h**self._noise_powers / (factorials * self._noise_powers)
-            self._kept_noise = self._intensities[:, None, None] * noise * self._pair
+            h = (self._omegas * step)[:, None]
+            self._kept_transition = self._transition_factors * h[:, :, None] ** self._lags
+            self._kept_noise_root = self._noise_root * (h**self._noise_powers)[:, :, None]
             self._step = step
-        return self._kept_transition, self._kept_noise
+        return self._kept_transition, self._kept_noise_root
 
 
 def _each_joint(

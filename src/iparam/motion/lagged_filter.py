@@ -13,11 +13,8 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.motion import kernels
-from iparam.motion.joint_process import JointProcess
+from iparam.motion.joint_process import JointProcess, noise_root
 from iparam.motion.motion import MotionSample
-
-SETTLED = 1e-13
-MOST_STEPS = 100_000
 
 FORGOTTEN = 1e-4
 """Share of an error of the first state that is left when the filter has settled."""
@@ -44,10 +41,8 @@ class LaggedKalmanFilter:
         self._units = process.omega ** np.arange(process.order)  # state i is d^i q / dt^i / omega^i
         self._powers = np.arange(process.order)
         self._factorials = np.cumprod(np.maximum(self._powers, 1)).astype(float)
-        gain, self._gains, scaled = _steady_gains(process.order, process.omega * period, lag)
-        self._gain = gain
-        unit = process.noise * self._units[:3]
-        self.covariance = np.broadcast_to(scaled * np.outer(unit, unit), (num_joints, 3, 3)).copy()
+        self._gain, self._gains, _ = _steady_gains(process.order, process.omega * period, lag)
+        self.covariance = np.broadcast_to(settled_covariance(process, period, lag), (num_joints, 3, 3)).copy()
         self._state = np.zeros((process.order, num_joints))
         self._times = [0.0] * (lag + 1)
         self._predicted = np.zeros((lag + 1, 3, num_joints))
@@ -55,7 +50,7 @@ class LaggedKalmanFilter:
         self._count = 0
         self._step, self._transition = -1.0, np.eye(process.order)
         steady = self._transition_over(process.omega * period)
-        decay = np.abs(np.linalg.eigvals(steady - np.outer(steady @ gain, np.eye(process.order)[0]))).max()
+        decay = np.abs(np.linalg.eigvals(steady - np.outer(steady @ self._gain, np.eye(process.order)[0]))).max()
         self.settling = int(np.ceil(np.log(FORGOTTEN) / np.log(decay)))
 
     def restart(self) -> None:
@@ -92,26 +87,25 @@ class LaggedKalmanFilter:
         return np.where(lags >= 0, h**powers / self._factorials[powers], 0.0)
 
 
+def settled_covariance(process: JointProcess, period: float, lag: int = 0) -> FloatArray:
+    """(3, 3) of (q, dq, ddq) of a joint, as known at a steady rate by a filter that is ``lag`` samples late."""
+    unit = process.noise * process.omega ** np.arange(3)
+    return np.asarray(_steady_gains(process.order, process.omega * period, lag)[2] * np.outer(unit, unit))
+
+
 def _steady_gains(order: int, h: float, lag: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Filter gain (m,), gains (3, lag + 1) of the innovations since, and covariance (3, 3), for a scaled step h.
 
     Variances are in those of a sample; the driving noise is that of `JointProcess`.
     """
+    from scipy.linalg import solve_discrete_are  # slow to import, and only who listens to an arm needs it
+
     powers = np.arange(order)
     factorials = np.cumprod(np.maximum(powers, 1)).astype(float)
     lags = powers[None, :] - powers[:, None]
     F = np.where(lags >= 0, h ** np.maximum(lags, 0) / factorials[np.maximum(lags, 0)], 0.0)
-    integrations = order - 1 - powers
-    exponents = 1 + integrations[:, None] + integrations[None, :]
-    Q = h * h**exponents / (factorials[integrations][:, None] * factorials[integrations][None, :] * exponents)
-    P = np.eye(order)
-    for _ in range(MOST_STEPS):
-        row = P[0]
-        following = F @ (P - np.outer(row, row) / (row[0] + 1.0)) @ F.T + Q
-        change = np.abs(following - P).max() / np.abs(following).max()
-        P = following
-        if change < SETTLED:
-            break
+    noise = noise_root(order) * h ** (order - powers)[:, None]  # the intensity of a step h is h
+    P = solve_discrete_are(F.T, np.eye(order)[:, :1], noise @ noise.T, np.eye(1))
     gain = P[0] / (P[0, 0] + 1.0)
     closed = F - np.outer(F @ gain, np.eye(order)[0])  # error dynamics of the predictions
     cross, gains, covariance = P.copy(), [], P.copy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,9 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.recording.recording import Recording
+from iparam.regressor.samples import wrench_samples
 from iparam.robot.batching import STANDARD_GRAVITY
+from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
 
 
@@ -54,10 +57,10 @@ class SensorData:
 
 @dataclass(frozen=True, eq=False)
 class EstimationData:
-    """The linear system y = A phi of N samples, stacked.
+    """The linear system y = A phi of N samples, stacked: ``A, y = data``.
 
     Attributes:
-        A: (6 N, 10) wrench regressors.
+        A: (6 N, 10) wrench regressors; given as (N, 6, 10), they are stacked.
         y: (6 N,) [force, torque] of each sample [N, N m].
     """
 
@@ -65,11 +68,12 @@ class EstimationData:
     y: FloatArray
 
     def __post_init__(self) -> None:
-        matrix, observed = as_float_array(self.A, "A", (10,)), as_float_array(self.y, "y")
-        if matrix.ndim != 2 or matrix.shape[0] % 6 or observed.shape != matrix.shape[:1]:
-            raise InputError(f"A must have shape (6 N, 10) and y (6 N,), got {matrix.shape} and {observed.shape}")
-        object.__setattr__(self, "A", frozen(matrix))
-        object.__setattr__(self, "y", frozen(observed))
+        matrices, wrenches = wrench_samples(self.A, self.y)
+        object.__setattr__(self, "A", frozen(matrices.reshape(-1, 10)))
+        object.__setattr__(self, "y", frozen(wrenches.reshape(-1)))
+
+    def __iter__(self) -> Iterator[FloatArray]:
+        return iter((self.A, self.y))
 
     @property
     def num_samples(self) -> int:
@@ -100,7 +104,7 @@ class DataBuffer:
     def __len__(self) -> int:
         return min(self._added, self._capacity)
 
-    def add(self, sample: SensorData) -> None:
+    def add_sample(self, sample: SensorData) -> None:
         """Add a sample, later than those before and of as many joints."""
         row = np.concatenate([[sample.timestamp], sample.q, sample.dq, sample.ddq, sample.force, sample.torque])
         with self._lock:
@@ -129,20 +133,21 @@ class DataBuffer:
             samples.append(SensorData(float(row[0]), q, dq, ddq, row[-6:-3], row[-3:]))
         return tuple(samples)
 
-    def estimation_data(self, robot: Robot, gravity: ArrayLike = STANDARD_GRAVITY) -> EstimationData:
-        """The stacked regressors and wrenches of the samples of this moment.
+    def get_estimation_data(self, robot: Robot | str, gravity: ArrayLike = STANDARD_GRAVITY) -> EstimationData:
+        """The stacked regressors and wrenches of the samples of this moment, with q, dq and ddq taken as they are.
 
         Args:
-            robot: the arm.
+            robot: the arm, its name or its file's path.
             gravity: (3,) in base axes [m/s^2].
         """
         from iparam.regressor.wrench import wrench_regressor
 
+        arm = robot if isinstance(robot, Robot) else load_robot(robot)
         rows = self._ordered()
         if not len(rows):
             raise InputError("the buffer is empty: there is nothing to estimate from")
         q, dq, ddq = np.split(rows[:, 1:-6], 3, axis=1)
-        matrices = wrench_regressor(robot, q, dq, ddq, gravity)
+        matrices = wrench_regressor(arm, q, dq, ddq, gravity)
         return EstimationData(matrices.reshape(-1, 10), rows[:, -6:].reshape(-1))
 
     def to_recording(self, robot: str = "") -> Recording:
@@ -163,27 +168,28 @@ class DataBuffer:
             recording: see `align` for one with different time stamps.
             max_samples: capacity; None for as many as the recording has.
         """
-        signals = [recording.signal(name) for name in ("q", "dq", "ddq", "wrench")]
-        if any(not np.array_equal(signal.time, signals[0].time) for signal in signals):
-            raise InputError("q, dq, ddq and wrench have different time stamps; bring them together with align first")
-        if len({signal.width for signal in signals[:3]}) != 1:
-            raise InputError("q, dq and ddq have different numbers of joints")
-        rows = np.concatenate([signals[0].time[:, None], *(signal.values for signal in signals)], axis=1)
+        rows = _rows(recording)
         buffer = cls(len(rows) if max_samples is None else max_samples)
-        kept = rows[-buffer.max_samples :]
-        buffer._rows = np.empty((buffer.max_samples, rows.shape[1]))
-        buffer._rows[: len(kept)] = kept
-        buffer._added = len(kept)
+        buffer._replace(rows)
         return buffer
 
-    def save(self, path: str | os.PathLike[str], robot: str = "") -> None:
+    def save_to_file(self, path: str | os.PathLike[str], robot: str = "") -> None:
         """Write the samples to a recording file, ``.parquet`` or ``.csv``."""
         self.to_recording(robot).save(path)
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], max_samples: int | None = None) -> DataBuffer:
-        """A buffer with the latest samples of a recording file."""
-        return cls.from_recording(Recording.load(path), max_samples)
+    def load_from_file(self, path: str | os.PathLike[str]) -> None:
+        """Replace all samples by those of a recording file, the latest if they are more than the capacity.
+
+        If it cannot be read, the buffer stays as it was.
+        """
+        self._replace(_rows(Recording.load(path)))
+
+    def _replace(self, rows: FloatArray) -> None:
+        kept = rows[-self._capacity :]
+        with self._lock:
+            self._rows = np.empty((self._capacity, rows.shape[1]))
+            self._rows[: len(kept)] = kept
+            self._added = len(kept)
 
     def _ordered(self) -> FloatArray:
         """A copy (N, 1 + 3 n + 6) of the samples, oldest first."""
@@ -193,3 +199,13 @@ class DataBuffer:
             if self._added <= self._capacity:
                 return self._rows[: self._added].copy()
             return np.roll(self._rows, -(self._added % self._capacity), axis=0)
+
+
+def _rows(recording: Recording) -> FloatArray:
+    """(N, 1 + 3 n + 6) the samples of a recording, as a buffer keeps them."""
+    signals = [recording.signal(name) for name in ("q", "dq", "ddq", "wrench")]
+    if any(not np.array_equal(signal.time, signals[0].time) for signal in signals):
+        raise InputError("q, dq, ddq and wrench have different time stamps; bring them together with align first")
+    if len({signal.width for signal in signals[:3]}) != 1:
+        raise InputError("q, dq and ddq have different numbers of joints")
+    return np.concatenate([signals[0].time[:, None], *(signal.values for signal in signals)], axis=1)

@@ -117,9 +117,9 @@ def are_poses(recording: Recording) -> bool:
 
 
 def gravity_remarks(gravity: FloatArray) -> list[str]:
-    """A sentence if gravity is not that of an arm that stands upright on the earth."""
-    usual = as_float_array(STANDARD_GRAVITY, "gravity")
-    if np.linalg.norm(gravity - usual) <= SAME_GRAVITY * np.linalg.norm(usual):
+    """A sentence if gravity is not as large as on the earth; its direction is that of a mounting, which is stated."""
+    size, usual = float(np.linalg.norm(gravity)), float(np.linalg.norm(STANDARD_GRAVITY))
+    if abs(size - usual) <= SAME_GRAVITY * usual:
         return []
     return [f"gravity was taken to be {np.round(gravity, 4).tolist()} m/s^2 in the axes of the base"]
 

@@ -44,6 +44,12 @@ def mounted_gravity(mounting: str | Sequence[float], size: float | None = None) 
     return turned if size is None else turned * (_positive(size) / np.linalg.norm(usual))
 
 
+def is_usual(gravity: FloatArray) -> bool:
+    """Whether it is that of an arm that stands upright on the earth."""
+    usual = np.asarray(STANDARD_GRAVITY)
+    return bool(np.linalg.norm(gravity - usual) <= SAME_GRAVITY * np.linalg.norm(usual))
+
+
 def agreed_gravity(given: ArrayLike | None, stated: FloatArray | None, holder: str) -> FloatArray | None:
     """Gravity (3,) in base axes [m/s^2] by whoever states it; None if nobody does.
 

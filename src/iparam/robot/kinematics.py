@@ -109,15 +109,20 @@ def joint_axes(robot: Robot, q: ArrayLike, frame: Axes = "tool") -> FloatArray:
         (..., 3, n) unit vectors; zero for joints that slide.
     """
     _require_axes(frame)
+    turns = body_poses(robot, q)[..., :3, :3]
+    axes = np.swapaxes(turns[..., :-1, :, 2], -1, -2) * ~robot.chain.prismatic  # a joint turns about z of its body
+    return np.asarray(np.swapaxes(turns[..., -1, :, :], -1, -2) @ axes if frame == "tool" else axes)
+
+
+def body_poses(robot: Robot, q: ArrayLike) -> FloatArray:
+    """(..., n + 1, 4, 4) poses in the base frame of the bodies behind the n joints (see `Chain`) and of the tool."""
     chain, count = robot.chain, robot.num_joints
     batch = joint_batch(robot, q=q)
     bodies = np.arange(1, count + 2, dtype=np.int64)
     bodies[-1] = count  # which the tool is fixed to
     bodies.flags.writeable = False
     offsets = frozen(np.concatenate([np.tile([*np.eye(3).ravel(), 0.0, 0.0, 0.0], (count, 1)), chain.tool]))
-    turns = _fixed_poses(robot, batch, bodies, offsets)[:, :, :3, :3]
-    axes = np.swapaxes(turns[:, :-1, :, 2], 1, 2) * ~chain.prismatic  # a joint turns about z of its body
-    return batch.unflatten(np.swapaxes(turns[:, -1], 1, 2) @ axes if frame == "tool" else axes)
+    return batch.unflatten(_fixed_poses(robot, batch, bodies, offsets))
 
 
 def jacobian(robot: Robot, q: ArrayLike, frame: Axes = "tool") -> FloatArray:

@@ -11,8 +11,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from iparam.errors import InputError, IparamError, UnknownNameError
+from iparam.errors import InputError, IparamError, StatedPathError, UnknownNameError
 from iparam.robot.catalog import catalog_robot, robot_names
+from iparam.robot.collision.geometry import LinkGeometry
 from iparam.robot.description.arm import SideBranches, cut_arm
 from iparam.robot.description.installed import INSTALLED_ARMS, installed_description
 from iparam.robot.description.mjcf import read_mjcf
@@ -94,24 +95,11 @@ def load_robot(
             if lock:
                 raise InputError(f"{source} has no joints off the arm to lock: leave out lock=")
             return _with_frames(catalog_robot(source), tip, base)
+        if source.lower() in INSTALLED_ARMS:
+            return _installed(source.lower(), tip, base, side_branches, lock)
         if not _looks_like_path(source):
-            if source.lower() in INSTALLED_ARMS:
-                return _installed(source.lower(), tip, base, side_branches, lock)
-            known = (*robot_names(), *INSTALLED_ARMS)
-            raise UnknownNameError("robot", source, known, hint="The path of a .urdf, .xacro, .xml or .sdf works too.")
+            raise _unknown(source)
     return cut_arm(read_description(source), tip, base, side_branches, lock)
-
-
-def is_robot(source: str) -> bool:
-    """Whether ``source`` names a robot that can be read, whatever its tip and base."""
-    try:
-        if _looks_like_path(source) and source.lower() not in robot_names():
-            read_description(source)
-        else:
-            load_robot(source)
-    except IparamError:
-        return False
-    return True
 
 
 def load_description(
@@ -121,25 +109,35 @@ def load_description(
     base: str | None = None,
     lock: Mapping[str, float] | None = None,
 ) -> Robot:
-    """The arm that the text of a URDF describes, as a running robot publishes it.
+    """The arm that the text of a URDF describes, as a running robot publishes it, or a bag holds it.
+
+    The text is data: macros of xacro are refused, and the files of meshes that it names are not read.
 
     Args:
         text: of the URDF.
         called: what messages call it.
         tip, base, lock: see `load_robot`.
     """
-    return cut_arm(read_tree(called, text.encode()), tip, base, "lock", lock)
+    robot = cut_arm(read_tree(called, text.encode()), tip, base, "lock", lock)
+    links = tuple(
+        dataclasses.replace(link, geometry=_without_files(link.geometry), visual=_without_files(link.visual))
+        for link in robot.links
+    )
+    return dataclasses.replace(robot, links=links)
 
 
 def read_description(source: str | os.PathLike[str]) -> DescriptionTree:
-    """The links and joints of a URDF, xacro, MJCF or SDF file; what it is, its root element says.
+    """The links and joints of a URDF, MJCF or SDF file, which its root element says; or of a xacro file.
+
+    A xacro file is a program. It is run where the path says that it is one, by its suffix or by arguments behind it;
+    not because macros are found in a file that was given as a URDF.
 
     Args:
         source: its path, for a xacro file with arguments behind it: see `split_arguments`.
     """
     path, arguments = split_arguments(source)
     root = read_root(path)
-    if root.tag == "robot" and (Path(path).suffix.lower() == ".xacro" or holds_macros(root)):
+    if root.tag == "robot" and (Path(path).suffix.lower() == ".xacro" or (arguments and holds_macros(root))):
         return read_tree(path, expand_xacro(path, arguments))
     if arguments:
         raise InputError(f"{path} is no xacro file, and takes no arguments: leave out {next(iter(arguments))}:=...")
@@ -174,19 +172,59 @@ def load_stated_robot(
     return load_robot(source, tip=tip, base=base, lock=lock)
 
 
-def stated_source(robot: str, file: str | os.PathLike[str]) -> str:
-    """The robot that a file names, as `load_robot` takes it from here.
+def is_known(robot: str) -> bool:
+    """Whether a robot is given by a name, of the catalogue or of an installed package: no file is needed for it."""
+    return robot.lower() in (*robot_names(), *INSTALLED_ARMS)
 
-    A relative path that leads to nothing from the working directory is taken from the folder of the file that names
-    it, or for the name of a file beside it, if there is one: files that belong together are moved together.
+
+def stated_name(robot: str, file: str | os.PathLike[str]) -> str:
+    """The robot that a file names, if that is a known name, of which no file can change the meaning.
 
     Args:
-        robot: what the file states, a name or a path.
-        file: the trajectory or recording that states it.
+        robot: what the file states.
+        file: the trajectory or recording that states it, or what messages call it.
+
+    Raises:
+        StatedPathError: it is a path, which the error offers as it leads from here to a file that is there.
+        InputError: it is no known name.
+    """
+    if is_known(robot):
+        return robot
+    if _looks_like_path(robot):
+        raise StatedPathError(file, "robot file", _offered(robot, file), "robot")
+    known = str(_unknown(robot)).rstrip(".")
+    raise InputError(f"{os.fspath(file)} belongs to {robot!r}. {known}. Say which robot that is (--robot)")
+
+
+def stated_in_setup(robot: str, file: str | os.PathLike[str]) -> str:
+    """The robot of a setup, which may name a file, too: a description that is data, in the setup's own folder.
+
+    Args:
+        robot: what the setup states, its path already counted from the setup's folder.
+        file: the setup.
+
+    Raises:
+        StatedPathError: it is a xacro file, or lies elsewhere.
+    """
+    if is_known(robot) or not _looks_like_path(robot):
+        return robot
+    path = Path(without_arguments(robot))
+    with suppress(OSError, ValueError, RuntimeError):
+        inside = path.resolve().is_relative_to(Path(file).resolve().parent)
+        if inside and path.suffix.lower() != ".xacro" and str(path) == robot:
+            return robot
+    raise StatedPathError(file, "robot file", robot, "robot")
+
+
+def _offered(robot: str, file: str | os.PathLike[str]) -> str:
+    """The path that a file names, as it leads from here: files that belong together are moved together.
+
+    A relative path that leads to nothing from the working directory is taken from the folder of the file that names
+    it, or for the name of a file beside it, if there is one. Nothing is opened.
     """
     path_text = without_arguments(robot)
     stated, arguments = Path(path_text), robot[len(path_text) :]
-    if robot.lower() in robot_names() or not _looks_like_path(robot) or stated.is_absolute():
+    if stated.is_absolute():
         return robot
     with suppress(OSError, ValueError):
         folder = Path(file).parent
@@ -206,6 +244,15 @@ def _installed(
         tree, known.tip if tip is None else tip, known.base or None if base is None else base, side_branches, lock
     )
     return dataclasses.replace(robot, name=name)
+
+
+def _unknown(name: str) -> UnknownNameError:
+    known = (*robot_names(), *INSTALLED_ARMS)
+    return UnknownNameError("robot", name, known, hint="The path of a .urdf, .xacro, .xml or .sdf works too.")
+
+
+def _without_files(pieces: tuple[LinkGeometry, ...]) -> tuple[LinkGeometry, ...]:
+    return tuple(dataclasses.replace(piece, file=None) for piece in pieces)
 
 
 def _with_frames(robot: Robot, tip: str | None, base: str | None) -> Robot:

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError, UnknownNameError
@@ -74,24 +75,7 @@ class SensorNoise:
             signal: the true values.
             seed: each part of the noise depends on it and on ``name`` alone, not on the other parts.
         """
-
-        def random(part: str) -> np.random.Generator:
-            return np.random.default_rng([seed, zlib.crc32(f"{name}/{part}".encode())])
-
-        values, shape = np.array(signal.values, dtype=np.float64), np.shape(signal.values)
-        values += self._level("white", name, shape) * random("white").standard_normal(shape)
-        values += self._level("bias", name, shape)
-        values += self._level("bias_range", name, shape) * random("bias_range").uniform(-1.0, 1.0, shape[1])
-        if np.any(self._level("drift", name, shape)):
-            pause = np.sqrt(np.diff(signal.time, prepend=signal.time[:1]))[:, None]
-            walk = np.cumsum(pause * random("drift").standard_normal(shape), axis=0)
-            values += self._level("drift", name, shape) * walk
-        quantum = self._level("quantum", name, shape)
-        rounded = np.round(values / np.where(quantum > 0.0, quantum, 1.0)) * quantum
-        values = np.where(quantum > 0.0, rounded, values)
-        limit = self._level("limit", name, shape)
-        values = np.clip(values, -limit, limit)
-        kept = np.asarray(random("dropout").uniform(size=shape[0]) >= self.dropout)
+        values, kept = NoiseStream(self, name, seed).measure(signal.time, signal.values)
         if not kept.any():
             kept[:1] = True  # a signal without samples could not be told from a sensor that is not there
         return dataclasses.replace(signal, time=signal.time[kept] + self.delay, values=values[kept])
@@ -101,6 +85,55 @@ class SensorNoise:
         if values.ndim == 1 and values.size != shape[1]:
             raise InputError(f"the noise of {name!r} gives {part} for {values.size} columns, the signal has {shape[1]}")
         return np.broadcast_to(values, shape[1:])
+
+
+class NoiseStream:
+    """What one sensor makes of a signal that comes part by part: its bias stays, its drift goes on.
+
+    Args:
+        noise: of the sensor.
+        name, seed: see `SensorNoise.distort`.
+    """
+
+    def __init__(self, noise: SensorNoise, name: str, seed: int) -> None:
+        self._noise, self._name = noise, name
+        self._random = {
+            part: np.random.default_rng([seed, zlib.crc32(f"{name}/{part}".encode())])
+            for part in ("white", "bias_range", "drift", "dropout")
+        }
+        self._draw: FloatArray | None = None  # of the constant error
+        self._walk: FloatArray | float = 0.0
+        self._latest: FloatArray | None = None
+
+    def measure(self, time: FloatArray, true: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """What the sensor says at some times.
+
+        Args:
+            time: (T,) later than those of the part before [s].
+            true: (T, k) values.
+
+        Returns:
+            (T, k) values with noise, and (T,) whether each of them arrives, ``delay`` later.
+        """
+        noise, name, random, shape = self._noise, self._name, self._random, np.shape(true)
+        values = np.array(true, dtype=np.float64)
+        values += noise._level("white", name, shape) * random["white"].standard_normal(shape)
+        values += noise._level("bias", name, shape)
+        if self._draw is None:
+            self._draw = np.asarray(random["bias_range"].uniform(-1.0, 1.0, shape[1]))
+        values += noise._level("bias_range", name, shape) * self._draw
+        if np.any(noise._level("drift", name, shape)):
+            before = time[:1] if self._latest is None else self._latest
+            pause = np.sqrt(np.diff(time, prepend=before))[:, None]
+            walk = self._walk + np.cumsum(pause * random["drift"].standard_normal(shape), axis=0)
+            values += noise._level("drift", name, shape) * walk
+            self._walk, self._latest = walk[-1], time[-1:]
+        quantum = noise._level("quantum", name, shape)
+        rounded = np.round(values / np.where(quantum > 0.0, quantum, 1.0)) * quantum
+        values = np.where(quantum > 0.0, rounded, values)
+        limit = noise._level("limit", name, shape)
+        kept = np.asarray(random["dropout"].uniform(size=shape[0]) >= noise.dropout)
+        return np.clip(values, -limit, limit), kept
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
-from iparam.errors import InputError, IparamError
+from iparam.errors import InputError
 from iparam.motion.orientation import tells_orientation, world_gravity
 from iparam.recording.followers import with_followers
 from iparam.recording.recording import Recording
@@ -23,7 +24,7 @@ from iparam.recording.statements import (
 )
 from iparam.recording.units import LARGEST_FORCE
 from iparam.robot.kinematics import tool_motion
-from iparam.robot.loading import StatedArm, is_robot, load_stated_robot
+from iparam.robot.loading import StatedArm, load_stated_robot, stated_name
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import LONG
 from iparam.robot.same_arm import check_same_arm
@@ -97,26 +98,22 @@ def recorded_robot(
     tip: str | None = None,
     base: str | None = None,
     lock: Mapping[str, float] | None = None,
+    file: str | os.PathLike[str] = "the recording",
 ) -> Robot:
     """The arm of a recording, with its tool frame and base if it names some that the arm has.
 
     Args:
-        recording: that may name both.
+        recording: that may name both; its robot by a known name, a path is not followed.
         robot: name, or path of a URDF, instead of the recording's.
         tip, base: tool frame and base instead of the recording's.
         lock: positions of joints that are not the arm's; see `load_robot`.
+        file: of the recording, for messages.
     """
-    name = robot or recording.robot
-    if not name:
+    if not (robot or recording.robot):
         raise InputError("the recording does not say which robot it belongs to: name it (--robot)")
-    stated = recording.metadata
-    try:  # `check_run` compares the frames
-        return load_stated_robot(name, StatedArm.from_document(stated), tip, base, lock)
-    except IparamError as error:
-        if robot or is_robot(name):  # then it is about tip, base or lock
-            raise
-        known = str(error).rstrip(".")
-        raise InputError(f"the recording belongs to {name!r}. {known}. Say which robot that is (--robot)") from error
+    name = robot or stated_name(recording.robot, file)
+    # `check_run` compares the frames
+    return load_stated_robot(name, StatedArm.from_document(recording.metadata), tip, base, lock)
 
 
 def with_told_frame(recording: Recording, robot: Robot, tip: str | None) -> Recording:

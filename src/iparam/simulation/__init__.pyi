@@ -1,4 +1,5 @@
 from .controller import ComputedTorque as ComputedTorque
+from .live_arm import LiveArm as LiveArm
 from .motors import JointFriction as JointFriction
 from .motors import Motors as Motors
 from .motors import motor_names as motor_names

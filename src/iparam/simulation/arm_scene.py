@@ -91,6 +91,12 @@ class ArmScene:
             return self.robot
         return self.robot.with_payload(self.payload.parameters, payload_name(self.robot))
 
+    @property
+    def truth(self) -> GroundTruth:
+        """What it carries."""
+        nothing = InertialParameters(0.0, np.zeros(3), np.zeros((3, 3)))
+        return GroundTruth(nothing if self.payload is None else self.payload.parameters, self.robot.tool_frame)
+
     def run(self, trajectory: Trajectory, progress: Progress | None = None) -> SimulationResult:
         """Let the arm follow ``trajectory`` and record it, see `Scene.run`."""
         return run_together([self], trajectory, self.physics, progress)[0]
@@ -242,7 +248,7 @@ def _result(
         rows: for each group of `SensorRates`, which of the instants it is read at.
         warnings: about the trajectory.
     """
-    robot, carried = scene.robot, scene.payload
+    robot = scene.robot
     tool, joints, imu = robot.tool_frame, "joints", "imu"
     columns: dict[str, tuple[str, FloatArray, str, str]] = {
         "q": (joints, run.q, "rad", "joint"),
@@ -259,7 +265,6 @@ def _result(
         name: Signal(time[rows[group]], values[rows[group]], unit, frame)
         for name, (group, values, unit, frame) in columns.items()
     }
-    nothing = InertialParameters(0.0, np.zeros(3), np.zeros((3, 3)))
     return SimulationResult(
         Recording(
             robot=robot.name,
@@ -267,7 +272,7 @@ def _result(
             metadata=_metadata(scene),
             warnings=(*warnings, *_run_warnings(robot, run)),
         ),
-        GroundTruth(carried.parameters if carried is not None else nothing, tool),
+        scene.truth,
         MotionEstimate(time, run.q, run.dq, run.ddq),
         run.tool_poses,
     )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray, as_bounded_array, as_float_array, frozen
 from iparam.errors import FileFormatError, InputError, MissingExtraError
-from iparam.files.trimesh_errors import trimesh_errors
+from iparam.files.limited_process import Outcome, in_limited_process
 from iparam.spatial.transforms import is_transform
 from iparam.trajectory.checks import positive_number
 
@@ -133,11 +133,24 @@ def load_solid_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> SolidMe
         InputError: the surface is open or encloses nothing, or its size says that it is not in metres.
     """
     file, scale = Path(path), positive_number(scale, "scale")
-    with trimesh_errors(file):
-        return _solid(file, _read(file), scale)
+    if file.suffix.lower() not in SUFFIXES:
+        raise FileFormatError(f"{file}: a payload's mesh must be one of {', '.join(SUFFIXES)}")
+    if not file.is_file():
+        raise FileFormatError(f"{file}: there is no such file")
+    size = file.stat().st_size
+    if size > MAX_BYTES:
+        raise FileFormatError(f"{file}: larger than {MAX_BYTES // 10**6} MB: let a mesh program make it coarser")
+    volume, arrays = in_limited_process(solid_mesh, str(file), {"path": str(file), "scale": float(scale)}, size=size)
+    return SolidMesh(volume=volume, **arrays)
 
 
-def _solid(file: Path, mesh: Any, scale: float) -> SolidMesh:
+def solid_mesh(path: str, scale: float) -> Outcome:
+    """The volume and the other fields of the `SolidMesh` of a file."""
+    file = Path(path)
+    return _solid(file, _read(file), scale)
+
+
+def _solid(file: Path, mesh: Any, scale: float) -> Outcome:
     vertices = np.asarray(mesh.vertices, dtype=np.float64)
     if not np.isfinite(vertices).all():
         raise FileFormatError(f"{file}: the mesh has a vertex that is not finite")
@@ -163,13 +176,12 @@ def _solid(file: Path, mesh: Any, scale: float) -> SolidMesh:
         mesh.invert()
     mesh.apply_scale(scale)
     integrals = mesh.mass_properties  # at density 1
-    return SolidMesh(
-        vertices=np.array(mesh.vertices, dtype=np.float64) + scale * middle,
-        faces=np.array(mesh.faces, dtype=np.int64),
-        volume=float(integrals["volume"]),
-        center_of_mass=np.array(integrals["center_mass"], dtype=np.float64) + scale * middle,
-        second_moments=np.array(integrals["inertia"], dtype=np.float64),
-    )
+    return float(integrals["volume"]), {
+        "vertices": np.array(mesh.vertices, dtype=np.float64) + scale * middle,
+        "faces": np.array(mesh.faces, dtype=np.int64),
+        "center_of_mass": np.array(integrals["center_mass"], dtype=np.float64) + scale * middle,
+        "second_moments": np.array(integrals["inertia"], dtype=np.float64),
+    }
 
 
 def _signed_volume(mesh: Any) -> float:
@@ -180,17 +192,11 @@ def _signed_volume(mesh: Any) -> float:
 
 def _read(file: Path) -> Any:
     """The file's triangles as one trimesh.Trimesh."""
-    if file.suffix.lower() not in SUFFIXES:
-        raise FileFormatError(f"{file}: a payload's mesh must be one of {', '.join(SUFFIXES)}")
-    if not file.is_file():
-        raise FileFormatError(f"{file}: there is no such file")
     try:
         trimesh = import_module("trimesh")
     except ImportError:
         raise MissingExtraError("trimesh", "mujoco") from None
     logging.getLogger("trimesh").addHandler(logging.NullHandler())  # or Python prints its tracebacks where nobody asked
-    if file.stat().st_size > MAX_BYTES:
-        raise FileFormatError(f"{file}: larger than {MAX_BYTES // 10**6} MB: let a mesh program make it coarser")
     mesh = trimesh.load(file, file_type=file.suffix.lower()[1:], force="mesh", skip_materials=True)
     count, faces = len(mesh.vertices), np.asarray(mesh.faces)
     if faces.size and not (faces.min() >= 0 and faces.max() < count):

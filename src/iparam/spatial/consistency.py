@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.spatial.batches import answer
+from iparam.spatial.derived import derived_part
 from iparam.spatial.phi import inertia_matrix, pseudo_inertia_from_phi
 
 # Values this many times smaller than what they were computed from are rounding, and count as 0.
@@ -89,6 +90,14 @@ def check_consistency(phi: ArrayLike, tolerance: float = 0.0) -> ConsistencyRepo
 def is_physically_consistent(phi: ArrayLike) -> bool | NDArray[np.bool_]:
     """(...,) whether phi (..., 10) belongs to a body of positive density: `check_consistency` for batches, at 0."""
     return answer(_conditions(as_float_array(phi, "phi", (10,))).hold(0.0).all(axis=-1))
+
+
+def may_be_body(phi: FloatArray) -> bool:
+    """Whether a body can have phi (10,); where some of it is NaN, not known, by its mass and known moments."""
+    if not np.isnan(phi).any():
+        return check_consistency(phi).consistent
+    values = derived_part(phi, np.zeros((10, 10)))[0]
+    return bool(values[0] > 0.0 and not (values[[4, 7, 9]] < 0.0).any())
 
 
 def _conditions(phi: FloatArray) -> _Conditions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
@@ -67,6 +67,35 @@ def derived_covariance(phi: ArrayLike, covariance: ArrayLike) -> FloatArray:
     jacobian = mass_com_inertia_jacobian(phi)
     result = jacobian @ symmetric_array(covariance, "covariance", 10) @ np.swapaxes(jacobian, -1, -2)
     return 0.5 * (result + np.swapaxes(result, -1, -2))
+
+
+def derived_known(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which of mass, centre of mass and inertia about it (10,) are known, from which of phi (10,) are."""
+    mass, moments = known[0], known[1:4]
+    inertia = []
+    for entry, i, j in zip(known[4:], _ROW, _COLUMN, strict=True):
+        of = [axis for axis in range(3) if axis != i] if i == j else [i, j]  # I - (h.h E - h h') / m
+        inertia.append(entry and mass and moments[of].all())
+    return np.array([mass, *(mass & moments), *inertia])
+
+
+def derived_part(phi: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mass, centre of mass and inertia about it (10,), and their variances, of phi (10,); NaN for what is not known."""
+    values, variances, known = np.full(10, np.nan), np.full(10, np.nan), ~np.isnan(phi)
+    if not known[0]:
+        return values, variances
+    derived = derived_known(known)
+    usable = np.where(known, phi, 0.0)  # what is not known has no part in what is
+    jacobian = mass_com_inertia_jacobian(usable)
+    variance = np.einsum("ij,jk,ik->i", jacobian, np.where(np.outer(known, known), covariance, 0.0), jacobian)
+    values[derived] = mass_com_inertia(usable)[derived]
+    variances[derived] = np.maximum(variance, 0.0)[derived]
+    return values, variances
+
+
+def symmetric(six: FloatArray) -> FloatArray:
+    """(3, 3) of the entries xx xy xz yy yz zz (6,), which need not be known."""
+    return np.asarray(six[np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])])
 
 
 def second_moment_derivative(phi: FloatArray) -> FloatArray:

@@ -5,6 +5,8 @@ from .conditions import PlanningLimits as PlanningLimits
 from .fourier import FourierTrajectory as FourierTrajectory
 from .fourier import WindowedFourierTrajectory as WindowedFourierTrajectory
 from .integrated_fourier import IntegratedFourierTrajectory as IntegratedFourierTrajectory
+from .jerk_limit import JerkLimitedTrajectory as JerkLimitedTrajectory
+from .jerk_limit import apply_jerk_limit as apply_jerk_limit
 from .spline import QuinticSpline as QuinticSpline
 from .spline import SepticSpline as SepticSpline
 from .spline_fourier import SplineFourierTrajectory as SplineFourierTrajectory

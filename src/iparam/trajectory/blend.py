@@ -8,7 +8,8 @@ the pose at rest, which therefore follows from the motion: it is the one from wh
     q_rest = q - tb dq / 2 + tb^2 ddq / 10 - tb^3 jerk / 120     (at the start; dq and jerk change sign at the end),
 
 near the join for a short blend time tb. Prescribing the pose instead would cost the continuity of the jerk, and a far
-pose makes a polynomial of this degree overshoot; a `QuinticSpline` leads from any pose to `start_pose`.
+pose makes a polynomial of this degree overshoot; a `QuinticSpline` leads from any pose to `start_pose`. A
+`JerkLimitedTrajectory` rests in its own first pose, and gives up the motion near it.
 """
 
 from __future__ import annotations

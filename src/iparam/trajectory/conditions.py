@@ -40,7 +40,8 @@ class PlanningLimits:
             has no jerk limit of its own.
         fraction: share of the limits on velocity, acceleration, jerk and torque that may be used.
         displacement: largest distance of the tool from its start [m]; None for no limit.
-        speed: most of the tool, and of the box around what it carries, in the base frame [m/s]; None for no limit.
+        speed: most of the tool, and of the box around what it carries, in the base frame [m/s]; None for what the
+            arm's controller allows as delivered, where the catalogue knows it.
         clearance: least distance between shapes [m].
     """
 

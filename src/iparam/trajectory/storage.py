@@ -20,14 +20,16 @@ from iparam.files.json import JsonSection, read_json, write_json
 from iparam.files.kind import FileKind
 from iparam.plotting.html import html_table
 from iparam.printable import printable
+from iparam.remarks import Remark, remark
 from iparam.robot.gravity import stated_gravity
-from iparam.robot.loading import StatedArm, stated_source
+from iparam.robot.loading import StatedArm
 from iparam.trajectory.blend import BlendedTrajectory
 from iparam.trajectory.checks import positive_number
 from iparam.trajectory.conditions import PlanConditions
 from iparam.trajectory.display import motion_html
 from iparam.trajectory.fourier import FourierTrajectory, WindowedFourierTrajectory
 from iparam.trajectory.integrated_fourier import IntegratedFourierTrajectory
+from iparam.trajectory.jerk_limit import JerkLimitedTrajectory
 from iparam.trajectory.spline import QuinticSpline, SepticSpline, WaypointSpline
 from iparam.trajectory.spline_fourier import SplineFourierTrajectory
 from iparam.trajectory.trajectory import Trajectory
@@ -63,7 +65,7 @@ def trajectory_document(trajectory: Trajectory) -> dict[str, Any]:
     config["duration"] = trajectory.duration
     config |= {key: np.asarray(getattr(trajectory, field)).tolist() for key, field in family.entries.items()}
     document: dict[str, Any] = {"config": config}
-    if isinstance(trajectory, BlendedTrajectory):
+    if isinstance(trajectory, BlendedTrajectory | JerkLimitedTrajectory):
         document["inner"] = trajectory_document(trajectory.inner)
     if hasattr(trajectory, "num_harmonics"):
         document["coefficients"] = {key: getattr(trajectory, key).tolist() for key in ("a", "b")}
@@ -114,8 +116,8 @@ def _read_spline(document: JsonSection, family: Family) -> Trajectory:
 
 
 def _read_blended(document: JsonSection, family: Family) -> Trajectory:
-    inner = trajectory_from_document(document.section("inner"))
-    return BlendedTrajectory(inner, document.section("config").number("blend_time"))
+    inner, time = trajectory_from_document(document.section("inner")), document.section("config").number("blend_time")
+    return family.kind(inner, time)  # type: ignore[call-arg]
 
 
 def _spline_entries(kind: type[WaypointSpline]) -> dict[str, str]:
@@ -130,6 +132,7 @@ FAMILIES = {
     "quintic_spline": Family(QuinticSpline, _spline_entries(QuinticSpline), _read_spline),
     "septic_spline": Family(SepticSpline, _spline_entries(SepticSpline), _read_spline),
     "blended": Family(BlendedTrajectory, {"blend_time": "blend_time"}, _read_blended),
+    "jerk_limited": Family(JerkLimitedTrajectory, {"blend_time": "blend_time"}, _read_blended),
 }
 
 
@@ -148,11 +151,13 @@ class TrajectoryFile:
         trajectory: the motion.
         robot: name of the arm it was planned for, or None if the file does not say.
         fps: the rate it is meant to be sampled and played at [Hz].
-        condition_number: of the regressor along it, or None.
+        condition_number: of the regressor along it, as the file states it, or None. `excitation.condition_number`
+            computes it.
         validation: what was checked, "all_constraints_satisfied" and the margins, or None.
         gravity: (3,) in base axes that it was planned under [m/s^2], or None if the file does not say.
         arm: which arm of the robot it moves: its tool frame, its base, and where the other joints stand.
         conditions: payload, cell, clearance and limits that it was planned with, or None if the file does not say.
+        remarks: what was assumed in reading it.
     """
 
     trajectory: Trajectory
@@ -163,6 +168,7 @@ class TrajectoryFile:
     gravity: FloatArray | None = None
     arm: StatedArm = field(default_factory=StatedArm)
     conditions: PlanConditions | None = None
+    remarks: tuple[Remark, ...] = ()
 
     @property
     def tool_frame(self) -> str | None:
@@ -184,7 +190,7 @@ class TrajectoryFile:
             ("robot", self.robot or "unknown"),
             ("tool frame", self.tool_frame or "the robot's own"),
             ("rate", f"{self.fps:g} Hz"),
-            ("condition number", "-" if self.condition_number is None else f"{self.condition_number:.4f}"),
+            ("stated condition number", "-" if self.condition_number is None else f"{self.condition_number:.4f}"),
             ("validation", kept),
             ("gravity", f"{gravity} m/s^2" if gravity else "not stated"),
             ("conditions", str(self.conditions) if self.conditions is not None else "not stated"),
@@ -252,7 +258,7 @@ def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFile:
     """Read a trajectory file.
 
     Files without "format" are read as windowed Fourier series, which is what the first tools wrote; their "robot" and
-    "fps" may be missing (None, and 100 Hz).
+    "fps" may be missing (None, and 100 Hz). They do not define the window: a remark names the one that is assumed.
 
     Raises:
         FileFormatError: if the file cannot be read; the message gives the key and what was expected there.
@@ -267,13 +273,14 @@ def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFile:
         raise FileFormatError(f"{document.file}: inner is nested too deeply") from None
     return TrajectoryFile(
         trajectory,
-        stated_source(document.text("robot"), path) if document.has("robot") else None,
+        document.text("robot") if document.has("robot") else None,
         _rate(document.section("config"), required=stated),
         document.number("condition_number") if document.has("condition_number") else None,
         document.section("validation").content if document.has("validation") else None,
         _gravity(document),
         _arm(document),
         PlanConditions.from_config(document.section("config")),
+        () if stated or document.section("config").has("family") else (remark("assumed-window"),),
     )
 
 

@@ -1,9 +1,12 @@
-"""Who may look: a page on this machine is for its own browser, one on another address for whoever has its token."""
+"""Who may look: a page on this machine is for its own browser; one that others can reach, or that can write a file, for
+whoever has the token of its link.
+"""
 
 from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 import secrets
 import socket
 from collections.abc import Mapping
@@ -18,13 +21,18 @@ COOKIE = "iparam-view"
 PORTS = (8080, 8179)
 """Tried one after the other where no port is asked for."""
 
+LONGEST_PATH = 1000
+"""Characters of a request's path and query: those of the page's own files and of its link have less than 200."""
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:\d{1,5})?", re.ASCII)
+
 
 @dataclass(frozen=True)
 class Decision:
     """What becomes of a request.
 
     Attributes:
-        status: 200 to go on, 303 to be sent to the page with the cookie, 403 to be refused.
+        status: 200 to go on, 303 to be sent to the page with the cookie, 400 and 403 to be refused.
         cookie: to be set; "" for none.
         reason: of a refusal, a sentence.
     """
@@ -40,11 +48,12 @@ class Access:
 
     On this machine's own address any page in the user's browser could connect, so a request must be addressed to this
     machine by its own name, and a connection must come from the page itself. On another address both hold for
-    everybody, so the token of the link has to come with it, in the link once and in a cookie from then on.
+    everybody, and on this one for every other user of the machine, so the token of the link has to come with it, in the
+    link once and in a cookie from then on: always on another address, on this one if the page can write.
 
     Attributes:
         host: the address that the server listens on.
-        token: that a link has to have; "" on this machine alone.
+        token: that a link has to have; "" for none.
     """
 
     host: str = LOOPBACK
@@ -55,9 +64,9 @@ class Access:
             raise InputError(f"a page on {self.host} needs a token: others can reach that address")
 
     @classmethod
-    def to(cls, host: str) -> Access:
-        """The rule for an address, with a new token where others can reach it."""
-        return cls(host, "" if is_loopback(host) else secrets.token_urlsafe(24))
+    def to(cls, host: str, writes: bool = False) -> Access:
+        """The rule for an address, with a new token where others can reach it, or where the page can write files."""
+        return cls(host, "" if is_loopback(host) and not writes else secrets.token_urlsafe(24))
 
     def link(self, port: int) -> str:
         """The address of the page."""
@@ -72,12 +81,22 @@ class Access:
             path: with its query.
             headers: by name in lower case.
         """
+        try:
+            return self._decide(path, headers)
+        except ValueError:  # of what is no address, or not even text
+            return Decision(400, reason="the request is malformed")
+
+    def _decide(self, path: str, headers: Mapping[str, str]) -> Decision:
         host, origin = headers.get("host", ""), headers.get("origin")
+        if len(path) > LONGEST_PATH or (host and not _HOST.fullmatch(host)):
+            return Decision(400, reason="the request is malformed")
         if origin is not None and urlsplit(origin).netloc != host:
             return Decision(403, reason="another page asked for this one")
+        name = urlsplit(f"//{host}").hostname or ""
+        if is_loopback(self.host) and not is_loopback(name):
+            return Decision(403, reason="this page is for this machine only")
         if not self.token:
-            name = urlsplit(f"//{host}").hostname or ""
-            return Decision(200) if is_loopback(name) else Decision(403, reason="this page is for this machine only")
+            return Decision(200)
         given = parse_qs(urlsplit(path).query).get("token", [""])[0]
         if hmac.compare_digest(given.encode(), self.token.encode()):
             return Decision(303, cookie=f"{COOKIE}={self.token}; HttpOnly; SameSite=Strict; Path=/")

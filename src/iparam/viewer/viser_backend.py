@@ -15,7 +15,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import IparamError, MissingExtraError
 from iparam.robot.collision.shapes import PayloadBox
-from iparam.viewer.access import LOOPBACK, Access, free_port
+from iparam.viewer.access import LOOPBACK, Access, Decision, free_port
 from iparam.viewer.design.page import DesignPanel, design_view
 from iparam.viewer.design.sketch import Sketch
 from iparam.viewer.design.work import DesignWork
@@ -119,7 +119,7 @@ class DesignServer:
     ) -> None:
         view, shown = design_view(sketch, payload, clearance, title=title, gravity=gravity, capsules=capsules)
         self._server, self.link, self.drawing, self.panel = _opened(
-            view, host, port, lambda server, drawing: DesignPanel(server, drawing, sketch, shown, work)
+            view, host, port, lambda server, drawing: DesignPanel(server, drawing, sketch, shown, work), writes=True
         )
         _aim(self._server, self.drawing, 0.55 * sketch.robot.reach)  # it will be moved about
 
@@ -130,10 +130,10 @@ class DesignServer:
 
 
 def _opened(
-    view: View, host: str, port: int | None, panel: Callable[[Any, Drawing], _Controls]
+    view: View, host: str, port: int | None, panel: Callable[[Any, Drawing], _Controls], writes: bool = False
 ) -> tuple[Any, str, Drawing, _Controls]:
     """A server with a view in its page, the page's address, what is drawn, and the panel beside it."""
-    access = Access.to(host)
+    access = Access.to(host, writes)
     server = _start(access, free_port(host, port))
     try:
         _arrange(server, view)
@@ -200,7 +200,10 @@ def _guarded(access: Access) -> Iterator[threading.Event]:
             headers = {name.lower(): value for name, value in request.headers.raw_items()}
             decision = access.decide(request.path, headers)
             if decision.status == HTTPStatus.OK:
-                return process_request(connection, request)
+                try:
+                    return process_request(connection, request)
+                except (OSError, ValueError):  # a path that no file can have
+                    decision = Decision(HTTPStatus.BAD_REQUEST, reason="the request is malformed")
             answer = connection.respond(HTTPStatus(decision.status), f"{decision.reason}\n")
             answer.headers["Cache-Control"] = "no-store"
             if decision.cookie:

@@ -1,8 +1,9 @@
-"""What can be wrong inside a binary file: Parquet, STL, SQLite, MCAP, zstd."""
+"""What can be wrong inside a binary file: Parquet, STL, glTF, SQLite, MCAP, zstd."""
 
 from __future__ import annotations
 
 import io
+import json
 import random
 import re
 import sqlite3
@@ -189,6 +190,52 @@ def bad_stl(contents: bytes) -> Iterator[tuple[str, bytes]]:
         yield f"a triangle of {value}", contents[:84] + triangle + contents[134:]
     yield "the head of a text", b"solid" + contents[5:]
     yield "only a head", contents[:84]
+
+
+def bad_glb(contents: bytes) -> Iterator[tuple[str, bytes]]:
+    """What can be wrong in a binary glTF: JSON that counts what the bytes behind it hold."""
+    length = int.from_bytes(contents[12:16], "little")
+    document, rest = json.loads(contents[20 : 20 + length]), contents[20 + length :]
+
+    def packed(**changed: Any) -> bytes:
+        text = json.dumps({**document, **changed}).encode()
+        text += b" " * (-len(text) % 4)
+        chunk = struct.pack("<II", len(text), 0x4E4F534A) + text
+        return b"glTF" + struct.pack("<II", 2, 12 + len(chunk) + len(rest)) + chunk + rest
+
+    accessors = document["accessors"]
+    for count in (0, -1, 400_000_000, 2**62, "x", None, 1.5):
+        counted = [{**accessor, "count": count} for accessor in accessors]
+        yield f"a count of {count}", packed(accessors=counted)
+        empty = [{key: value for key, value in one.items() if key != "bufferView"} for one in counted]
+        yield f"a count of {count} without bytes", packed(accessors=empty)
+        sparse = {
+            "count": 1,
+            "indices": {"bufferView": 0, "componentType": 5125},
+            "values": {"bufferView": 0},
+        }
+        yield (
+            f"a count of {count} of which one is there",
+            packed(accessors=[{**one, "sparse": sparse} for one in empty]),
+        )
+    for key in ("byteOffset", "byteLength", "byteStride", "buffer"):
+        for value in (-1, 2**62, "x"):
+            yield f"{key} {value}", packed(bufferViews=[{**view, key: value} for view in document["bufferViews"]])
+    mesh = next(node["mesh"] for node in document["nodes"] if "mesh" in node)
+    doubling = [{"children": [place + 1, place + 1]} for place in range(40)]
+    yield "nodes of nodes", packed(nodes=[*doubling, {"mesh": mesh}], scenes=[{"nodes": [0]}])
+    yield "a node in itself", packed(nodes=[{"children": [0], "mesh": mesh}], scenes=[{"nodes": [0]}])
+    yield (
+        "a chain of nodes",
+        packed(
+            nodes=[*({"children": [place + 1]} for place in range(20_000)), {"mesh": mesh}], scenes=[{"nodes": [0]}]
+        ),
+    )
+    yield "one mesh many times", packed(nodes=[{"mesh": mesh}] * 20_000, scenes=[{"nodes": list(range(20_000))}])
+    yield "a buffer from a file", packed(buffers=[{"uri": "/dev/zero", "byteLength": 400}])
+    yield "a picture", packed(images=[{"uri": "/dev/zero"}], textures=[{"source": 0}])
+    for key in document:
+        yield f"without {key}", packed(**{key: None})
 
 
 # --------------------------------------------------------------------------------------------------------- bags

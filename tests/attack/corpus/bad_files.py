@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 
 from attack.corpus.bad_arrays import bad_mat, bad_npz, bad_ros1
-from attack.corpus.bad_binaries import bad_mcap, bad_parquet, bad_sqlite, bad_stl, bad_zstd
-from attack.corpus.bad_texts import bad_json, bad_metadata, bad_obj, bad_stage, bad_table, bad_urdf
+from attack.corpus.bad_binaries import bad_glb, bad_mcap, bad_parquet, bad_sqlite, bad_stl, bad_zstd
+from attack.corpus.bad_texts import bad_json, bad_metadata, bad_mjcf, bad_obj, bad_stage, bad_table, bad_urdf
 from attack.corpus.hostile import HOSTILE_NAMES
 from attack.corpus.sample_files import SAMPLES
 
@@ -206,7 +206,9 @@ SPOILERS: dict[str, Callable[[bytes], Iterator[tuple[str, bytes]]]] = {
     ".npz": bad_npz,
     ".mat": bad_mat,
     ".bag": bad_ros1,
-    **dict.fromkeys((".urdf", ".xml", ".sdf"), bad_urdf),
+    **dict.fromkeys((".urdf", ".sdf"), bad_urdf),
+    ".xml": bad_mjcf,
+    ".glb": bad_glb,
     ".usda": bad_stage,
     ".obj": bad_obj,
     ".stl": bad_stl,

@@ -54,6 +54,8 @@ def bad_json(contents: bytes) -> Iterator[tuple[str, bytes]]:
         yield f"every list {name}", json.dumps(_each_list(document, change)).encode()
     for key in document:
         yield f"without {key}", json.dumps({name: value for name, value in document.items() if name != key}).encode()
+        alone = each_leaf(document[key], lambda leaf: -2.0 * leaf if _is_number(leaf) else leaf)
+        yield f"{key} alone changed", json.dumps({**document, key: alone}).encode()
         yield f"{key} twice", json.dumps(document).encode()[:-1] + b"," + json.dumps({key: 1}).encode()[1:]
     yield "keys of an enemy", json.dumps({key + HOSTILE: value for key, value in document.items()}).encode()
     yield "more keys of an enemy", json.dumps({**document, HOSTILE: HOSTILE}).encode()
@@ -131,6 +133,34 @@ def bad_table(contents: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 # --------------------------------------------------------------------------------------------------------- URDF
+def bad_mjcf(contents: bytes) -> Iterator[tuple[str, bytes]]:
+    """What can be wrong in an MJCF: what is wrong in a URDF, and small numbers that stand for much."""
+    yield from bad_urdf(contents)
+    text = contents.decode()
+
+    def with_world(elements: str) -> bytes:
+        return text.replace("<worldbody>", f"<worldbody>{elements}").encode()
+
+    def with_asset(elements: str) -> bytes:
+        return text.replace("<worldbody>", f"<asset>{elements}</asset><worldbody>").encode()
+
+    field = '<hfield name="h" nrow="{0}" ncol="{0}" size="1 1 1 1"/>'
+    yield "a large height field", with_asset(field.format(12_000))
+    yield "a huge height field", with_asset(field.format(2**31 - 1))
+    grid = '<body><flexcomp name="f" type="grid" dim="3" count="{0} {0} {0}" spacing="0.1 0.1 0.1"/></body>'
+    yield "a large grid", with_world(grid.format(300))
+    copies = '<geom size="1"/>'
+    for _ in range(8):
+        copies = f'<replicate count="100" offset="1 0 0">{copies}</replicate>'
+    yield "copies of copies", with_world(copies)
+    yield "a huge number of copies", with_world('<replicate count="2147483647"><geom size="1"/></replicate>')
+    yield "a large texture", with_asset('<texture name="t" type="2d" builtin="flat" width="20000" height="20000"/>')
+    for file in ("/dev/zero", "/dev/stdin", "/proc/self/mem", "../arm.xml", "arm.xml", ".", "/"):
+        yield f"an include of {file}", with_world(f'<include file="{file}"/>')
+        yield f"a mesh from {file}", with_asset(f'<mesh name="m" file="{file}" content_type="model/stl"/>')
+        yield f"a height field from {file}", with_asset(f'<hfield name="h" file="{file}" size="1 1 1 1"/>')
+
+
 def bad_urdf(contents: bytes) -> Iterator[tuple[str, bytes]]:
     """What can be wrong in a URDF; most of it in any description in XML."""
     text = contents.decode()

@@ -179,6 +179,9 @@ LINES = (
     ),
     Line("identify payload", "@run.parquet --shape @part.stl --shape-pose 0 0 0.1 0 0 0 --output >found.json"),
     Line(
+        "identify payload", "@run.parquet --shape @part.glb --shape-pose 0 0 0.1 0 0 0 --output >found.json", quick=True
+    ),
+    Line(
         "identify payload", "@run.parquet --gripper @other_result.json --output >found.json", codes=(1,)
     ),  # nothing is left
     Line("identify fuse", "@result.json @other_result.json --output >fused.json", quick=True),
@@ -277,6 +280,12 @@ LINES = (
         endless=True,
     ),
     Line("ros2 set-payload", "@result.json --driver ur --yes", codes=(1,)),  # its types are not installed
+    Line(
+        "ros2 simulate",
+        "--trajectory @calm.json --robot @arm.urdf --cell @cell.json --payload-mesh @part.stl --density 1000 "
+        "--truth >ros_truth.json --params-file @params.yaml",
+        endless=True,
+    ),
     Line("ros2 compensate", "--setup @setup.toml -p result:=@result.json -p robot:=@arm.urdf", endless=True),
     Line("ur record", f"--host {NOBODY} --robot @arm.urdf --output >recorded.parquet", codes=(1,)),
     Line(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from made_results import made_static
 
 if TYPE_CHECKING:
     from rosbags.rosbag2 import CompressionMode, StoragePlugin
@@ -39,6 +40,7 @@ SAMPLES = {
     "part.obj": "mesh",
     "part.stl": "mesh",
     "ascii.stl": "mesh",
+    "part.glb": "shape",
     "states.csv": "states",
     "states.json": "states",
     "states.parquet": "states",
@@ -150,12 +152,7 @@ def _write_logs(simulated: Sequence[str]) -> None:
 
 
 def _write_static_result() -> None:
-    document = {
-        "format": "iparam-static-result/1",
-        "mass": 2.0,
-        "center_of_mass": [0.01, 0.0, 0.1],
-        "warnings": ["The inertia is not to be seen at rest."],
-    }
+    document = made_static(2.0, [0.01, 0.0, 0.1], warnings=["The inertia is not to be seen at rest."])
     Path("static.json").write_text(json.dumps(document), encoding="utf-8")
 
 
@@ -183,7 +180,7 @@ def _write_meshes() -> None:
     import trimesh
 
     box = trimesh.creation.box(extents=(0.05, 0.06, 0.07))
-    for name, kind in (("part.obj", "obj"), ("part.stl", "stl"), ("ascii.stl", "stl_ascii")):
+    for name, kind in (("part.obj", "obj"), ("part.stl", "stl"), ("ascii.stl", "stl_ascii"), ("part.glb", "glb")):
         written = box.export(file_type=kind)
         Path(name).write_bytes(written if isinstance(written, bytes) else written.encode())
 

@@ -78,7 +78,7 @@ def test_the_robot_and_its_sensor_frame_come_from_the_description(
     np.testing.assert_allclose(recording.signal("wrench").values[3, 3:], [-0.035, -0.09, 0.03], atol=1e-9)
 
 
-def test_the_command_writes_the_robot_beside_the_recording_and_identify_finds_it(
+def test_the_command_writes_the_robot_beside_the_recording_and_says_how_to_take_it(
     maker: BagMaker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     robot = iparam.robot.loading.load_description(urdf(UR_JOINTS), "it")
@@ -99,7 +99,11 @@ def test_the_command_writes_the_robot_beside_the_recording_and_identify_finds_it
     assert f"the robot's description was written to {tmp_path / 'run.urdf'}" in said
     assert "the robot is that of /robot_description" in said
     assert (tmp_path / "run.urdf").read_text() == urdf(UR_JOINTS)
-    assert main(["identify", "payload", str(output), "--method", "wls", "--output", str(tmp_path / "r.json")]) == 0
+    arm = ["--robot", str(tmp_path / "run.urdf")]
+    assert " ".join(arm) in said  # a path in a file is not followed
+    command = ["identify", "payload", str(output), "--method", "wls", "--output", str(tmp_path / "r.json")]
+    assert main(command) == 2
+    assert main([*command, *arm]) == 0
     assert iparam.Estimate.load(tmp_path / "r.json").mass == pytest.approx(2.0, rel=0.01)
     # Another robot's file in that place is not replaced unasked.
     (tmp_path / "run.urdf").write_text("mine")

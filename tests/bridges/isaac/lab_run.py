@@ -10,8 +10,9 @@ from typing import Any
 
 import isaaclab.sim as lab
 import numpy as np
-from isaaclab.assets import ArticulationCfg
+from isaaclab.assets import ArticulationCfg, RigidObjectCfg
 from isaaclab.scene import InteractiveScene, InteractiveSceneCfg
+from isaaclab.sensors import ContactSensorCfg
 from isaaclab.sensors.joint_wrench import JointWrenchSensorCfg
 from isaaclab_newton.physics import MJWarpSolverCfg, NewtonCfg
 from scipy.spatial.transform import Rotation
@@ -33,8 +34,13 @@ def plan(duration: float) -> Any:
 
 
 @contextmanager
-def running(stage: Path, actuator: Any, integrator: str = "euler") -> Iterator[tuple[Any, Any]]:
-    """The simulation, not yet reset, and a scene with two arms and their sensor."""
+def running(
+    stage: Path, actuator: Any, integrator: str = "euler", box: tuple[np.ndarray, float] | None = None
+) -> Iterator[tuple[Any, Any]]:
+    """The simulation, not yet reset, and a scene with two arms and their sensor.
+
+    A free box of 10 cm has a place (3,) [m], a mass [kg] and a contact sensor.
+    """
     physics = NewtonCfg(solver_cfg=MJWarpSolverCfg(integrator=integrator), num_substeps=1)
     settings = lab.SimulationCfg(dt=DT, device="cpu", physics=physics)
     with lab.build_simulation_context(sim_cfg=settings, device="cpu") as simulation:
@@ -48,6 +54,18 @@ def running(stage: Path, actuator: Any, integrator: str = "euler") -> Iterator[t
             actuators={"arm": actuator},
         )
         scene.wrench = JointWrenchSensorCfg(prim_path="{ENV_REGEX_NS}/Robot")
+        if box is not None:
+            scene.box = RigidObjectCfg(
+                prim_path="{ENV_REGEX_NS}/Box",
+                spawn=lab.CuboidCfg(
+                    size=(0.1, 0.1, 0.1),
+                    rigid_props=lab.RigidBodyPropertiesCfg(),
+                    mass_props=lab.MassPropertiesCfg(mass=box[1]),
+                    collision_props=lab.CollisionPropertiesCfg(),
+                ),
+                init_state=RigidObjectCfg.InitialStateCfg(pos=tuple(box[0].tolist())),
+            )
+            scene.contact = ContactSensorCfg(prim_path="{ENV_REGEX_NS}/Box")
         yield simulation, InteractiveScene(scene)
 
 

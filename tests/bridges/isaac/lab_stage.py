@@ -13,8 +13,17 @@ from iparam.robot.model import Robot
 from iparam.spatial import InertialParameters, transform_from
 
 
-def write_stage(path: Path, robot: Robot, load: InertialParameters, joint: np.ndarray) -> None:
-    """``/arm`` with a link a joint, and ``payload`` whose frame is the tool's, welded by a joint with a pose in it."""
+def write_stage(
+    path: Path,
+    robot: Robot,
+    load: InertialParameters,
+    joint: np.ndarray,
+    tray: tuple[np.ndarray, np.ndarray] | None = None,
+) -> None:
+    """``/arm`` with a link a joint, and ``payload`` whose frame is the tool's, welded by a joint with a pose in it.
+
+    A tray, a box that collides, has a pose (4, 4) in the tool frame and a size (3,) [m].
+    """
     stage = Usd.Stage.CreateNew(str(path))
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
     UsdGeom.SetStageUpAxis(stage, "Z")
@@ -36,6 +45,13 @@ def write_stage(path: Path, robot: Robot, load: InertialParameters, joint: np.nd
     tool = _matrix(chain.tool[0])
     _body(stage, "payload", pose @ tool, load)
     _connect(UsdPhysics.FixedJoint.Define(stage, "/arm/weld"), parent, tool @ joint, "payload", joint)
+    if tray is not None:
+        cube = UsdGeom.Cube.Define(stage, "/arm/payload/tray")
+        cube.CreateSizeAttr(1.0)
+        cube.AddTranslateOp().Set(Gf.Vec3d(*tray[0][:3, 3].tolist()))
+        cube.AddOrientOp().Set(_quaternion(tray[0][:3, :3]))
+        cube.AddScaleOp().Set(Gf.Vec3f(*tray[1].tolist()))
+        UsdPhysics.CollisionAPI.Apply(cube.GetPrim())
     stage.GetRootLayer().Save()
 
 

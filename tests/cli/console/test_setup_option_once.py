@@ -231,7 +231,7 @@ def test_frames_of_messages_count_as_applied(
 def test_zeroing_and_calibration_are_of_the_identification(
     reported: iparam.Recording, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Only an identification can apply them: a recording names them, so that it does."""
+    """Only an identification can apply them: a recording names them, so that they are not forgotten."""
     setup = Setup(**{**SETTINGS, "zeroed": "with-load"})
     assert setup.zeroed == "with load"
     setup.save(tmp_path / "setup.toml")
@@ -241,12 +241,11 @@ def test_zeroing_and_calibration_are_of_the_identification(
     run = tmp_path / "run.parquet"
     assert command("bag", "import", tmp_path / "bag", "--setup", tmp_path / "setup.toml", "--output", run) == 0
     assert identified(capsys, run) == identified(capsys, run, "--setup", tmp_path / "setup.toml")
-    named = iparam.Recording.load(run).with_metadata(setup={"sensor": str(tmp_path / "gone.json")})
-    named.save(
-        run,
-    )
-    assert command("identify", "payload", run) == 2
-    assert "gone.json, where there is no file: give --sensor FILE" in capsys.readouterr().err
+    sensor = tmp_path / "sensor.json"
+    sensor.write_text("{}")
+    iparam.Recording.load(run).with_metadata(setup={"sensor": str(sensor)}).save(run)
+    assert command("identify", "payload", run) == 2  # a path in a file is offered, and not followed
+    assert f"--sensor {sensor}" in capsys.readouterr().err
 
 
 def test_what_cannot_have_been_applied_is_a_damaged_file(motion: iparam.Recording) -> None:

@@ -155,7 +155,6 @@ UR = "ur run short_ur5e.json --host 127.113.7.9 --yes --output x.parquet"
         (GUESS, "--rate 0"),
         (GUESS, "--repetitions 0"),
         (SIMULATE, "--sensor-rate 0"),
-        (SIMULATE, "--physics-rate 3"),
         (SIMULATE, "--noise x"),
         (SIMULATE, "--motors x"),
         (SIMULATE, "--seed -1"),

@@ -39,6 +39,7 @@ READ = {
     "calibrate sensor": {"recordings", "known_load", "sensor"},
     "compensate": {"recording", "result", "sensor"},
     "simulate": {"trajectory", "payload_mesh", "cell"},
+    "ros2 simulate": {"trajectory", "payload_mesh", "cell"},
     "report": {"result", "recording", "trajectory", "truth", "sensor"},
     "view": {"files"},
     "verify": {"result", "recording", "sensor"},

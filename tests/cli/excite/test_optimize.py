@@ -221,5 +221,5 @@ def test_limits_that_the_file_does_not_give_are_said_wherever_they_would_count(
     save_trajectory(folder / "fast.json", fast, robot="arm.urdf", fps=100.0)
     peaks = np.abs(fast.sample(1000.0).dq).max(axis=0)
     assert 1.0 < peaks[0] < float(speed)
-    assert main(["excite", "check", "fast.json"]) == 1
+    assert main(["excite", "check", "fast.json", *arm]) == 1
     assert "joint velocity: -" in capsys.readouterr().err

@@ -41,7 +41,7 @@ def test_figures_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     ("words", "message"),
     [
         ([], "give --trajectory"),
-        (["--trajectory", PLAN, "--robot", "ur5e"], "give one, not both"),
+        (["--trajectory", PLAN, "--robot", "ur5e", "ur10e"], "the one arm of all trajectories"),
         (["--trajectory", PLAN, "--method", "all"], "choose one"),
         (["--trajectory", PLAN, "--payload", "none"], "leaves nothing to identify"),
         (["--trajectory", PLAN, "--noise", "loud"], "unknown noise preset 'loud'"),

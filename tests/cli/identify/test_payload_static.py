@@ -104,7 +104,7 @@ def test_a_static_result_is_exported_where_no_inertia_is_needed(
     document["mass"] = -1.0
     result.write_text(json.dumps(document))
     assert main(["export", str(result), "--format", "urscript"]) != 0
-    assert "not positive" in capsys.readouterr().err
+    assert "does not agree with covariance_phi" in capsys.readouterr().err
     document["center_of_mass"] = [0.0]
     result.write_text(json.dumps(document))
     assert main(["export", str(result), "--format", "urscript"]) != 0

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_results import with_load
 
 import iparam
 from iparam.cli.main import main
+from iparam.estimation import Estimate
 from iparam.trajectory import WindowedFourierTrajectory
 
 DATA = Path(__file__).parents[2] / "data"
@@ -154,9 +156,8 @@ def test_bad_robot_usage(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_fuse(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sample = json.loads((DATA / "sample_result.json").read_text(encoding="utf-8"))
     Path("wrist.json").write_text(json.dumps(sample), encoding="utf-8")
-    rough = json.loads(json.dumps(sample))
-    rough["covariance_phi"] = (4.0 * np.array(sample["covariance_phi"])).tolist()
-    Path("torque.json").write_text(json.dumps(rough), encoding="utf-8")
+    fine = Estimate.load("wrist.json")
+    with_load(fine, fine.phi, 4.0 * fine.covariance_phi).save("torque.json")
     assert main(["identify", "fuse", "wrist.json", "torque.json", "--output", "both.json"]) == 0
     assert "mass" in capsys.readouterr().out
     fused = json.loads(Path("both.json").read_text(encoding="utf-8"))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import iparam
 from iparam.cli.main import main
 from iparam.sensing.correction import wrench_transform
 
@@ -24,8 +25,7 @@ def here(run: Any, other_run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         wrench = one.recording.signal("wrench")
         one.recording.with_signal("wrench", time=wrench.time, values=wrench.values @ back.T).save(f"{name}.parquet")
     run.recording.save("good.parquet")
-    document = {"format": "iparam-truth/1", "phi": run.truth.phi.tolist(), "frame": "tool0"}
-    Path("known.json").write_text(json.dumps(document), encoding="utf-8")
+    iparam.simulation.GroundTruth(run.truth, "tool0").save("known.json")
     return tmp_path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -170,8 +171,10 @@ def test_an_unknown_term_of_friction_lists_those_there_are(capsys: pytest.Captur
 
 @pytest.mark.usefixtures("here")
 def test_a_load_from_the_very_run_that_it_calibrates_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
-    content = {"phi": body(5.0).phi.tolist(), "measurements": [run(2, body(5.0)).signal("tau").fingerprint]}
-    Path("same.json").write_text(json.dumps(content), encoding="utf-8")
+    mark = run(2, body(5.0)).signal("tau").fingerprint
+    dataclasses.replace(iparam.Estimate.from_phi(body(5.0).phi, 1e-8 * np.eye(10)), measurements=(mark,)).save(
+        "same.json"
+    )
     options = ("--known-load", "same.json", "--known-load-run", "weight.parquet", *FRICTION, "--coupled", "none")
     assert robot(*options, "--motion", "set-points") == 0
     assert "same.json was identified from weight.parquet itself" in capsys.readouterr().err

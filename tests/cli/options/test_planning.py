@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -116,14 +117,15 @@ def test_the_tool_frame_is_the_files(folder: Path, capsys: pytest.CaptureFixture
     Path("arm.urdf").write_text(text + FLANGE_TOO)
     payload = PlanConditions(payload=PlannedPayload.from_size([0.05, 0.05, 0.06], mass=0.5))
     save_trajectory("hook.json", motion(), robot="arm.urdf", fps=100.0, tool_frame="hook", conditions=payload)
-    assert main(["excite", "check", "hook.json", "--json"]) == 0
+    arm = ["--robot", "arm.urdf"]
+    assert main(["excite", "check", "hook.json", *arm, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["tool_frame"] == "hook"
-    assert main(["kinematics", "batch", "--input", "hook.json", "--output", "states.json"]) == 0
+    assert main(["kinematics", "batch", "--input", "hook.json", *arm, "--output", "states.json"]) == 0
     assert json.loads(Path("states.json").read_text())["tool_frame"] == "hook"
     capsys.readouterr()
-    assert main(["excite", "check", "hook.json", "--tip", "ring"]) == 2
+    assert main(["excite", "check", "hook.json", *arm, "--tip", "ring"]) == 2
     assert "planned with the tool frame 'hook', in which its payload is given" in capsys.readouterr().err
-    assert main(["excite", "check", "hook.json", "--tip", "ring", "--payload-size", "0.05", "0.05", "0.06"]) == 0
+    assert main(["excite", "check", "hook.json", *arm, "--tip", "ring", "--payload-size", "0.05", "0.05", "0.06"]) == 0
 
 
 def test_a_clearance_that_is_given_is_kept_and_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -166,20 +168,22 @@ def test_the_arm_and_where_the_rest_stands_are_said_once(folder: Path, capsys: p
     stated = json.loads(Path("left.json").read_text())
     assert stated["base_frame"] == "chest"
     assert stated["lock"] == {"lift": 0.4, "right_j1": 0.7}
-    capsys.readouterr()
-    assert main(["excite", "check", "left.json", "--json"]) == 0, capsys.readouterr().err
+    assert "--robot two.urdf" in capsys.readouterr().err  # what later commands need besides
+    arm = ["--robot", "two.urdf"]
+    assert main(["excite", "check", "left.json", *arm, "--json"]) == 0, capsys.readouterr().err
     # The other arm has no shape in the file, and is in the way all the same.
     leaning = ["--lock", "right_j1=-1.2"]
     for command in (["excite", "check", "left.json"], ["simulate", "--trajectory", "left.json", "--output", "x.csv"]):
-        assert main([*command, *leaning]) == 1
+        assert main([*command, *arm, *leaning]) == 1
         assert re.search(r"left\d.*right\d|right\d.*left\d", capsys.readouterr().err)
-    run = ["simulate", "--trajectory", "left.json", "--noise", "ur5e", "--physics-rate", "500"]
+    run = ["simulate", "--trajectory", "left.json", *arm, "--noise", "ur5e", "--physics-rate", "500"]
     assert main([*run, "--output", "run.parquet"]) == 0
+    assert "--robot two.urdf" in capsys.readouterr().err
     recording = iparam.Recording.load("run.parquet")
     assert recording.metadata["lock"] == {"lift": 0.4, "right_j1": 0.7}
-    assert main(["identify", "payload", "run.parquet", "--output", "result.json"]) == 0, capsys.readouterr().err
+    assert main(["identify", "payload", "run.parquet", *arm, "--output", "result.json"]) == 0, capsys.readouterr().err
     assert json.loads(Path("result.json").read_text())["mass"] == pytest.approx(0.2, rel=0.05)
-    arm_of_run = iparam.sensing.recorded_robot(recording)
+    arm_of_run = iparam.sensing.recorded_robot(recording, "two.urdf")
     assert (arm_of_run.base_frame, arm_of_run.tool_frame, arm_of_run.lock) == ("chest", "left4", stated["lock"])
 
 
@@ -248,33 +252,34 @@ def test_an_arm_that_cannot_turn_its_tool_over_is_planned_for_what_it_can_tell(f
     planned = iparam.load_trajectory("scara.json")
     assert planned.condition_number < 50.0
     np.testing.assert_allclose(planned.trajectory.evaluate(0.0).q[0], [*np.radians([30, -60]), 0.1, np.radians(10)])
-    assert main(["excite", "check", "scara.json"]) == 0
-    run = ["simulate", "--trajectory", "scara.json", "--noise", "ur5e", "--physics-rate", "500"]
+    arm = ["--robot", "scara.urdf"]
+    assert main(["excite", "check", "scara.json", *arm]) == 0
+    run = ["simulate", "--trajectory", "scara.json", *arm, "--noise", "ur5e", "--physics-rate", "500"]
     assert main([*run, "--output", "run.parquet"]) == 0
-    assert main(["identify", "payload", "run.parquet", "--output", "result.json"]) == 0, capsys.readouterr().err
+    assert main(["identify", "payload", "run.parquet", *arm, "--output", "result.json"]) == 0, capsys.readouterr().err
     result = json.loads(Path("result.json").read_text())
     assert result["mass"] == pytest.approx(2.0, rel=0.05)
     assert "inertia_xx" not in result["determined"]
 
 
-def test_a_motion_and_its_robot_file_that_were_moved_together_still_work(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_robot_file_that_a_motion_names_is_offered_and_not_followed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """From any folder: the robot's path was that from where the motion was planned."""
+    """Also where both were moved together: the path that is offered is that from here."""
     moved = folder / "moved"
     moved.mkdir()
-    (moved / "arm.urdf").write_text(robot_to_urdf(iparam.load_robot("ur5e")))
+    (moved / "arm.urdf").write_text(robot_to_urdf(dataclasses.replace(iparam.load_robot("ur5e"), name="arm")))
     save_trajectory(moved / "t.json", motion(), robot="arm.urdf", fps=100.0, tool_frame="tool0")
-    assert main(["excite", "check", "moved/t.json"]) == 0
-    assert main(["simulate", "--trajectory", "moved/t.json", "--output", "moved/run.parquet"]) == 0
-    assert main(["identify", "payload", "moved/run.parquet"]) in (0, 1)  # nothing is carried: the arm was found
-    assert "does not exist" not in capsys.readouterr().err
-    (moved / "arm.urdf").unlink()
     for command in (["excite", "check", "moved/t.json"], ["simulate", "--trajectory", "moved/t.json"]):
-        assert main([*command, *(["--output", "x.csv"] if command[0] == "simulate" else [])]) == 2
-        said = capsys.readouterr().err
-        assert "moved/t.json belongs to 'arm.urdf'" in said
-        assert "Say which robot that is (--robot)" in said
+        output = ["--output", "moved/run.parquet"] if command[0] == "simulate" else []
+        assert main([*command, *output]) == 2
+        assert "--robot moved/arm.urdf" in capsys.readouterr().err
+        assert main([*command, *output, "--robot", "moved/arm.urdf"]) == 0
+    capsys.readouterr()
+    assert main(["identify", "payload", "moved/run.parquet"]) == 2
+    assert "--robot moved/arm.urdf" in capsys.readouterr().err
+    # Nothing is carried: the arm was found.
+    assert main(["identify", "payload", "moved/run.parquet", "--robot", "moved/arm.urdf"]) in (0, 1)
 
 
 NOT_OF_A_PLAN = {"preset", "q0", "free_start", "duration", "harmonics", "base_freq"}

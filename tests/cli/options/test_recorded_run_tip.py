@@ -89,10 +89,11 @@ def test_a_tool_frame_that_the_robot_lacks_is_refused_unless_a_tip_says_what_it_
     made = iparam.Recording.load("run1.parquet").with_metadata(tool_frame="eye")
     named = {name: iparam.Signal(s.time, s.values, s.unit) for name, s in made.signals.items()}
     iparam.Recording("arm.urdf", named, made.metadata).save("eye.parquet")
-    assert main(["identify", "payload", "eye.parquet"]) == 2
+    assert main(["identify", "payload", "eye.parquet", "--robot", "arm.urdf"]) == 2
     assert "has no frame 'eye'" in (err := capsys.readouterr().err)
     assert "if it is another name for 'tool0', say so with --tip tool0" in err
-    assert main(["identify", "payload", "eye.parquet", "--tip", "camera", "--output", "eye.json"]) == 0
+    arm = ["--robot", "arm.urdf", "--tip", "camera"]
+    assert main(["identify", "payload", "eye.parquet", *arm, "--output", "eye.json"]) == 0
     assert "'eye' is not in the model of ur5e: taken for 'camera', as told" in capsys.readouterr().err
     found = json.loads((files / "eye.json").read_text())
     assert found["frame"] == "camera"

@@ -83,7 +83,7 @@ def test_the_gravity_of_the_recording_is_used(
     )
     found = identify_payload(made.with_signal("wrench", time=excitation.time, values=y), method="wls", motion=motion)
     assert abs(found.mass - load[0]) < 4.0 * found.standard_deviation.mass
-    assert "gravity was taken to be [9.81, 0.0, 0.0] m/s^2 in the axes of the base" in found.warnings
+    assert not any("gravity was taken" in text for text in found.warnings), "a mounting that is stated is no doubt"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import iparam
 from iparam.errors import InputError
 from iparam.estimation import Estimate, IdentificationError, compensate_wrench, verify_estimate
 from iparam.estimation.estimate import Refutation
+from iparam.estimation.payload.estimate_assembly import widened
 from iparam.recording import Recording
 from iparam.sensing.noise import noise_preset
 
@@ -225,6 +226,18 @@ def test_only_a_known_mass_shows_a_gain_that_all_channels_share(run: Any, other_
     assert loose.passed
     with pytest.raises(InputError, match="known_mass"):
         verify_estimate(estimate, other, run.robot, known_mass=-1.0)
+
+
+def test_a_scale_verifies_what_is_wide_for_doubt_of_the_scale(run: Any, other_run: Any) -> None:
+    """All forces may be twice too large, say the intervals: to weigh the load settles that, as the advice says."""
+    doubt = np.outer(run.estimate.phi, run.estimate.phi)
+    wide = widened(run.estimate, doubt)
+    with pytest.raises(IdentificationError, match="nothing to verify"):
+        verify_estimate(wide, other_run.recording, run.robot)
+    weighed = verify_estimate(wide, other_run.recording, run.robot, known_mass=run.truth.mass)
+    assert weighed.passed, weighed.sentence
+    assert weighed.scale_deviation < 0.02
+    assert not verify_estimate(wide, other_run.recording, run.robot, known_mass=1.5 * run.truth.mass).passed
 
 
 def test_a_refuted_result_passes_nothing(run: Any, other_run: Any) -> None:

@@ -1,4 +1,6 @@
-"""A correction that fits, where another one that fits as well gives another load, is not trusted alone."""
+"""What is estimated along, where another cause that fits as well gives another load, is not trusted alone. What
+somebody states is believed (`tests/laws/test_statement_laws.py`), so that the choice is named before.
+"""
 
 from __future__ import annotations
 
@@ -28,17 +30,17 @@ def test_torques_too_large_may_be_forces_too_small(
     gains = [one for one in found.causes if one.cause == "sensor-gain"]
     assert len(gains) == 2, "both, each with its own option"
     assert all("do not tell it from sensor-gain (a gain of" in one.sentence for one in gains)
+    masses = []
     for cause in gains:
         factors = [float(word) for word in cause.correction.split()[1:]]
         put_right = iparam.identify_payload(recording, robot, correction=Correction(wrench_scale=tuple(factors)))
-        assert put_right.assessment["verdict"] != "good"
-        assert "sensor-gain" in [one.cause for one in put_right.causes]
-        assert off_by(put_right, load) < 2.0, "the intervals hold both loads"
-        assert any("do not tell whether --wrench-scale" in text for text in put_right.warnings)
+        assert put_right.refutation is None
+        masses.append(put_right.mass)
+    np.testing.assert_allclose(sorted(masses), [load.mass, 1.1 * load.mass], rtol=0.01)
 
 
 @pytest.mark.thorough(keep=1)
-@pytest.mark.parametrize("correction", [Correction(clock=0.93), Correction(gravity=(0.0, 0.0, -8.5))])
+@pytest.mark.parametrize("correction", [Correction(clock="estimate"), Correction(gravity="estimate")])
 def test_a_weaker_gravity_may_be_a_fast_clock(
     correction: Correction, sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
 ) -> None:

@@ -224,12 +224,30 @@ def test_a_sound_run_is_accused_of_nothing(seed: int, sound_run: Run, robot: ipa
     assert found.refutation is None
 
 
-def test_a_load_that_the_arm_is_not_rated_for(sound_run: Run, robot: iparam.Robot) -> None:
+def test_a_load_that_no_joint_could_hold(sound_run: Run, robot: iparam.Robot) -> None:
     found = iparam.identify_payload(sound_run(edit=lambda w, _: 1000.0 * w), robot)
     assert found.refutation is not None
-    assert "rated for 5 kg" in found.refutation.reason
-    assert [cause.cause for cause in found.causes] == ["units", "over-rated-load"]
+    assert [cause.cause for cause in found.causes] == ["units", "too-heavy"]
     assert "Forces in mN and torques in N mm" in found.causes[0].sentence
+
+
+@pytest.mark.parametrize("source", ["simulation", "UR controller, RTDE"])
+@pytest.mark.parametrize("times", [2.0, 10.0])
+def test_a_load_above_the_rating_is_remarked_and_not_refuted(
+    times: float, source: str, sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    """A data sheet contradicts no data: the same result, times a factor, with one remark."""
+    factor = times * 5.0 / load.mass
+    recording = sound_run(edit=lambda w, _: factor * w)
+    recording = dataclasses.replace(recording, metadata={**recording.metadata, "source": source})
+    found = iparam.identify_payload(recording, robot)
+    assert found.refutation is None
+    assert found.mass == pytest.approx(times * 5.0, rel=1e-3)
+    (remark,) = found.remarks
+    simulated = source == "simulation"
+    assert (remark.code, str(remark.severity)) == ("above-rated-load", "info" if simulated else "doubt")
+    assert remark.values == {"mass": found.mass, "robot": "ur5e", "rated": 5.0}
+    assert found.assessment["verdict"] == ("good" if simulated else "usable")
 
 
 def test_a_small_mistake_widens_the_intervals(
@@ -305,3 +323,15 @@ def test_what_few_readings_cannot_show_is_in_the_intervals(
     mounted = Correction(sensor_offset=(0.0,) * 3, sensor_rotation=(0.0,) * 3, gravity=(0.0, 0.0, -9.81))
     known = iparam.identify_payload(recording, robot, correction=mounted)
     assert known.standard_deviation.center_of_mass[2] < 0.5 * found.standard_deviation.center_of_mass[2]
+
+
+@pytest.mark.parametrize(("of_load", "of_all"), [(1.0, 1e-300), (1.0, 1e-12), (1e-300, 1.0), (0.0, 1.0)])
+def test_a_load_that_is_not_above_zero_is_refuted(
+    of_load: float, of_all: float, sound_run: Run, robot: iparam.Robot
+) -> None:
+    """By its own interval, or by less than any sensor of that arm resolves."""
+    run = sound_run(edit=lambda wrench, _: of_load * wrench)
+    wrench = run.signal("wrench")
+    found = iparam.identify_payload(run.with_signal("wrench", Signal(wrench.time, of_all * wrench.values)), robot)
+    assert found.assessment["verdict"] == "refuted"
+    assert 0.0 <= found.mass < 0.02

@@ -9,7 +9,7 @@ import pytest
 
 import iparam
 from iparam.estimation.checkup.check import Checkup
-from iparam.estimation.checkup.setup_check import check_setup
+from iparam.estimation.checkup.setup_check import check_gripper, check_setup
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 from iparam.sensing.correction import Correction
@@ -34,19 +34,35 @@ def examined(setup: Setup, recording: Recording, robot: Robot) -> Checkup:
     )
 
 
-def test_a_right_setup_passes_and_a_wrong_gripper_or_zeroing_is_named(turned: Recording, ur5e: Robot) -> None:
+def test_a_right_setup_passes_and_a_wrong_zeroing_is_named(turned: Recording, ur5e: Robot) -> None:
     setup = Setup(robot="ur5e", sensor_rotation=TURN)
     found = examined(setup, turned, ur5e)
     check = check_setup(setup, found, turned)
     assert check.level == "green", check.finding
     assert "sensor-rotation" in check.finding
-    heavy = InertialParameters(3.0, np.zeros(3), 0.01 * np.eye(3))
-    check = check_setup(setup, found, turned, heavy, "cell.toml")
-    assert check.level == "red"
-    assert "cell.toml: gripper.load weighs 3 kg, and all that hangs on the arm " in check.finding
     check = check_setup(dataclasses.replace(setup, zeroed="with load"), found, turned)
     assert check.level == "red"
     assert "sensor.zeroed is 'with-load', and the sensor reads " in check.finding
+
+
+def test_a_gripper_is_judged_by_what_it_would_hold(turned: Recording, ur5e: Robot) -> None:
+    """By the difference that `identify payload --gripper` states, and not by its weight alone."""
+    whole = examined(Setup(robot="ur5e", sensor_rotation=TURN), turned, ur5e).estimate
+    assert whole is not None
+    right = InertialParameters.from_phi(0.4 * whole.phi)
+    check = check_gripper(whole, right, ur5e)
+    assert check.level == "green", check.finding
+    away = np.eye(4)
+    away[:3, 3] = (0.3, 0.0, 0.0)
+    elsewhere = right.transformed(away)  # as heavy, and no part of the load
+    check = check_gripper(whole, elsewhere, ur5e, name="gripper.json")
+    assert iparam.combine_estimates(whole, elsewhere, minus=True, frame=whole.frame).refutation is not None
+    assert check.level == "red"
+    assert "So gripper.json is not a part of" in check.finding
+    heavy = InertialParameters(3.0, np.zeros(3), 0.01 * np.eye(3))
+    assert "weighs 3 kg, and all that hangs on the arm " in check_gripper(whole, heavy, ur5e).finding
+    assert check_gripper(whole, heavy, ur5e).level == "red"
+    assert check_gripper(whole, whole.parameters, ur5e).level == "green"  # which holds nothing
 
 
 def test_a_wrong_rotation_is_named(turned: Recording, ur5e: Robot) -> None:

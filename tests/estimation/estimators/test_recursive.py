@@ -9,7 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from iparam.estimation import IdentificationError, IncrementalSVD
+from iparam.errors import InputError
+from iparam.estimation import (
+    IdentificationError,
+    IncrementalSVD,
+    RecursiveInstrumentalVariables,
+    RecursiveLeastSquares,
+    RecursiveTotalLeastSquares,
+    least_squares,
+    total_least_squares,
+)
 from iparam.estimation.estimators.recursive import RecursiveInstrumentalState, RecursiveLeastSquaresState
 from iparam.estimation.estimators.recursive_total import RecursiveTotalLeastSquaresState
 from iparam.estimation.estimators.total_least_squares import solve_total
@@ -108,6 +117,49 @@ def test_incremental_svd(seed: int, count: int, columns: int, block: int) -> Non
     triangle = svd.triangle()
     np.testing.assert_allclose(triangle.T @ triangle, matrix.T @ matrix, atol=1e-12)
     assert np.abs(np.tril(triangle, -1)).max(initial=0.0) == 0.0
+
+
+@pytest.mark.parametrize(("estimator", "batch"), [
+    (RecursiveLeastSquares(), least_squares), (RecursiveTotalLeastSquares(), total_least_squares),
+])  # fmt: skip
+def test_update_returns_the_estimate_of_all_samples_so_far(estimator, batch) -> None:
+    A, y = data(4, 60)
+    state = estimator.start()
+    for k in range(60):
+        phi = state.update(A[k], y[k])
+        assert phi.shape == (10,)
+        if k == 0:
+            assert np.isnan(phi).all()
+        if k > 2:
+            np.testing.assert_allclose(phi, batch(A[: k + 1], y[: k + 1]), rtol=0, atol=1e-8)
+    begun = estimator.start()
+    begun.update(A[:3], y[:3])  # the first samples as a block, the rest stacked
+    np.testing.assert_allclose(begun.update(A[3:].reshape(-1, 10), y[3:].reshape(-1)), phi, rtol=0, atol=1e-10)
+
+
+def test_update_of_instruments_returns_the_estimate() -> None:
+    A, y = data(4, 60)
+    state = RecursiveInstrumentalVariables().start()
+    assert np.isnan(state.update(A[0], y[0], A[0])).all()
+    found = state.update(A[1:], y[1:], A[1:])
+    np.testing.assert_allclose(found, least_squares(A, y), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("estimator", [RecursiveLeastSquares(), RecursiveTotalLeastSquares()])
+def test_updates_of_a_wrong_shape_are_named_and_change_nothing(estimator) -> None:
+    A, y = data(4, 20)
+    state = estimator.start()
+    before = state.update(A, y)
+    for wrong_A, wrong_y in ((A[0, :, :9], y[0]), (A[0], y[0, :5]), (A[0].T, y[0]), (A[:2], y[0])):
+        with pytest.raises(InputError) as error:
+            state.update(wrong_A, wrong_y)
+        assert f"{wrong_A.shape} and {wrong_y.shape}" in str(error.value)
+    with pytest.raises(InputError, match="finite"):
+        state.update(A[0], y[0] * np.nan)
+    with pytest.raises(InputError, match=r"whiten.*\(5, 5\)"):
+        estimator.start(whiten=np.eye(5))
+    assert state.samples == 20
+    np.testing.assert_array_equal(state.solution, before)
 
 
 def test_no_drift_and_constant_memory() -> None:

@@ -169,7 +169,7 @@ def test_metrics(load) -> None:
 
 def test_refusals(make_problem) -> None:
     problem = make_problem()
-    with pytest.raises(InputError, match="must have shape"):
+    with pytest.raises(InputError, match="must have the shapes"):
         PayloadProblem(problem.A, problem.y[1:], problem.time)
     with pytest.raises(InputError, match="increasing"):
         PayloadProblem(problem.A, problem.y, problem.time[::-1])

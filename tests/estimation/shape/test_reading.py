@@ -255,7 +255,7 @@ def test_messages_have_a_way_out(tmp_path: Path) -> None:
     (tmp_path / "a.glb").write_text("a text\n", encoding="utf-8")
     with pytest.raises(FileFormatError, match=r"is not a \.glb file.*binary glTF"):
         load_shape(tmp_path / "a.glb")
-    np.savez(tmp_path / "a.npz", points=np.array([{}, 1], dtype=object))
+    np.savez(tmp_path / "a.npz", points=np.array([{}, 1], dtype=object), volume=np.ones(2))
     with pytest.raises(FileFormatError, match="it holds Python objects"):
         load_shape(tmp_path / "a.npz")
     trimesh.creation.box([1e7, 1e7, 1e7]).export(tmp_path / "huge.stl")

@@ -10,7 +10,7 @@ import pytest
 
 import iparam
 from iparam.excitation.constraints.constraint import MotionArrays, worst_margin
-from iparam.excitation.constraints.tool_speed import ToolSpeedConstraint
+from iparam.excitation.constraints.tool_speed import MomentumConstraint, ToolSpeedConstraint
 from iparam.robot.collision.shapes import PayloadBox
 from iparam.trajectory import PlanConditions, PlanningLimits
 
@@ -27,13 +27,30 @@ SLIDING = """<robot name="crane"><link name="base"/><link name="a"/><link name="
 <limit lower="0" upper="1" velocity="1" effort="100"/></joint></robot>"""
 
 
+LOAD = iparam.Payload.box(mass=2.0, size=(0.1, 0.15, 0.2)).parameters
+
+
+def crane(folder: Path) -> ToolSpeedConstraint:
+    file = folder / "crane.urdf"
+    file.write_text(SLIDING, encoding="utf-8")
+    return ToolSpeedConstraint.of_tool(iparam.load_robot(str(file)), 0.25, BOX)
+
+
 @pytest.fixture(params=["ur5e", "crane"])
 def constraint(request: pytest.FixtureRequest, tmp_path: Path) -> ToolSpeedConstraint:
     if request.param == "ur5e":
         return ToolSpeedConstraint.of_tool(iparam.load_robot("ur5e"), 0.25, BOX)
-    file = tmp_path / "crane.urdf"
-    file.write_text(SLIDING, encoding="utf-8")
-    return ToolSpeedConstraint.of_tool(iparam.load_robot(str(file)), 0.25, BOX)
+    return crane(tmp_path)
+
+
+@pytest.fixture(params=["ur5e", "crane", "elbow", "momentum"])
+def limit(request: pytest.FixtureRequest, tmp_path: Path) -> ToolSpeedConstraint | MomentumConstraint:
+    arm = iparam.load_robot("ur5e")
+    if request.param == "elbow":
+        return ToolSpeedConstraint.of_elbow(arm, 0.25, "forearm_link")
+    if request.param == "momentum":
+        return MomentumConstraint(arm.with_payload(LOAD), 5.0)
+    return crane(tmp_path) if request.param == "crane" else ToolSpeedConstraint.of_tool(arm, 0.25, BOX)
 
 
 def motion_of(robot: iparam.Robot) -> MotionArrays:
@@ -56,27 +73,48 @@ def test_speeds_are_those_of_points_that_move(constraint: ToolSpeedConstraint) -
 def test_what_is_said_is_the_limit_less_the_speed(share: float) -> None:
     slow = ToolSpeedConstraint.of_tool(iparam.load_robot("ur5e"), 0.25)
     motion = motion_of(slow.robot)
-    fastest = np.linalg.norm(np.einsum("tin,tn->ti", slow._velocities(motion)[1][:, 0], motion.dq), axis=1).max()
+    fastest = np.linalg.norm(slow.vectors(motion)[:, 0], axis=1).max()
     motion = motion._replace(dq=motion.dq * share * 0.25 / fastest)
     worst = worst_margin(slow, motion, np.arange(7.0))
     assert worst is not None
     assert worst.margin == pytest.approx(0.25 * (1.0 - share), abs=1e-12)
 
 
-def test_gradients_and_curvature_against_central_differences(constraint: ToolSpeedConstraint) -> None:
-    motion = motion_of(constraint.robot)
-    found = constraint.linearize(motion)
-    np.testing.assert_allclose(found.values, constraint.margins(motion), atol=1e-12)
+def test_the_elbow_is_where_the_forearm_begins() -> None:
+    robot = iparam.load_robot("ur5e")
+    motion = motion_of(robot)
+    sides = [
+        iparam.forward_kinematics(robot, motion.q + sign * STEP * motion.dq, "forearm_link")[:, :3, 3]
+        for sign in (1.0, -1.0)
+    ]
+    found = ToolSpeedConstraint.of_elbow(robot, 0.25, "forearm_link").vectors(motion)
+    np.testing.assert_allclose(found[:, 0], (sides[0] - sides[1]) / (2.0 * STEP), rtol=1e-6, atol=1e-8)
+
+
+def test_momentum_is_what_a_push_against_gravity_needs() -> None:
+    """d/dt of m g . r is the power of the weight: momentum from torques, which know nothing of points."""
+    robot = iparam.load_robot("ur5e").with_payload(LOAD)
+    motion = motion_of(robot)
+    found = MomentumConstraint(robot, 5.0).vectors(motion)[:, 0]
+    for axis in np.eye(3):
+        power = np.einsum("tn,tn->t", iparam.robot.gravity_torques(robot, motion.q, -axis), motion.dq)
+        np.testing.assert_allclose(found @ axis, power, rtol=1e-9, atol=1e-9)
+
+
+def test_gradients_and_curvature_against_central_differences(limit: ToolSpeedConstraint | MomentumConstraint) -> None:
+    motion = motion_of(limit.robot)
+    found = limit.linearize(motion)
+    np.testing.assert_allclose(found.values, limit.margins(motion), atol=1e-12)
     weights = np.random.default_rng(0).uniform(0.5, 1.0, found.values.shape)
-    convex = constraint.convex_part(motion, weights)
+    convex = limit.convex_part(motion, weights)
     assert convex is not None
-    for order, gradient in zip(constraint.orders, found.gradients, strict=True):
-        for joint in range(constraint.robot.num_joints):
+    for order, gradient in zip(limit.orders, found.gradients, strict=True):
+        for joint in range(limit.robot.num_joints):
             sides = []
             for sign in (1.0, -1.0):
                 arrays = [np.array(part) for part in motion]
                 arrays[order][:, joint] += sign * STEP
-                sides.append(constraint.linearize(MotionArrays(*arrays)))
+                sides.append(limit.linearize(MotionArrays(*arrays)))
             slope = (sides[0].values - sides[1].values) / (2.0 * STEP)
             np.testing.assert_allclose(gradient[:, :, joint], slope, rtol=1e-5, atol=1e-6)
             if order == 1:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from iparam.errors import FileFormatError
-from iparam.robot.collision.meshes import find_mesh, mesh_triangles
+from iparam.robot.collision.meshes import mesh_triangles
 
 CORNERS = np.array([[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0]], [[0.0, 0.0, 3.0], [1.0, 0.5, 0.0], [0, 2, 0]]])
 
@@ -99,21 +99,13 @@ def test_a_scene_that_contains_itself_ends(tmp_path: Path) -> None:
         mesh_triangles(path)
 
 
-def test_where_references_lead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "ws" / "arm_description" / "urdf"
-    mesh = tmp_path / "ws" / "arm_description" / "meshes" / "a b.stl"
-    elsewhere = tmp_path / "install" / "share" / "gripper" / "g.stl"
-    for path in (folder / "arm.urdf", mesh, elsewhere):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"x")
-    assert find_mesh("package://arm_description/meshes/a b.stl", folder) == mesh
-    assert find_mesh("../meshes/a b.stl", folder) == folder / "../meshes/a b.stl"
-    assert find_mesh(f"file://{mesh.parent}/a%20b.stl", folder) == mesh
-    assert find_mesh("package://gripper/g.stl", folder) is None
-    for variable, root in (("AMENT_PREFIX_PATH", tmp_path / "install"), ("ROS_PACKAGE_PATH", elsewhere.parent)):
-        with monkeypatch.context() as patch:
-            patch.setenv(variable, f"/nowhere:{root}")
-            assert find_mesh("package://gripper/g.stl", folder) == elsewhere
-    assert find_mesh("http://gripper/g.stl", folder) is None
-    assert find_mesh("package://arm_description/meshes", folder) is None  # a folder
-    assert find_mesh("a\0b.stl", folder) is None
+def test_a_scene_that_doubles_with_every_node_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "doubling.dae"
+    twice = '<node id="n{0}"><instance_node url="#n{1}"/><instance_node url="#n{1}"/></node>'
+    nodes = "".join(twice.format(place, place + 1) for place in range(40))
+    scene = '<visual_scene><node><instance_node url="#n0"/></node></visual_scene>'
+    path.write_text(
+        f'<COLLADA><library_nodes>{nodes}<node id="n40"/></library_nodes>{scene}</COLLADA>', encoding="utf-8"
+    )
+    with pytest.raises(FileFormatError, match="nodes"):
+        mesh_triangles(path)

@@ -10,6 +10,7 @@ import pytest
 
 from iparam.errors import FileFormatError, InputError, MissingExtraError, UnknownNameError
 from iparam.robot import load_robot
+from iparam.robot.description.xacro import xacro_text
 
 HEAD = '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">'
 ARM = (
@@ -27,15 +28,25 @@ def needs_xacro() -> None:
 
 
 @pytest.mark.usefixtures("needs_xacro")
-@pytest.mark.parametrize("name", ["arm.urdf.xacro", "arm.urdf"])
-def test_macros_and_expressions(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / name
+def test_macros_and_expressions(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "arm.urdf.xacro"
     path.write_text(HEAD + ARM + BODY, encoding="utf-8")
     robot = load_robot(path)
     assert robot.joint_names == ("j1", "j2")
     assert robot.body_parameters[:, 0].tolist() == [2.0, 4.0]
     np.testing.assert_allclose(robot.joints[0].origin[0, 0], np.cos(np.pi / 4))
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.usefixtures("needs_xacro")
+def test_macros_in_a_file_that_is_not_called_xacro_are_not_run_unasked(tmp_path: Path) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text(HEAD + ARM + BODY, encoding="utf-8")
+    with pytest.raises(FileFormatError, match=r"\.xacro"):
+        load_robot(path)
+    path.write_text(ARGUED.replace("stages.xacro", str(tmp_path / "stages.xacro")), encoding="utf-8")
+    (tmp_path / "stages.xacro").write_text(HEAD + ARM + "</robot>", encoding="utf-8")
+    assert load_robot(f"{path} heavy:=3").body_parameters[0, 0] == 6.0  # arguments say what it is
 
 
 @pytest.mark.usefixtures("needs_xacro")
@@ -80,7 +91,7 @@ def test_without_xacro_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     path = tmp_path / "arm.urdf.xacro"
     path.write_text(HEAD + ARM + BODY, encoding="utf-8")
     with pytest.raises(MissingExtraError, match=r"iparam\[xacro\]"):
-        load_robot(path)
+        xacro_text(str(path), {})
 
 
 ARGUED = (

@@ -34,8 +34,8 @@ from iparam.recording.followers import filled_signals, with_followers
 from iparam.recording.recording import Recording
 from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians
 from iparam.recording.units import check_time
-from iparam.robot.catalog import catalog_robot, robot_names
-from iparam.robot.loading import load_robot
+from iparam.robot.catalog import robot_names
+from iparam.robot.loading import load_robot, stated_name
 from iparam.robot.model import Robot
 from iparam.robot.same_arm import check_same_arm
 from iparam.sensing.applied_setup import still_to_apply, with_applied
@@ -77,9 +77,9 @@ def _robot(robot: Robot | str | None, contents: BagContents) -> tuple[Robot, str
     if robot is not None:
         arm, name = (robot, robot.name) if isinstance(robot, Robot) else (load_robot(robot), robot)
         return arm, name, check_same_arm(stated, arm, "" if isinstance(robot, Robot) else robot, contents.source)
-    if stated.lower() in robot_names():  # a path that a file names is not followed
-        return catalog_robot(stated), stated, []
-    described = robot_in_bag(contents)
+    described = None if stated.lower() in robot_names() else robot_in_bag(contents)
+    if described is None and stated:
+        return load_robot(stated_name(stated, contents.source)), stated, []
     if described is None:
         raise InputError(
             f"{contents.source} does not say which robot it belongs to, and no robot_description was recorded in it: "

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import secrets
-import shutil
-import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.bridges.bag import messages
-from iparam.bridges.bag.bag_files import METADATA, BagContents
+from iparam.bridges.bag.bag_files import BagContents
+from iparam.bridges.bag.bag_folder import new_bag_folder
 from iparam.bridges.bag.messages import IntArray
 from iparam.bridges.bag.rosbags_backend import bag_writer, typestore
 from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH
-from iparam.errors import FileFormatError, FileWriteError, InputError, UnknownNameError
-from iparam.files.atomic import check_writable
+from iparam.errors import FileFormatError, InputError, UnknownNameError
 from iparam.files.json import json_line, parse_json
 from iparam.recording.channels import TOOL
 from iparam.recording.followers import joint_count
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
-from iparam.robot.loading import load_robot
+from iparam.robot.loading import load_robot, stated_name
 from iparam.robot.model import Robot
 from iparam.sensing.applied_setup import APPLIED, applied_of, applied_setup
 from iparam.sensing.correction import Correction
@@ -75,76 +70,6 @@ class Provenance:
 def applied_before(contents: BagContents) -> Correction:
     """What had been applied to the sensor's wrench when iparam wrote a bag; nothing of another's."""
     return Provenance.from_custom(contents.custom).applied
-
-
-@contextlib.contextmanager
-def new_bag_folder(path: str | os.PathLike[str], overwrite: bool) -> Iterator[Path]:
-    """The path of a folder to create, which becomes ``path`` in one step when the block ends without an error.
-
-    Args:
-        path: of the bag; the folder that it is to lie in must exist.
-        overwrite: whether a bag that is there is replaced; a folder that holds anything else never is.
-    """
-    target = check_bag_folder(path, overwrite)
-    given = os.fspath(path)
-    room = target.with_name(f"{target.name}.{secrets.token_hex(6)}.tmp")
-    try:
-        room.mkdir()
-        yield room / target.name  # with its final name, after which the writer names the file in it
-        for file in (room / target.name).iterdir():
-            with file.open("rb") as stream:
-                os.fsync(stream.fileno())
-        _replace(target, room, overwrite)
-    except (OSError, sqlite3.Error) as error:  # what a full disk is called depends on the storage
-        raise FileWriteError(f"cannot write {given!r}: {getattr(error, 'strerror', None) or error}") from error
-    finally:
-        shutil.rmtree(room, ignore_errors=True)
-
-
-def check_bag_folder(path: str | os.PathLike[str], overwrite: bool) -> Path:
-    """The absolute path of a bag to write; refuses one at which none can be written. Arguments as `new_bag_folder`."""
-    if not isinstance(path, str | os.PathLike):
-        raise InputError(f"a bag to write must be given as a path, got {type(path).__name__}")
-    given = os.fspath(path)
-    if "\0" in given:
-        raise InputError(f"cannot write {given!r}: a path has no null characters")
-    target = Path(given).absolute()
-    if target.name in ("", ".."):
-        raise InputError(f"cannot write a bag to {given!r}: give the name of a new folder")
-    if not target.parent.is_dir():
-        raise InputError(f"cannot write {given!r}: the folder {target.parent} does not exist; create it first")
-    _check_replaceable(target, overwrite)
-    check_writable(target, "the bag")
-    return target
-
-
-def _replace(target: Path, room: Path, overwrite: bool) -> None:
-    old = room / f"{target.name}.replaced"
-    _check_replaceable(target, overwrite)  # once more: writing took a while
-    if target.exists():
-        target.rename(old)
-    try:
-        (room / target.name).rename(target)
-    except OSError:
-        if old.exists():
-            old.rename(target)
-        raise
-
-
-def _check_replaceable(target: Path, overwrite: bool) -> None:
-    if not target.exists() and not target.is_symlink():
-        return
-    if not overwrite:
-        raise InputError(f"{target} exists already: choose another name, or add --overwrite to replace a bag")
-    if target.is_symlink() or not target.is_dir():
-        raise InputError(f"{target} is no folder of a bag and is not overwritten")
-    others = [entry.name for entry in target.iterdir() if not (entry.is_file() and _belongs_to_bag(entry.name))]
-    if others:
-        raise InputError(f"{target} holds more than a bag, e.g. {others[0]!r}, and is not overwritten")
-
-
-def _belongs_to_bag(name: str) -> bool:
-    return name == METADATA or name.endswith((".mcap", ".db3", ".mcap.zstd", ".db3.zstd"))
 
 
 Storage = Literal["mcap", "sqlite3"]
@@ -238,9 +163,9 @@ class _TopicData:
 def _robot(recording: Recording, robot: Robot | str | None) -> tuple[Robot, str]:
     if isinstance(robot, Robot):
         return robot, robot.name
-    name = robot if robot is not None else recording.robot
-    if not name:
+    if robot is None and not recording.robot:
         raise InputError("the recording does not say which robot it belongs to: name the robot")
+    name = robot if robot is not None else stated_name(recording.robot, "the recording")
     return load_robot(name), name
 
 

@@ -1,4 +1,6 @@
 from .articulation import ArticulationPort as ArticulationPort
+from .contact_sensor import IsaacContactSensor as IsaacContactSensor
+from .contact_sensor import StampedWrench as StampedWrench
 from .frames import StageUnits as StageUnits
 from .frames import contact_wrench_in_tool as contact_wrench_in_tool
 from .frames import joint_wrench_in_tool as joint_wrench_in_tool

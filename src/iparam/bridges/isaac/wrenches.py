@@ -115,8 +115,9 @@ class ContactWrench:
     of a load that friction holds: the friction is added where the sensor reports it.
 
     Attributes:
-        sensor: a ``ContactSensor`` of Isaac Lab: ``body_names``, ``data.net_forces_w`` (environments, bodies, 3), and
-            where they are tracked ``data.force_matrix_w`` and ``data.contact_pos_w`` (environments, bodies, k, 3).
+        sensor: a ``ContactSensor`` of Isaac Lab: ``sensor_names`` (before 3.0 ``body_names``), ``data.net_forces_w``
+            (environments, bodies, 3), and where they are tracked ``data.force_matrix_w`` and ``data.contact_pos_w``
+            (environments, bodies, k, 3).
         body: that it is on.
         on: "payload" if that is the payload, "arm" if it is the link that holds it, whose contact forces are the
             opposite ones.
@@ -130,14 +131,14 @@ class ContactWrench:
         if self.on not in ("payload", "arm"):
             raise InputError(f"on= must be 'payload' or 'arm', got {self.on!r}")
         require_initialized(self.sensor)
-        if not hasattr(self.sensor, "body_names") or not hasattr(self.sensor.data, "net_forces_w"):
+        names = getattr(self.sensor, "sensor_names", None) or getattr(self.sensor, "body_names", None)
+        if names is None or not hasattr(self.sensor.data, "net_forces_w"):
             raise InputError(
                 f"a {type(self.sensor).__name__} is no contact sensor that is known: give a ContactSensor of Isaac Lab"
             )
-        names = list(self.sensor.body_names)
         if self.body not in names:
             raise UnknownNameError("body with a contact sensor", self.body, names)
-        object.__setattr__(self, "_row", names.index(self.body))
+        object.__setattr__(self, "_row", list(names).index(self.body))
 
     def read(self, environment: int) -> tuple[FloatArray, ...]:
         """The net force (3,), or forces and points (k, 3), in the world, in units of the stage."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from iparam.bridges.live.source import LiveSource
+from iparam.bridges.ros2.matching.sample_matcher import MatchedSample
 from iparam.bridges.ros2.nodes.live_identification import (
     LiveIdentification,
     LiveSettings,
@@ -16,7 +17,6 @@ from iparam.bridges.ros2.nodes.live_identification import (
     Processed,
 )
 from iparam.bridges.ros2.nodes.warm_up import warm_up_identifier
-from iparam.bridges.ros2.sample_matcher import MatchedSample
 from iparam.errors import IparamError
 from iparam.estimation.online.identifier import OnlineSettings
 from iparam.viewer.live.state import LiveEvent, LiveState

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from iparam.bridges.live.source import LiveSamples
 from iparam.bridges.ros2.backend import Node, SignalHandlerOptions, rclpy
 from iparam.bridges.ros2.input_node import InputNode
+from iparam.bridges.ros2.matching.sample_matcher import MatchedSample, SampleMatcher
+from iparam.bridges.ros2.matching.stamped_buffer import PeriodEstimate
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
 from iparam.bridges.ros2.sample_input import SampleInput
-from iparam.bridges.ros2.sample_matcher import MatchedSample, SampleMatcher
-from iparam.bridges.ros2.stamped_buffer import PeriodEstimate
 from iparam.errors import InputError
 from iparam.printable import printable
 from iparam.robot.batching import STANDARD_GRAVITY

@@ -12,6 +12,7 @@ try:
     from geometry_msgs.msg import AccelStamped, Inertia, InertiaStamped, TwistStamped, WrenchStamped
     from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
     from rclpy.action.client import ActionClient
+    from rclpy.callback_groups import ReentrantCallbackGroup
     from rclpy.duration import Duration as TimeSpan
     from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
     from rclpy.exceptions import ParameterUninitializedException
@@ -22,6 +23,7 @@ try:
     from rclpy.parameter import Parameter as RosParameter
     from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy, qos_policy_name_from_kind
     from rclpy.signals import SignalHandlerOptions
+    from rclpy.task import Future
     from sensor_msgs.msg import Imu, JointState
     from std_msgs.msg import Float64MultiArray, MultiArrayDimension, String
     from std_srvs.srv import Trigger
@@ -69,6 +71,7 @@ __all__ = [
     "ExternalShutdownException",
     "Float64MultiArray",
     "FloatingPointRange",
+    "Future",
     "GoalStatus",
     "Imu",
     "Inertia",
@@ -84,6 +87,7 @@ __all__ = [
     "ParameterDescriptor",
     "ParameterUninitializedException",
     "QoSProfile",
+    "ReentrantCallbackGroup",
     "RosParameter",
     "SetParametersResult",
     "SignalHandlerOptions",

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from iparam.bridges.ros2.backend import OUTPUT_QOS, QUIET, DiagnosticArray, DiagnosticStatus, Node
+from iparam.bridges.ros2.matching.sample_matcher import SampleMatcher
 from iparam.bridges.ros2.messages import status_message, write_stamp
-from iparam.bridges.ros2.sample_matcher import SampleMatcher
 
 BIN = 1e-4
 """Resolution of the percentile of all samples [s]."""
@@ -130,11 +130,21 @@ class StreamDiagnostics:
             if name == "imu" and not buffer.counts.received:
                 continue
             state |= {f"{name}.{key}": count for key, count in vars(buffer.counts).items()}
-        level = DiagnosticStatus.ERROR if error else DiagnosticStatus.WARN if remark else DiagnosticStatus.OK
-        said = error or remark or "running"
-        message = DiagnosticArray(status=[status_message(self._node.get_name(), level, said, state)])
-        write_stamp(message.header, int(self._node.get_clock().now().nanoseconds), "")
-        self._publisher.publish(message)
+        publish_status(self._node, self._publisher, state, remark, error)
+
+
+def publish_status(node: Node, publisher: Any, values: dict[str, object], remark: str = "", error: str = "") -> None:
+    """Publish the state of a node on its publisher of /diagnostics; a remark makes it a warning, an error an error."""
+    level = DiagnosticStatus.ERROR if error else DiagnosticStatus.WARN if remark else DiagnosticStatus.OK
+    message = DiagnosticArray(status=[status_message(node.get_name(), level, error or remark or "running", values)])
+    write_stamp(message.header, int(node.get_clock().now().nanoseconds), "")
+    publisher.publish(message)
+
+
+def sent_time(info: Any) -> int:
+    """When a message was sent, by its sender's clock [ns]; when it was received where the middleware does not say."""
+    stamp = info.get("source_timestamp", 0) if isinstance(info, dict) else getattr(info, "source_timestamp", 0)
+    return int(stamp) if stamp else received_time(info)
 
 
 def received_time(info: Any) -> int:

@@ -7,8 +7,8 @@ from typing import Any
 
 from iparam.bridges.ros2.backend import Node
 from iparam.bridges.ros2.input_node import InputNode
+from iparam.bridges.ros2.matching.sample_matcher import SampleMatcher
 from iparam.bridges.ros2.sample_input import SampleInput
-from iparam.bridges.ros2.sample_matcher import SampleMatcher
 from iparam.printable import printable
 
 PATIENCE = 1.5

@@ -21,6 +21,7 @@ from iparam.bridges.ros2.backend import (
 from iparam.errors import InputError, IparamError
 from iparam.printable import printable
 from iparam.robot.gravity import mounted_gravity
+from iparam.robot.loading import stated_in_setup
 from iparam.sensing.setup import Setup
 
 Plain = bool | int | float | str
@@ -166,6 +167,8 @@ def _of_setup(node: Node, path: str, known: Collection[str]) -> dict[str, Plain 
     found = setup_parameters(setup)
     if "robot" in getattr(node, "_parameter_overrides", {}):
         found = {name: value for name, value in found.items() if name not in ("robot", "tip")}
+    elif "robot" in known:
+        stated_in_setup(setup.robot, os.path.expanduser(path))
     taken = {name: value for name, value in found.items() if name in known}
     words = ", ".join(f"{name}: {value}" for name, value in taken.items())
     node.get_logger().info(printable(f"from {path}: {words or 'nothing that concerns this node'}"))

@@ -11,9 +11,9 @@ from iparam.bridges.ros2.backend import Imu, JointState, Node, WrenchStamped
 from iparam.bridges.ros2.description.transform_listener import TransformListener
 from iparam.bridges.ros2.diagnostics import received_time
 from iparam.bridges.ros2.input_node import InputNode
+from iparam.bridges.ros2.matching.sample_matcher import SampleMatcher
 from iparam.bridges.ros2.messages import stamp_or_now
 from iparam.bridges.ros2.readers import JointReader, UnknownFrameError, WrenchReader
-from iparam.bridges.ros2.sample_matcher import SampleMatcher
 from iparam.bridges.ros2.serialized import JointStateDecoder, read_linear_acceleration, read_wrench
 from iparam.errors import InputError
 from iparam.printable import printable
@@ -55,6 +55,7 @@ class SampleInput:
         self._decode_joint_state = JointStateDecoder()
         self.wrench_frame = ""
         self._refused: dict[str, str] = {}
+        self._stamped: set[str] = set()  # topics
         self._inputs = inputs
         self._transforms: TransformListener | None = None
         inputs.subscribe(JointState, "joint_states", self._joint_state, raw=True)
@@ -85,6 +86,9 @@ class SampleInput:
         q, dq = found
         if dq is not None and not np.isfinite(dq).all():
             dq = None  # the positions are still good
+        if not self._is_stamped("joint_states", message.stamp):
+            buffer.refuse()
+            return
         if buffer.add(stamp_or_now(message.stamp, self._node), q, dq):
             self._process(received_time(info))
 
@@ -103,6 +107,9 @@ class SampleInput:
             self._node.get_logger().error(printable(str(error)), throttle_duration_sec=COMPLAINTS)
             return
         self.wrench_frame = message.frame
+        if not self._is_stamped("wrench", message.stamp):
+            buffer.refuse()
+            return
         if buffer.add(stamp_or_now(message.stamp, self._node), wrench):
             self._process(received_time(info))
 
@@ -128,5 +135,19 @@ class SampleInput:
             buffer.refuse()
             self._node.get_logger().error(printable(str(error)), throttle_duration_sec=COMPLAINTS)
             return
+        if not self._is_stamped("imu", message.stamp):
+            buffer.refuse()
+            return
         if buffer.add(stamp_or_now(message.stamp, self._node), message.values):
             self._process(received_time(info))
+
+    def _is_stamped(self, topic: str, stamp: int) -> bool:
+        """Whether a message says when it was measured as well as those before it: of one without a stamp [ns] in a
+        topic that has stamps, the time at which it came would be off by more than the motion allows.
+        """
+        if stamp:
+            self._stamped.add(topic)
+        elif topic in self._stamped:
+            self._refused[topic] = "without a stamp, on a topic that has stamps"
+            return False
+        return True

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.printable import printable
@@ -23,26 +24,32 @@ NODES = {
     "compensate": "iparam.bridges.ros2.nodes.compensation:CompensationNode",
 }
 
+COMMAND_NODES = {"simulate": "iparam.bridges.ros2.simulated_arm:SimulatedArmNode"}
+"""Nodes that need more than parameters, which `iparam ros2 ...` brings; the ament package does not have them."""
+
 BETWEEN = 0.1
-"""Seconds between two looks at a node's services and timers; its messages are waited for."""
+"""Seconds between two looks at a node's services and timers, unless it has its own; its messages are waited for."""
 
 LARGEST_PARAMETER_FILE = 256 * 1024
 """Bytes of a parameter file that ROS 2 is given to read; its reader takes seconds for so many, if they are nested."""
 
 
-def run_node(name: str, arguments: Sequence[str] = ()) -> None:
+def run_node(name: str, arguments: Sequence[str] = (), **settings: Any) -> None:
     """Run a node until SIGINT or SIGTERM.
 
     Args:
-        name: a key of `NODES`.
+        name: a key of `NODES` or `COMMAND_NODES`.
         arguments: of the command line, e.g. ``["--ros-args", "-p", "frame:=base"]``.
+        **settings: of a node of `COMMAND_NODES`.
 
     Raises:
         MissingExtraError: without ROS 2.
         InputError: if an argument or a parameter cannot be.
+        IparamError: if an arm may still move at the end.
     """
-    if name not in NODES:
-        raise UnknownNameError("node", name, NODES)
+    homes = {**NODES, **COMMAND_NODES}
+    if name not in homes:
+        raise UnknownNameError("node", name, homes)
     _check_parameter_files(arguments)
     from iparam.bridges.ros2.backend import (
         ExternalShutdownException,
@@ -62,22 +69,27 @@ def run_node(name: str, arguments: Sequence[str] = ()) -> None:
         nonlocal stopping
         stopping = True
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # of nohup: a closed terminal ends nothing
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, stop) for number in numbers}
     node = None
     try:
-        module, _, kind = NODES[name].partition(":")
-        node = getattr(import_module(module), kind)()
+        module, _, kind = homes[name].partition(":")
+        node = getattr(import_module(module), kind)(**settings)
         others = SingleThreadedExecutor()
         others.add_node(node)
         gc.collect()
         gc.freeze()  # what has been loaded by now stays: the collector need not look at it while messages come
-        looked = time.monotonic()
-        while not stopping and rclpy.ok():
-            node.inputs.wait(BETWEEN)
-            if time.monotonic() - looked >= BETWEEN:
-                others.spin_once(timeout_sec=0.0)
-                looked = time.monotonic()
-        node.close()
+        looked, between = time.monotonic(), getattr(node, "BETWEEN", BETWEEN)
+        try:
+            while not stopping and rclpy.ok():
+                node.inputs.wait(between)
+                if time.monotonic() - looked >= between:
+                    others.spin_once(timeout_sec=0.0)
+                    looked = time.monotonic()
+        finally:
+            node.close()  # a fault of the node stops the arm, too
     except ExternalShutdownException:
         pass
     finally:

@@ -11,6 +11,8 @@ from .rtde.dashboard import takes_remote_control as takes_remote_control
 from .rtde.dashboard import unlock_protective_stop as unlock_protective_stop
 from .run.command_client import ArmMotion as ArmMotion
 from .run.command_client import require_ur_rtde as require_ur_rtde
+from .run.observed_silence import longest_silence as longest_silence
+from .run.observed_silence import observe_silence as observe_silence
 from .run.payload_check import PayloadCheck as PayloadCheck
 from .run.payload_check import check_payload as check_payload
 from .run.payload_check import require_payload as require_payload
@@ -20,9 +22,11 @@ from .run.payload_setting import check_credit as check_credit
 from .run.payload_setting import check_load as check_load
 from .run.payload_setting import set_payload as set_payload
 from .run.playback import APPROACH as APPROACH
+from .run.playback import BRAKING as BRAKING
 from .run.playback import InterruptedRunError as InterruptedRunError
 from .run.playback import RunPlan as RunPlan
 from .run.playback import approach_path as approach_path
+from .run.playback import comes_to_rest as comes_to_rest
 from .run.playback import play as play
 from .run.run_guard import GuardLimits as GuardLimits
 from .run.run_guard import RunStoppedError as RunStoppedError

@@ -1,4 +1,5 @@
-"""`check_counts`: an option has as many values as it takes, and is given once.
+"""`check_counts`: an option has as many values as it takes, and is given once; one of an earlier tool is answered with
+its present name.
 
 tyro takes what follows an option that is complete for something else, the last of two for both, and none at all for an
 option that is not given: none of it is what somebody meant who typed it, or whose shell variable is empty.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import NoneType
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from tyro.conf import UseAppendAction
 
-from iparam.cli.console.typed_options import ALIASES, NUMBER
+from iparam.cli.console.typed_options import ALIASES, NUMBER, OF_EARLIER_TOOLS
 from iparam.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def check_counts(arguments: Sequence[str], command_type: type[Command]) -> None:
         name = option[2:].replace("-", "_")
         name = name if name in known else ALIASES.get(name, name)
         if name not in known:
+            _refuse_earlier(option, name, known)
             continue
         takes = known[name]
         if not joined:
@@ -73,6 +75,13 @@ def check_counts(arguments: Sequence[str], command_type: type[Command]) -> None:
         if name in given:
             raise InputError(f"{option} is given twice, {given[name]!r} and {typed!r}: leave one of them out")
         given[name] = typed
+
+
+def _refuse_earlier(option: str, name: str, known: Mapping[str, _Option]) -> None:
+    """Answer an option of an earlier tool with its present name."""
+    present = OF_EARLIER_TOOLS.get(name)
+    if present in known:
+        raise InputError(f"there is no {option}: did you mean --{present}?")
 
 
 def _given(arguments: Sequence[str]) -> Iterator[tuple[str, bool, list[str]]]:

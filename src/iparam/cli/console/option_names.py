@@ -37,7 +37,7 @@ _OF_PLANS = (
 
 ARGUMENTS = {
     **{name: name for name in (*_OF_RECORDINGS, *_OF_PLANS)},
-    **{name: name for name in ("robot", "tip", "base", "lock", "gravity", "link", "drive_gains", "cell")},
+    **{name: name for name in ("robot", "sensor", "tip", "base", "lock", "gravity", "link", "drive_gains", "cell")},
     **{name: name for name in ("friction", "mounting", "clearance")},
     **{name: name for name in ("stage", "prim", "pose", "own_mass", "copy")},
     **{name: name for name in ("layout", "scheduler", "resume", "overwrite", "workers")},

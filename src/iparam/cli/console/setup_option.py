@@ -7,6 +7,7 @@ it: with another --robot the setup's tip says nothing, with --gravity its mounti
 from __future__ import annotations
 
 import dataclasses
+import os
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from tyro.conf import Positional, Suppress
 import iparam
 from iparam.cli.console.printing import note
 from iparam.errors import InputError
+from iparam.robot.loading import stated_in_setup
 
 if TYPE_CHECKING:
     from iparam.cli.command_table import Command
@@ -72,14 +74,18 @@ def with_setup(arguments: list[str], command_type: type[Command]) -> Filled:
     own = {field.name for field in dataclasses.fields(command_type)}
     given = {word.split("=")[0].lstrip("-").replace("-", "_") for word in rest if word.startswith("--")}
     settled = {other for name in given for other in _SETTLES.get(name, ())}
+    if of_own := "robot" in given and _same_robot(rest, setup.robot):  # as the error says that does not follow it
+        settled -= _OF_ROBOT
     taken: list[str] = []
     of_setup: list[str] = []
     for entry, words in setup.options.items():
         name = entry if entry in own or _OTHERWISE.get(entry) not in own else _OTHERWISE[entry]
         if name in given | settled or not _takes(command_type, name, words):
             continue
-        if name in _OF_ROBOT and "--robot" not in taken:  # of whose description they are
+        if name in _OF_ROBOT and "--robot" not in taken and not of_own:  # of whose description they are
             continue
+        if name == "robot":
+            stated_in_setup(words[0], path)
         if name == "bias" and _AT_REST in rest:  # rests always have their bias estimated
             continue
         taken += [f"--{name.replace('_', '-')}", *words]
@@ -88,6 +94,19 @@ def with_setup(arguments: list[str], command_type: type[Command]) -> Filled:
     if taken or not passed_on:
         note(f"from {path}: {shlex.join(taken)}" if taken else f"nothing of {path} concerns this command")
     return Filled([*rest, *taken, *([OPTION, str(path)] if passed_on else [])], path, tuple(of_setup))
+
+
+def _same_robot(arguments: list[str], robot: str) -> bool:
+    """Whether the option --robot names the same as a setup."""
+    typed = [
+        value for word, after in zip(arguments, [*arguments[1:], ""], strict=True) for value in _value(word, after)
+    ]
+    return [os.path.abspath(value) for value in typed] == [os.path.abspath(robot)]
+
+
+def _value(word: str, after: str) -> list[str]:
+    name, joined, value = word.partition("=")
+    return [] if name != "--robot" else [value if joined else after]
 
 
 def concerned(command_type: type[Command]) -> bool:

@@ -31,6 +31,7 @@ _OTHER_WORDS = {
     "count": "samples",
     "number_of_poses": "count",
     "segments": "shape_parts",
+    "blend_time": "blend",
     "guess_of_the_payload's_mass": "payload_mass",
     "payload's_mass": "payload_mass",
     "payload's_size": "payload_size",
@@ -43,6 +44,9 @@ _COUNTS = ("duration", "rate", "fps", "sensor_rate", "physics_rate", "samples", 
 
 ALIASES = {"seconds_budget": "time_budget"}
 """Other names of options, and their own."""
+
+OF_EARLIER_TOOLS = {"json_path": "input", "output_path": "output", "restarts": "starts"}
+"""Options of the tools that this program replaces, and what they are called here."""
 
 _NARROWING = ("rows", "time_range")
 """Options that leave out a part of a recording."""

@@ -11,10 +11,12 @@ import iparam
 from iparam.cli.console.printing import print_json, print_line, print_table
 from iparam.cli.options.planning import PlannedMotionOptions, note_shapes_beyond_preset
 from iparam.errors import IparamError
+from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.rounding import number
 
 if TYPE_CHECKING:
     from iparam.excitation.constraints.validation import Validation
+    from iparam.excitation.information.condition import ConditionNumber
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +41,11 @@ class Check(PlannedMotionOptions):
     def run(self) -> None:
         """Check and print."""
         planned, robot = self.load()
-        conditions = self.conditions(planned.conditions)
-        constraints = self.constraints(planned.trajectory, robot, conditions, self.agreed_gravity(planned))
+        conditions, gravity = self.conditions(planned.conditions), self.agreed_gravity(planned)
+        constraints = self.constraints(planned.trajectory, robot, conditions, gravity)
+        condition = iparam.excitation.condition_number(
+            robot, planned.trajectory, STANDARD_GRAVITY if gravity is None else gravity, planned.fps
+        )
         result = iparam.excitation.validate(
             planned.trajectory, constraints, self.rate, require_rest=not self.moving_ends
         )
@@ -56,6 +61,9 @@ class Check(PlannedMotionOptions):
                     "robot": robot.name,
                     "tool_frame": robot.tool_frame,
                     "duration": planned.trajectory.duration,
+                    "condition_number": condition.regressor,
+                    "condition_number_of_gram": condition.gram,
+                    "condition_number_stated": planned.condition_number,
                     "conditions": conditions.to_config(),
                     **result.as_json(),
                     "limits_not_given": usable.as_json(),
@@ -63,15 +71,17 @@ class Check(PlannedMotionOptions):
                 }
             )
         else:
-            _print(result, "" if conditions.preset else usable.reservation)
+            _print(result, condition, planned.condition_number, "" if conditions.preset else usable.reservation)
             if untested:
                 pairs = ", ".join(f"{one} - {other}" for one, other in untested)
                 print_line(f"{'untested':<8} always touching, or never: {pairs}; nor links that share a joint")
         if not result.satisfied:
-            raise IparamError(f"{self.trajectory} is not valid: {'; '.join(result.violations)}")
+            moving = not self.moving_ends and not (result.start.at_rest and result.end.at_rest)
+            advice = ". With --blend S it starts and ends at rest" if moving else ""
+            raise IparamError(f"{self.trajectory} is not valid: {'; '.join(result.violations)}{advice}")
 
 
-def _print(result: Validation, reservation: str) -> None:
+def _print(result: Validation, condition: ConditionNumber, stated: float | None, reservation: str) -> None:
     rows = [
         [m.constraint, number(m.margin, 4), m.unit, number(m.time, 3), m.label, "ok" if m.margin >= 0.0 else "VIOLATED"]
         for m in result.margins
@@ -82,5 +92,7 @@ def _print(result: Validation, reservation: str) -> None:
     for name, end in (("start", result.start), ("end", result.end)):
         rest = "at rest" if end.at_rest else f"{end.velocity:.4g} rad/s, {end.acceleration:.4g} rad/s^2"
         print_line(f"{name:<8}{rest}")
+    said = "" if stated is None else f"; the file says {stated:.5g}"
+    print_line(f"condition number  {condition}{said}")
     kept = f"all limits kept{'; ' if reservation else ''}{reservation}"
     print_line(f"{'result':<8}{kept if result.satisfied else 'NOT valid'}")

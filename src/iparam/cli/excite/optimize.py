@@ -12,7 +12,7 @@ from tyro.conf import arg
 import iparam
 from iparam.cli.console.printing import AsJson, live_line, note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
-from iparam.cli.options.planning import PlanningOptions
+from iparam.cli.options.planning import PlanningOptions, note_shapes_beyond_preset
 from iparam.cli.options.scheduler import SchedulerOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
@@ -84,6 +84,9 @@ class Optimize(PlanningOptions, SchedulerOptions):
                 executor=cluster,
                 progress=None if show is None else lambda progress: show(progress_line(progress)),
             )
+        if self.preset is not None:
+            boxes = (iparam.excitation.SphereChecker().payload,)
+            note_shapes_beyond_preset(result.trajectory, robot, boxes, self.conditions())
         checked = self.write(self.output, problem, result.trajectory, result.condition_number)
         if result.interrupted:
             note("interrupted: this is the best motion found until then")
@@ -121,6 +124,7 @@ class Optimize(PlanningOptions, SchedulerOptions):
                         {"index": s.index, "initial": s.initial, "final": s.final, "seconds": s.seconds}
                         for s in result.starts
                     ],
+                    "n_evaluations": result.n_evaluations,
                     "seconds": result.seconds,
                     "interrupted": result.interrupted,
                     "failures": list(result.failures),

@@ -12,6 +12,7 @@ from tyro.conf import arg
 import iparam
 from iparam.cli.console.printing import note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
+from iparam.cli.options.joint_state import note_robot_file
 from iparam.cli.options.planning import PlannedMotionOptions
 from iparam.cli.options.shape import ShapeOptions, typed_box
 from iparam.errors import InputError
@@ -167,6 +168,7 @@ class Predict(PlannedMotionOptions, ShapeOptions):
             arm=StatedArm.of(robot),
             conditions=conditions,
         )
+        note_robot_file(name, output)
         if choice.repetitions > 1:
             note(f"{output} holds one run; run it {choice.repetitions} times")
 

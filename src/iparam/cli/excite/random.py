@@ -14,6 +14,7 @@ from iparam.cli.console.printing import AsJson, live_line, print_json, print_lin
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.planning import PlanningOptions
 from iparam.files.kind import FileKind
+from iparam.robot.batching import STANDARD_GRAVITY
 
 if TYPE_CHECKING:
     from iparam.excitation.search.random_search import RandomSearchResult, SearchProgress
@@ -49,7 +50,8 @@ class Random(PlanningOptions):
     def run(self) -> None:
         """Search and write."""
         robot = self.robot_model()
-        problem = self.problem(robot, self.given_gravity())
+        gravity = self.given_gravity()
+        problem = self.problem(robot, gravity)
         with live_line("preparing") as show:
             result = iparam.excitation.random_search(
                 problem.q0,
@@ -62,8 +64,9 @@ class Random(PlanningOptions):
                 progress=None if show is None else lambda progress: show(_line(progress)),
                 following=robot.following[0] if robot.couplings else None,
             )
-        gram = problem.information.gram(iparam.excitation.motion_arrays(result.trajectory, problem.criterion_times))
-        condition = float(np.sqrt(np.linalg.cond(gram)))
+        condition = iparam.excitation.condition_number(
+            robot, result.trajectory, STANDARD_GRAVITY if gravity is None else gravity, problem.fps
+        ).regressor
         self.write(self.output, problem, result.trajectory, condition if np.isfinite(condition) else None)
         self._report(result, condition)
 

@@ -16,11 +16,13 @@ import iparam
 from iparam.cli.console.printing import AsJson, live_line, note, print_json, print_line, print_table, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.identify.payload import Method
+from iparam.cli.options.joint_state import note_other_arm
 from iparam.cli.options.payload import PayloadOptions
+from iparam.cli.options.planning import read_plan
 from iparam.cli.options.scheduler import SchedulerOptions
 from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind
-from iparam.robot.loading import load_stated_robot
+from iparam.robot.loading import load_stated_robot, stated_name
 from iparam.rounding import number
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ class StudyOptions(PayloadOptions, SchedulerOptions):
     """File for the table of runs: .parquet or .csv."""
     overwrite: Overwrite = False
     robot: Annotated[tuple[str, ...], arg(metavar="ROBOT ..", help_behavior_hint="(default: the trajectories')")] = ()
-    """Arms, taken in turn, each with a random motion of 10 s; instead of --trajectory."""
+    """Arms, taken in turn, each with a random motion of 10 s; or the one arm of --trajectory."""
     trajectory: Annotated[tuple[Path, ...], arg(metavar="FILE ..", help_behavior_hint="")] = ()
     """Plans of one arm or several, taken in turn: .json."""
     noise: Annotated[tuple[str, ...], arg(metavar="PRESET ..")] = ("ur5e",)
@@ -140,20 +142,22 @@ class StudyOptions(PayloadOptions, SchedulerOptions):
         return noises
 
     def _plans(self) -> list[Plan]:
-        if self.trajectory and self.robot:
-            raise InputError("--trajectory has arms of its own, and --robot moves arms at random: give one, not both")
+        if self.trajectory and len(self.robot) > 1:
+            raise InputError("with --trajectory, --robot is the one arm of all trajectories: give one, or none")
         if not (self.trajectory or self.robot):
             raise InputError(
                 "give --trajectory, plans of an arm or several, or --robot, arms that are to move at random"
             )
         plans = []
         for path in self.trajectory:
-            planned = iparam.load_trajectory(path)
-            if not planned.robot:
-                raise InputError(f"{path} does not say which robot it belongs to")
-            robot = load_stated_robot(planned.robot, planned.arm)
+            planned = read_plan(path)
+            if not (self.robot or planned.robot):
+                raise InputError(f"{path} does not say which robot it belongs to: add --robot")
+            name = self.robot[0] if self.robot else stated_name(planned.robot or "", path)
+            robot = load_stated_robot(name, planned.arm)
+            note_other_arm(planned.robot, robot, "".join(self.robot), str(path))
             plans.append(iparam.fleet.Plan(path.stem, robot, planned.trajectory))
-        for name in self.robot:
+        for name in () if self.trajectory else self.robot:
             robot = iparam.load_robot(name)
             problem = iparam.planning_problem(robot, duration=_PLAN_SECONDS)
             drawn = iparam.excitation.random_search(problem.q0, _PLAN_SECONDS, problem.constraints, seed=self.seed)

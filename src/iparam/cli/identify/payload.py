@@ -26,7 +26,7 @@ from iparam.cli.console.printing import (
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.payload import read_load, read_result
-from iparam.cli.options.recorded_run import Motion, motion_source, note_further
+from iparam.cli.options.recorded_run import Bias, Motion, bias_of, motion_source, note_further
 from iparam.cli.options.shape import ShapeOptions
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
@@ -55,8 +55,7 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
     """The recording: .parquet, .csv, .npz or .mat."""
     method: Method = "consistent"
     """The estimator; 'all' prints a table of all of them."""
-    bias: Literal["estimate", "constant", "none", "zeroed", "drifting"] = "estimate"
-    """The sensor's bias: constant, none, zeroed with the load on in the first pose, drifting; estimate: see docs."""
+    bias: Bias = "estimate"
     motion: Motion = "kalman"
     prior: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """A guess of the load for --method logchol: a truth or result file, .json."""
@@ -223,10 +222,7 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
 
     def _settings(self, recording: Recording) -> dict[str, Any]:
         """What all estimators are given alike."""
-        bias, zeroed = self.bias, iparam.sensing.pending_setup(recording).get("zeroed")
-        if bias == "estimate" and zeroed == "with load":
-            bias = "zeroed"
-            note("--bias zeroed, as the recording's setup says")
+        bias = bias_of(self.bias, recording)
         return {"motion": motion_source(self.motion), "bias": bias, "correction": self.correction(recording)}
 
     def _takes_prior(self) -> bool:

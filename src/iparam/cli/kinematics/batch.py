@@ -20,6 +20,7 @@ from iparam.cli.kinematics.sample_files import SampleBlock, is_trajectory_file, 
 from iparam.cli.kinematics.state_files import StatesHeader, writer_type
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, note_other_arm, robot_of
+from iparam.cli.options.planning import read_plan
 from iparam.errors import ContradictionError, InputError
 from iparam.files.atomic import atomic_file
 from iparam.files.kind import FileKind
@@ -80,8 +81,7 @@ class Batch(ArmOptions):
         stated = self._stated_robot()
         if not (self.robot or stated):
             raise InputError(f"{self.input} does not say which robot it belongs to: add --robot")
-        robot = robot_of(self.robot or stated, self.tip, **self.cut())
-
+        robot = robot_of(self.robot or stated, self.tip, **self.cut(), named_by="" if self.robot else str(self.input))
         for remark in iparam.robot.check_same_arm(stated, robot, self.robot or stated, str(self.input)):
             note(remark)
         return robot, read_table(self.input, robot.num_joints)
@@ -107,13 +107,13 @@ class Batch(ArmOptions):
         return str(document["robot"])
 
     def _open_trajectory(self) -> tuple[Robot, Iterator[SampleBlock]]:
-        planned = iparam.load_trajectory(self.input)
+        planned = read_plan(self.input)
         name, fps = self.robot or planned.robot, planned.fps if self.fps is None else self.fps
         if not name:
             raise InputError(f"{self.input} does not say which robot it belongs to: add --robot")
         if fps is None:
             raise InputError(f"{self.input} does not say how often to sample it: add --fps")
-        robot = robot_of(name, self.tip, planned.arm, **self.cut())
+        robot = robot_of(name, self.tip, planned.arm, **self.cut(), named_by="" if self.robot else str(self.input))
         if planned.trajectory.num_joints != robot.num_joints:
             raise InputError(
                 f"{self.input} moves {planned.trajectory.num_joints} joints, {robot.name} has {robot.num_joints}"

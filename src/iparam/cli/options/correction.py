@@ -13,7 +13,7 @@ from tyro.conf import Suppress, UseAppendAction, arg
 import iparam
 from iparam.cli.console.printing import note
 from iparam.cli.options.recorded_run import RecordedRunOptions
-from iparam.errors import InputError
+from iparam.errors import InputError, StatedPathError
 from iparam.sensing.wrench_source import SIGN_DOUBTED
 
 if TYPE_CHECKING:
@@ -95,7 +95,9 @@ class CorrectedRunOptions(RecordedRunOptions):
         """
         given, applied = self.options_correction(), iparam.sensing.applied_setup(recording)
         if self.sensor is None and given.wrench_scale is None:
-            given = _stated_calibration(recording).merged(given)
+            calibration = iparam.sensing.pending_setup(recording).get("sensor")
+            if calibration is not None:
+                raise StatedPathError("the recording", "calibration of its sensor", calibration, "sensor")
         left = iparam.sensing.still_to_apply(given, recording, self.of_setup, str(self.setup))
         done = [name for name in self.of_setup if name in applied.to_document()]
         if done and left != given:
@@ -165,19 +167,6 @@ class CorrectedRunOptions(RecordedRunOptions):
             return None
         vector = super().given_gravity()
         return None if vector is None else tuple(vector.tolist())
-
-
-def _stated_calibration(recording: Recording) -> Correction:
-    """The calibration of its sensor that a recording names; nothing if it names none."""
-    path = iparam.sensing.pending_setup(recording).get("sensor")
-    if path is None:
-        return iparam.sensing.Correction()
-    if not Path(path).is_file():
-        raise InputError(
-            f"the recording's sensor has a calibration, {path}, where there is no file: give --sensor FILE"
-        )
-    note(f"--sensor {path}, which the recording's setup names")
-    return iparam.estimation.load_sensor_correction(path)[0]
 
 
 def _shown(name: str) -> str:

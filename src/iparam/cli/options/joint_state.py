@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +15,8 @@ import iparam
 from iparam.arrays import FloatArray, as_float_array
 from iparam.cli.console.printing import AsJson, note
 from iparam.cli.options.arm import ArmOptions
-from iparam.errors import InputError, IparamError
-from iparam.robot.loading import StatedArm, is_robot, load_stated_robot
+from iparam.errors import InputError
+from iparam.robot.loading import StatedArm, is_known, load_stated_robot, stated_name
 from iparam.robot.model import JointKind, Robot
 from iparam.robot.plausibility import fast_joints
 
@@ -104,15 +105,10 @@ def robot_of(
         tip: the frame that an option names as the tool; None if none does.
         stated: the arm that a file is about: taken where options say nothing, as far as the robot has it.
         base, lock: see `load_robot`.
-        named_by: the file that names the robot, if no option does.
+        named_by: the file that names the robot, if no option does: a path in it is not followed.
     """
-    try:
-        robot = load_stated_robot(source, stated or StatedArm(), tip, base, lock)
-    except IparamError as error:
-        if not named_by or Path(source).exists() or is_robot(source):  # then it is about --tip, --base or --lock
-            raise
-        known = str(error).rstrip(".")
-        raise InputError(f"{named_by} belongs to {source!r}. {known}. Say which robot that is (--robot)") from error
+    name = stated_name(source, named_by) if named_by else source
+    robot = load_stated_robot(name, stated or StatedArm(), tip, base, lock)
     note_model(robot)
     return robot
 
@@ -125,6 +121,17 @@ def note_model(robot: Robot) -> None:
         note(f"not in the model, because they move on side branches: {', '.join(robot.omitted_links)}")
     if remark := fast_joints(robot):
         note(remark)
+
+
+def note_robot_file(robot: str, output: Path) -> None:
+    """A note on what to add to later commands, where a file was written whose robot is one by its path.
+
+    Args:
+        robot: what the file names.
+        output: the file.
+    """
+    if robot and not is_known(robot):
+        note(f"{output} names the robot file {robot}, which is not followed: add --robot {shlex.quote(robot)} again")
 
 
 def note_shape(robot: Robot) -> None:

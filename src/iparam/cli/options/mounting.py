@@ -14,8 +14,8 @@ import iparam
 from iparam.cli.console.printing import note
 from iparam.cli.options.joint_state import exact_count
 from iparam.errors import InputError
-from iparam.recording.statements import gravity_remarks, recorded_gravity
-from iparam.robot.gravity import MOUNTINGS, check_size, mounted_gravity
+from iparam.recording.statements import recorded_gravity
+from iparam.robot.gravity import MOUNTINGS, check_size, is_usual, mounted_gravity
 
 if TYPE_CHECKING:
     from iparam.arrays import FloatArray
@@ -89,7 +89,7 @@ class MountingOptions:
 
 def note_unstored(recording: Recording, path: Path) -> None:
     """A note if a recording under another gravity than the usual is written to a file that has no room for that."""
-    if path.suffix.lower() == ".csv" and gravity_remarks(recorded_gravity(recording)):
+    if path.suffix.lower() == ".csv" and not is_usual(recorded_gravity(recording)):
         note(f"{path} holds numbers only: say --gravity or --mounting when it is read, or write .parquet")
 
 

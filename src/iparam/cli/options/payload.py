@@ -12,9 +12,7 @@ from tyro.conf import arg
 import iparam
 from iparam.cli.options.joint_state import exact_count
 from iparam.errors import FileFormatError, InputError
-from iparam.estimation.static.result_document import STATIC_FORMAT
-from iparam.export.load import RESULT_FORMAT
-from iparam.files.kind import FileKind
+from iparam.files.kind import FileKind, kind_stated
 
 if TYPE_CHECKING:
     from iparam.robot.model import Robot
@@ -91,12 +89,27 @@ class PayloadOptions:
 
 
 def read_result(path: Path) -> tuple[iparam.Estimate | iparam.InertialParameters, str]:
-    """A result, or the load of another file that has one, which counts as known exactly; and its frame."""
+    """A result, or the load of another file that has one, which counts as known exactly; and its frame.
+
+    A file that somebody wrote by hand may state phi, and a frame, and nothing else.
+    """
     document = iparam.files.read_json(path, wanted=_LOADS)
-    if document.content.get("format") in (RESULT_FORMAT, STATIC_FORMAT):
-        found = iparam.Estimate.load(path)
-        return found, found.frame
-    return read_load(path, None)[0], document.text("frame") if document.has("frame") else ""
+    kind = kind_stated(document.content)
+    if "phi" in document.content and document.content.keys() <= {"phi", "frame"}:
+        try:
+            body = iparam.InertialParameters.from_phi(document.array("phi", 1))
+        except InputError as error:
+            raise FileFormatError(f"{path}: {error}") from None
+        return body, document.text("frame") if document.has("frame") else ""
+    if kind is FileKind.TRUTH:
+        truth = iparam.simulation.GroundTruth.load(path)
+        return truth.payload, truth.frame
+    if kind is FileKind.EXPORTED_LOAD:
+        load = iparam.export.IdentifiedLoad.from_json(path)
+        load.require_credit()
+        return load.parameters, load.frame
+    found = iparam.Estimate.load(path)
+    return found, found.frame
 
 
 def read_load(path: Path, robot: Robot | None) -> tuple[iparam.InertialParameters, tuple[str, ...]]:
@@ -106,17 +119,13 @@ def read_load(path: Path, robot: Robot | None) -> tuple[iparam.InertialParameter
         path: of the file.
         robot: whose tool frame the load must be given in; None where there is no arm.
     """
-    document = iparam.files.read_json(path, wanted=_LOADS)
+    found, frame = read_result(path)
     if robot is not None:
-        iparam.estimation.check_frame(document.text("frame") if document.has("frame") else "", robot)
-    refutation = iparam.estimation.stated_refutation(document)
-    if refutation is not None:
+        iparam.estimation.check_frame(frame, robot)
+    if not isinstance(found, iparam.Estimate):
+        return found, ()
+    if found.refutation is not None:
         raise InputError(
-            f"{path} is refuted by its own data, so that nothing can be known by it: {refutation.sentence}"
+            f"{path} is refuted by its own data, so that nothing can be known by it: {found.refutation.sentence}"
         )
-    marks = document.content.get("measurements")
-    try:
-        load = iparam.InertialParameters.from_phi(document.array("phi", 1))
-    except InputError as error:
-        raise FileFormatError(f"{path}: {error}") from None
-    return load, tuple(str(mark) for mark in marks) if isinstance(marks, list) else ()
+    return found.parameters, found.measurements

@@ -15,10 +15,12 @@ from tyro.conf import Positional, Suppress, arg
 import iparam
 from iparam.cli.console.printing import AsJson, note, print_line
 from iparam.cli.options.arm import ArmOptions
-from iparam.cli.options.joint_state import Tip, exact_count, note_other_arm, note_shape, robot_of
+from iparam.cli.options.joint_state import Tip, exact_count, note_other_arm, note_robot_file, note_shape, robot_of
 from iparam.cli.options.mounting import MountingOptions
 from iparam.errors import InputError
+from iparam.remarks import remark
 from iparam.robot.batching import STANDARD_GRAVITY
+from iparam.robot.catalog import rating_remarks
 from iparam.robot.loading import StatedArm
 from iparam.robot.plausibility import check_angles
 from iparam.trajectory.checks import validation_times
@@ -33,6 +35,32 @@ if TYPE_CHECKING:
     from iparam.robot.collision.shapes import PayloadBox
     from iparam.robot.model import Robot
     from iparam.trajectory import PlanConditions, Trajectory, TrajectoryFile
+
+
+def read_plan(path: Path) -> TrajectoryFile:
+    """The trajectory of a file, with a note for each remark on it."""
+    planned = iparam.load_trajectory(path)
+    for each in planned.remarks:
+        note(f"{path}: {each}")
+    return planned
+
+
+Blend = Annotated[
+    float | None,
+    arg(
+        metavar="S",
+        help="Start and end the motion at rest, in its first and last pose, with limited jerk: within this time [s].",
+        help_behavior_hint="(default: as it is)",
+    ),
+]
+"""The type of the option ``blend`` that goes with a motion from a file."""
+
+
+def blended(planned: TrajectoryFile, time: float | None) -> TrajectoryFile:
+    """The file's motion from rest to rest, each within ``time`` [s]; as it is if that is None."""
+    if time is None:
+        return planned
+    return dataclasses.replace(planned, trajectory=iparam.trajectory.JerkLimitedTrajectory(planned.trajectory, time))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +96,11 @@ class PlanningOptions(ArmOptions, MountingOptions):
     """Work cell: .json with boxes, walls and the ground."""
     max_displacement: Annotated[float | None, arg(metavar="M", help_behavior_hint="(default: no limit)")] = None
     """Largest distance of the tool from its start [m]."""
-    max_speed: Annotated[float | None, arg(metavar="M/S", help_behavior_hint="(default: no limit)")] = None
-    """Most speed of the tool and of the payload's box [m/s], e.g. 0.25 with people near."""
+    max_speed: Annotated[
+        float | None, arg(metavar="M/S", help_behavior_hint="(default: UR 1.35, below the delivered limit; else none)")
+    ] = None
+    """Most speed of the tool and of the payload's box [m/s], e.g. 0.25 with people near. More than the default
+    needs a controller that is configured for it."""
     max_velocity: Annotated[
         tuple[float, ...], arg(metavar="RAD/S ..", help_behavior_hint="(default: the robot's, or 1; m/s: 0.25)")
     ] = ()
@@ -136,6 +167,7 @@ class PlanningOptions(ArmOptions, MountingOptions):
         conditions = self.conditions()
         note_shape(robot)
         note_missing_limits(robot, conditions)
+        note_rating(robot, self.payload_mass)
         return self.problem_under(conditions, robot, gravity)
 
     def problem_under(
@@ -197,6 +229,7 @@ class PlanningOptions(ArmOptions, MountingOptions):
             arm=StatedArm.of(problem.robot),
             conditions=self.conditions() if conditions is None else conditions,
         )
+        note_robot_file(self.robot or problem.robot.name, output)
         return checked
 
 
@@ -254,6 +287,7 @@ class PlannedMotionOptions(PlanConditionOptions):
 
     trajectory: Annotated[Positional[Path], arg(metavar="FILE")]
     """Trajectory: .json."""
+    blend: Blend = None
     # The motion itself says these.
     q0: Annotated[tuple[float, ...], Suppress] = ()
     duration: Annotated[float, Suppress] = 10.0
@@ -268,7 +302,7 @@ class PlannedMotionOptions(PlanConditionOptions):
 
     def load(self) -> tuple[TrajectoryFile, Robot]:
         """The motion and the robot, that of --robot, else the file's; with notes on what it was planned with."""
-        planned = iparam.load_trajectory(self.trajectory)
+        planned = blended(read_plan(self.trajectory), self.blend)
         if not planned.robot and not self.robot and self.preset is None:
             raise InputError(f"{self.trajectory} does not say which robot it belongs to: add --robot")
         robot = self.robot_model(planned.robot, planned.arm, str(self.trajectory))
@@ -327,8 +361,14 @@ def note_missing_limits(robot: Robot, conditions: PlanConditions) -> None:
     """Notes on the limits that neither the robot's file nor an option gives, and what is done without them."""
     if conditions.preset:  # which has its own
         return
-    for kind, remark in iparam.excitation.usable_limits(robot, conditions.limits).remarks.items():
-        note(f"{remark} (max_{kind}= states it)")
+    for kind, each in iparam.excitation.usable_limits(robot, conditions.limits).remarks.items():
+        note(f"{each} (max_{kind}= states it)")
+
+
+def note_rating(robot: Robot, mass: float | None) -> None:
+    """A note if a payload is heavier than the maker of the arm allows."""
+    for each in rating_remarks(robot, 0.0 if mass is None else mass):
+        note(str(each))
 
 
 def pose_units(robot: Robot) -> FloatArray:
@@ -339,7 +379,10 @@ def pose_units(robot: Robot) -> FloatArray:
 def note_shapes_beyond_preset(
     trajectory: Trajectory, robot: Robot, boxes: Sequence[PayloadBox], conditions: PlanConditions
 ) -> None:
-    """A note if the links themselves touch where the spheres of a preset do not."""
+    """Notes on what a preset allows and the arm does not: faster joints, and links that touch beside its spheres."""
+    limit, planned = float(np.min(robot.limits.velocity)), float(np.max(np.asarray(conditions.limits.velocity)))
+    if planned > limit:
+        note(str(remark("reference-limits", planned=planned, robot=robot.name, limit=limit)))
     times = validation_times(trajectory.duration)
     scene = iparam.robot.collision_scene(robot, boxes, conditions.cell)
     found = scene.first_contact(trajectory.evaluate(times).q)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from iparam.cli.options.joint_state import note_model
 from iparam.cli.options.mounting import MountingOptions
 from iparam.cli.options.recording_file import RecordingFileOptions
 from iparam.errors import InputError
-from iparam.robot.loading import load_robot, stated_source
+from iparam.robot.loading import load_robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -36,6 +35,21 @@ Motion = Annotated[
     arg(help="Where the motion comes from."),
 ]
 """The same where an accelerometer at the tool may tell a part of it."""
+
+
+Bias = Annotated[
+    Literal["estimate", "constant", "none", "zeroed", "drifting"],
+    arg(help="The sensor's bias: constant, none, zeroed with the load on in the first pose, drifting; estimate: docs."),
+]
+"""The type of the option ``bias``."""
+
+
+def bias_of(bias: Bias, recording: Recording) -> Bias:
+    """The treatment of the bias that is typed, or that the recording's setup asks for; with a note on the latter."""
+    if bias != "estimate" or iparam.sensing.pending_setup(recording).get("zeroed") != "with load":
+        return bias
+    note("--bias zeroed, as the recording's setup says")
+    return "zeroed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,9 +76,7 @@ class RecordedRunOptions(ArmOptions, RecordingFileOptions, MountingOptions):
         """The recording and its arm, which must not contradict each other, with notes on the model."""
         if not (self.robot or recording.robot):
             raise InputError(f"{path} does not say which robot it belongs to: add --robot")
-        if recording.robot and not self.robot:
-            recording = dataclasses.replace(recording, robot=stated_source(recording.robot, path))
-        robot = iparam.sensing.recorded_robot(recording, self.robot, self.tip, **self.cut())
+        robot = iparam.sensing.recorded_robot(recording, self.robot, self.tip, **self.cut(), file=path)
         note_model(robot)
         told = iparam.recording.with_followers(iparam.sensing.with_told_frame(recording, robot, self.tip), robot)
         note_further(told.warnings, recording)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -15,23 +16,24 @@ import iparam
 from iparam.cli.console.option_names import in_options
 from iparam.cli.console.printing import AsJson, print_json, print_line
 from iparam.cli.options.correction import CorrectedRunOptions
-from iparam.cli.options.payload import read_load
-from iparam.cli.options.recorded_run import Motion, motion_source
+from iparam.cli.options.payload import read_result
+from iparam.cli.options.recorded_run import Bias, Motion, bias_of, motion_source
 from iparam.errors import IparamError
 from iparam.printable import printable
 
 if TYPE_CHECKING:
     from iparam.estimation.checkup.check import Check, Checkup
+    from iparam.robot.model import Robot
 
-_COLORS = {"green": "\x1b[32m", "amber": "\x1b[33m", "red": "\x1b[31m"}
+_COLORS = {"": "", "green": "\x1b[32m", "amber": "\x1b[33m", "red": "\x1b[31m"}
 _WIDTH, _LEVEL, _NAME = 80, 7, 12
 
 
 @dataclass(frozen=True, kw_only=True)
 class Doctor(CorrectedRunOptions):
-    r"""What is wrong with a recording: every check, green, amber or red.
+    r"""What a recording holds, and what identify makes of it: green, amber or red.
 
-    The exit code is 1 if one of them is red. Corrections can be tried out.
+    The exit code is 1 if something is red. Corrections can be tried out.
 
     Example:
       iparam doctor run.parquet
@@ -42,6 +44,7 @@ class Doctor(CorrectedRunOptions):
     recording: Positional[Annotated[Path, arg(metavar="FILE")]]
     """The recording: .parquet, .csv, .npz or .mat."""
     motion: Motion = "kalman"
+    bias: Bias = "estimate"
     setup: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: none)")] = None
     """Options from a file of 'iparam setup', which is held against the recording: .toml."""
     json: AsJson = False
@@ -50,10 +53,15 @@ class Doctor(CorrectedRunOptions):
         """Check and print."""
         recording, robot = self.load_run(self.recording)
         found = iparam.estimation.examine_recording(
-            recording, robot, motion=motion_source(self.motion), correction=self.correction(recording)
+            recording,
+            robot,
+            motion=motion_source(self.motion),
+            bias=bias_of(self.bias, recording),
+            correction=self.correction(recording),
         )
         if self.setup is not None:
-            found = dataclasses.replace(found, checks=(*found.checks, self._setup_check(self.setup, found, recording)))
+            more = self._setup_checks(self.setup, found, recording, robot)
+            found = dataclasses.replace(found, checks=(*found.checks, *more))
         if self.json:
             print_json({"recording": str(self.recording), **found.to_document()})
         else:
@@ -64,10 +72,12 @@ class Doctor(CorrectedRunOptions):
                 f"{count} check{'s are' if count > 1 else ' is'} red: do not believe a load from this run"
             )
 
-    def _setup_check(self, path: Path, found: Checkup, recording: iparam.Recording) -> Check:
+    def _setup_checks(self, path: Path, found: Checkup, recording: iparam.Recording, robot: Robot) -> Iterator[Check]:
         setup = iparam.sensing.Setup.load(path)
-        gripper = None if setup.gripper is None else read_load(setup.gripper, None)[0]
-        return iparam.estimation.check_setup(setup, found, recording, gripper, str(path))
+        if setup.gripper is not None and found.estimate is not None and found.estimate.refutation is None:
+            gripper, frame = read_result(setup.gripper)
+            yield iparam.estimation.check_gripper(found.estimate, gripper, robot, frame, str(setup.gripper))
+        yield iparam.estimation.check_setup(setup, found, recording, str(path))
 
     def _report(self, found: Checkup) -> None:
         color = sys.stdout.isatty()

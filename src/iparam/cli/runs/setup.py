@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -9,13 +10,14 @@ from typing import Annotated, Literal
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, print_json, print_line
+from iparam.cli.console.printing import AsJson, note, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import exact_count, robot_of
 from iparam.cli.options.mounting import MountingOptions
 from iparam.cli.options.payload import read_load
-from iparam.errors import FileFormatError, InputError
+from iparam.errors import FileFormatError, InputError, StatedPathError
 from iparam.files.kind import FileKind
+from iparam.robot.loading import stated_in_setup
 from iparam.sensing.setup import ZEROED
 
 _NONE = "(default: not said)"
@@ -90,9 +92,14 @@ class WriteSetup(MountingOptions):
         )
         setup.save(self.output)
         try:
-            iparam.sensing.Setup.load(self.output)  # it is what it was meant to be
+            stated_in_setup(iparam.sensing.Setup.load(self.output).robot, self.output)  # it is what it was meant to be
         except FileFormatError as error:
             raise InputError(f"the setup cannot be read back: {error}") from None
+        except StatedPathError as error:
+            note(
+                f"besides --setup, type --robot {shlex.quote(error.path)}: from a setup, robot files are taken only if "
+                "they lie in its own folder and are no xacro files"
+            )
         if self.json:
             print_json({"output": str(self.output), "options": {key: list(v) for key, v in setup.options.items()}})
             return

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from iparam.estimation.assessment.verification import Verification
 
 REPEATED = "this run follows the motion that the result was identified from, so that predicting it proves little"
+UNKNOWN = "the result does not say which motion it was identified from, and this run may follow the same"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +47,7 @@ class Verify(CorrectedRunOptions):
     mass_tolerance: Annotated[float, arg(metavar="SHARE")] = 0.01
     """By which share of --known-mass the result may be off, besides its interval."""
     accept_same_motion: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Pass a run that follows the motion identified from: errors that come with the poses repeat in it."""
+    """Pass a run that follows the motion identified from, or may: errors that come with the poses repeat in it."""
     json: AsJson = False
 
     def run(self) -> None:
@@ -64,9 +65,10 @@ class Verify(CorrectedRunOptions):
             mass_tolerance=self.mass_tolerance,
             correction=self.known_correction(recording, estimate.correction.for_another_run()),
         )
-        repeated = found.same_motion and not self.accept_same_motion
-        if found.same_motion:
-            say(f"WARNING: {REPEATED}.")
+        repeated = not found.other_motion and not self.accept_same_motion
+        doubt = REPEATED if found.same_motion else UNKNOWN
+        if not found.other_motion:
+            say(f"WARNING: {doubt}.")
         note_further(found.warnings, recording)
         if self.json:
             print_json({**found.as_json(), "passed": found.passed and not repeated})
@@ -76,7 +78,7 @@ class Verify(CorrectedRunOptions):
             raise IparamError(found.sentence)
         if repeated:
             raise IparamError(
-                f"{REPEATED}: verify with another one, say of another "
+                f"{doubt}: verify with another one, say of another "
                 "--duration or --q0 of the plan, or add --accept-same-motion"
             )
 

@@ -12,7 +12,7 @@ from tyro.conf import Suppress, arg
 import iparam
 from iparam.cli.console.printing import note, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
-from iparam.cli.options.planning import require_planned_frame
+from iparam.cli.options.planning import read_plan, require_planned_frame
 from iparam.cli.ur.options import PRECISION, asked_model, require_somebody_to_ask
 from iparam.cli.ur.playing import CheckedMotion, PlayingOptions
 from iparam.errors import InputError, IparamError
@@ -77,7 +77,7 @@ class CheckPayload(PlayingOptions):
                 "planned for it, or --payload-size X Y Z"
             )
         require_somebody_to_ask(self.yes, "move", "the cell is clear")
-        planned = None if self.plan is None else iparam.load_trajectory(self.plan)
+        planned = None if self.plan is None else read_plan(self.plan)
         name = self.robot or (planned.robot if planned is not None else None) or asked_model(self.host)
         arm = None if planned is None else planned.arm
         robot = self.robot_model(name, arm, "" if self.plan is None else str(self.plan))

@@ -19,6 +19,7 @@ import iparam
 from iparam.bridges.ur.rtde.controller_state import MOVING_STATES
 from iparam.bridges.ur.rtde.packets import RTDE_PORT
 from iparam.cli.console.printing import note
+from iparam.cli.options.joint_state import note_robot_file
 from iparam.errors import InputError, IparamError
 from iparam.printable import printable
 from iparam.robot.catalog.ur_robot import TOOL_FRAME as FLANGE
@@ -180,6 +181,7 @@ def save_and_clean(recorder: ArmRecorder, recording: Recording, output: Path, sp
             )
         raise UnsavedRecordingError(f"the recording could not be saved: {error}; {spill.held}{way_out}") from error
     spill.remove()
+    note_robot_file(recording.robot, output)
 
 
 def _saved_elsewhere(recording: Recording, output: Path) -> Path | None:

@@ -40,14 +40,22 @@ if TYPE_CHECKING:
     from iparam.arrays import FloatArray
     from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
     from iparam.bridges.ur.record.spill_file import SpillFile
+    from iparam.bridges.ur.rtde.controller_state import ControllerSample
     from iparam.bridges.ur.run.command_client import ArmMotion
     from iparam.bridges.ur.run.playback import RunPlan
     from iparam.bridges.ur.run.run_guard import GuardLimits
+    from iparam.excitation.constraints.constraint import Constraint
     from iparam.excitation.constraints.validation import Validation
     from iparam.excitation.prediction import Target
     from iparam.recording.recording import Recording
+    from iparam.robot.catalog import SafetyLimits
     from iparam.robot.model import Robot
-    from iparam.trajectory import PlanConditions, Trajectory
+    from iparam.trajectory import PlanConditions, PlannedPayload, Trajectory
+
+MAY_MOVE = (
+    "the controller was told to stop, but the arm has not been seen to stand still: it may still move. Look at it, and "
+    "have a hand on the emergency stop button"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +68,7 @@ class CheckedMotion:
         conditions: payload, cell, clearance and limits that it was checked under.
         gravity: (3,) in base axes [m/s^2]; None for 9.81 downwards.
         validation: its margins.
+        fastest: top speed of the tool and of what it carries [m/s].
         title: what to call it above the table of its margins.
     """
 
@@ -68,12 +77,27 @@ class CheckedMotion:
     conditions: PlanConditions
     gravity: FloatArray | None
     validation: Validation
+    fastest: float
     title: str = "the motion"
 
     @property
     def start(self) -> FloatArray:
         """(6,) where it begins [rad]."""
         return np.asarray(self.trajectory.evaluate(0.0).q[0])
+
+
+def _fastest(trajectory: Trajectory, robot: Robot, payload: PlannedPayload | None) -> float:
+    """Top speed of the tool and of the corners of the payload's box, at 100 samples a second and more [m/s]."""
+    box = None if payload is None else iparam.PayloadBox.from_size(payload.size, payload.center)
+    times = np.linspace(0.0, trajectory.duration, 2 + round(100.0 * trajectory.duration))
+    motion = iparam.excitation.motion_arrays(trajectory, times)
+    points = iparam.excitation.ToolSpeedConstraint.of_tool(robot, delivered(robot).tool_speed, box)
+    return float(np.linalg.norm(points.vectors(motion), axis=-1).max())
+
+
+def delivered(robot: Robot) -> SafetyLimits:
+    """What the UR controller of ``robot`` allows as delivered."""
+    return iparam.robot.catalog.safety_limits(robot) or iparam.robot.catalog.DELIVERED
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +119,9 @@ class PlayingOptions(PlanConditionOptions, SensorPlaceOptions, HostOption):
 
     max_deviation: Annotated[float, arg(metavar="RAD")] = 0.05
     """Stop if a joint is further than this from where it should be [rad]."""
-    max_silence: Annotated[float, arg(metavar="S")] = 0.1
+    max_silence: Annotated[
+        float | None, arg(metavar="S", help_behavior_hint="(default: by what the connection shows, 0.1 or more)")
+    ] = None
     """Stop if the controller sends nothing for so long, or nobody watches the arm [s]; at most 2."""
     approach_speed: Annotated[float, arg(metavar="RAD/S")] = 0.25
     """Speed of the fastest joint on the way to the start [rad/s]."""
@@ -111,7 +137,8 @@ class PlayingOptions(PlanConditionOptions, SensorPlaceOptions, HostOption):
         """When to stop; refuses what no guard should be told."""
         if not (np.isfinite(self.approach_speed) and 0.0 < self.approach_speed <= 1.0):
             raise InputError(f"--approach-speed must be above 0 and at most 1 rad/s, got {self.approach_speed:g}")
-        return iparam.bridges.ur.GuardLimits(self.max_deviation, self.max_silence)
+        limits = iparam.bridges.ur.GuardLimits(self.max_deviation)
+        return limits if self.max_silence is None else dataclasses.replace(limits, silence=self.max_silence)
 
     def recorder_settings(self, robot: Robot, name: str) -> RecorderSettings:
         """What is recorded of ``robot``, which the recording calls ``name``."""
@@ -133,35 +160,71 @@ class PlayingOptions(PlanConditionOptions, SensorPlaceOptions, HostOption):
         what: str = "the motion",
     ) -> CheckedMotion:
         """The motion with its margins; raises where one is negative."""
-        result = iparam.excitation.validate(trajectory, self.constraints(trajectory, robot, conditions, gravity))
-        if not result.satisfied:
-            raise IparamError(f"{what} is not valid, so the arm stays where it is: {'; '.join(result.violations)}")
-        return CheckedMotion(trajectory, robot, conditions, gravity, result, what)
+        if self.max_speed is None:  # the controller may have been told another limit: only its user knows
+            limits = conditions.limits
+            speed = min(limits.speed or np.inf, delivered(robot).planned.tool_speed)
+            conditions = dataclasses.replace(conditions, limits=dataclasses.replace(limits, speed=speed))
+        constraints = self.constraints(trajectory, robot, conditions, gravity)
+        result = self._kept(trajectory, constraints, robot, what)
+        fastest = _fastest(trajectory, robot, conditions.payload)
+        return CheckedMotion(trajectory, robot, conditions, gravity, result, fastest, what)
+
+    def _kept(self, trajectory: Trajectory, constraints: Sequence[Constraint], robot: Robot, what: str) -> Validation:
+        """The margins; raises where one is negative."""
+        result = iparam.excitation.validate(trajectory, constraints)
+        if result.satisfied:
+            return result
+        message = f"{what} is not valid, so the arm stays where it is: {'; '.join(result.violations)}"
+        broken = {margin.constraint for margin in result.margins if not margin.margin >= 0.0}
+        if self.max_speed is None and broken & iparam.excitation.CONTROLLER_LIMITS:
+            allowed = delivered(robot)
+            message += (
+                f". As delivered, the controller stops the arm at a tool speed of {allowed.tool_speed:g} m/s, and "
+                f"{allowed.planned.tool_speed:g} m/s are played; if its safety configuration allows more, state up to "
+                "which speed to play with --max-speed. --speed-scale plays slower"
+            )
+        raise IparamError(message)
 
     def look(self, recorder: ArmRecorder, motion: CheckedMotion, dry_run: bool = False) -> RunPlan:
         """Look at the arm, check the way to the start, and print what is going to happen."""
         sample = recorder.first_sample()
         if sample.safety == PROTECTIVE_STOP and not (self.yes or dry_run):
             sample = clear_protective_stop(self.host, recorder)
-        iparam.bridges.ur.check_ready(sample)
+        iparam.bridges.ur.check_ready(sample, self.max_speed is not None)
         name = iparam.bridges.ur.robot_name_of(self.host, recorder.version.major)
         model = iparam.bridges.ur.check_model(sample, motion.robot, name)
         if iparam.bridges.ur.takes_remote_control(self.host) is False:
             raise IparamError(
                 f"{self.host} is in local control: choose Remote Control at the top right of the teach pendant"
             )
+        self._check_tool_positions(motion, sample)
         way = iparam.bridges.ur.approach_path(sample.q, motion.start, self.approach_speed)
+        fastest = motion.fastest
         if way is not None:
             # Displacements count from the start, and the way only leads there.
             limits_of_way = dataclasses.replace(motion.conditions.limits, displacement=None)
             free = dataclasses.replace(motion.conditions, limits=limits_of_way, preset="")
             what = f"the way to the start, a straight line of {way.duration:.1f} s in joint space,"
-            self.checked(way, motion.robot, free, motion.gravity, what)
+            fastest = max(fastest, self.checked(way, motion.robot, free, motion.gravity, what).fastest)
         if not self.json:
             self._print_plan(motion, sample.q, model)
         return iparam.bridges.ur.RunPlan(
-            motion.robot, motion.trajectory, sample.q, self.approach_speed, recorder.rate, self.guard_limits()
+            motion.robot, motion.trajectory, sample.q, self.approach_speed, recorder.rate, self.guard_limits(), fastest
         )
+
+    def _check_tool_positions(self, motion: CheckedMotion, sample: ControllerSample) -> None:
+        """The speed of the flange and of the controller's TCP, where it measures the tool's speed."""
+        speed, offset = motion.conditions.limits.speed, sample.field("tcp_offset")
+        if speed is None:
+            return
+        points, labels = [np.zeros(3)], ["flange"]
+        if offset is not None:
+            points.append(offset[:3])
+            labels.append("TCP of the controller")
+        positions = iparam.excitation.ToolSpeedConstraint(
+            at_flange(motion.robot), speed, np.array(points), tuple(labels)
+        )
+        self._kept(motion.trajectory, (positions,), motion.robot, motion.title)
 
     def _print_plan(self, motion: CheckedMotion, present: FloatArray, model: str) -> None:
         rows = [[m.constraint, number(m.margin, 4), m.unit, m.label] for m in motion.validation.margins]
@@ -207,6 +270,7 @@ class PlayingOptions(PlanConditionOptions, SensorPlaceOptions, HostOption):
                 confirm("Is the cell clear, and may the arm move?", self.yes, "the arm stays where it is")
                 commands.connect()
                 commands.load(plan.set_points())
+                plan = self._settled(plan, recorder)
             except BaseException:
                 recorder.stop()
                 spill.remove()  # nothing has moved: there is nothing to keep
@@ -217,8 +281,22 @@ class PlayingOptions(PlanConditionOptions, SensorPlaceOptions, HostOption):
                     recorder.robot, recorder.rate, targets, gravity, motion.trajectory
                 )
                 live = LiveRun(recorder, health, until_reached)
+                facts = {**facts, "max_silence": plan.limits.silence}
                 run = _GuardedRun(motion, plan, recorder, commands, spill, output, live, facts, self.stating_setup)
                 return Played(run.play(requested), live)
+
+    def _settled(self, plan: RunPlan, recorder: ArmRecorder) -> RunPlan:
+        """The plan with the silence that this connection needs, unless one is stated; says which it is."""
+        limit, why = plan.limits.silence, "as stated"
+        if self.max_silence is None:
+            longest = iparam.bridges.ur.longest_silence(delivered(plan.robot).stopping_distance, plan.fastest)
+            seen = iparam.bridges.ur.observe_silence(recorder, longest)
+            limit = seen.limit
+            why = f"the connection had gaps of up to {1e3 * seen.largest_gap:.0f} ms; {longest:.2f} s at most"
+        if not self.json:
+            print_line(f"guard         stops the arm after {limit:.2f} s without data or watch ({why})")
+            sys.stdout.flush()
+        return dataclasses.replace(plan, limits=dataclasses.replace(plan.limits, silence=limit))
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,7 +329,12 @@ class _GuardedRun:
             error, reason = stopped, str(stopped)
         finally:
             self.commands.close()  # first of all, the arm stops
+            # The controller ends its program by itself after the silence.
+            patience = self.plan.limits.silence + iparam.bridges.ur.BRAKING
+            at_rest = iparam.bridges.ur.comes_to_rest(self.recorder, patience)
             self.live.end()
+            if not at_rest:
+                note(MAY_MOVE)
             self.recorder.stop()
             recording = self._recording(since, reason)
             try:
@@ -266,6 +349,8 @@ class _GuardedRun:
             self._explain(error, reason, recording, unsaved)
         if unsaved is not None:
             raise IparamError(f"the motion was played, but {unsaved}")
+        if not at_rest:
+            raise IparamError(f"the motion was played and saved to {self.output}, but the arm may still move")
         return recording
 
     def _recording(self, since: float, reason: str) -> Recording:
@@ -277,11 +362,6 @@ class _GuardedRun:
         self, error: IparamError, reason: str, recording: Recording, unsaved: UnsavedRecordingError | None
     ) -> None:
         """Raise what ended the run, with what there is of its recording."""
-        if not self.commands.stopped:
-            note(
-                "the controller did not confirm the stop. It ends its program when nothing comes for "
-                f"{self.plan.limits.silence:g} s: look at the arm"
-            )
         saved = str(unsaved or f"{recording.duration:.2f} s were saved to {self.output}")
         last = self.recorder.latest()
         if last is not None and last.safety == PROTECTIVE_STOP:

@@ -76,7 +76,12 @@ class Run(PlannedMotionOptions, PlayingOptions):
             return
         iparam.bridges.ur.require_ur_rtde()
         spill = iparam.bridges.ur.SpillFile(self.output)
-        facts = {"trajectory": str(self.trajectory), "amplitude": self.amplitude, "speed_scale": self.speed_scale}
+        facts = {
+            "trajectory": str(self.trajectory),
+            "blend": self.blend,
+            "amplitude": self.amplitude,
+            "speed_scale": self.speed_scale,
+        }
         until_reached = self.until_precision is not None
         try:
             recorder = iparam.bridges.ur.ArmRecorder(settings, spill)

@@ -85,6 +85,8 @@ class UrSimulate(ArmOptions, MountingOptions, PayloadOptions):
     clock: Literal["simulated", "wall"] = "simulated"
     """simulated: it waits for 'iparam ur run' where this computer is too busy, whose guards then count on its
     clock and stop for faults alone. wall: it goes on, as a real one."""
+    max_speed: Annotated[float | None, arg(metavar="M/S", help_behavior_hint="(default: as delivered, 1.5)")] = None
+    """Tool speed of its safety configuration, at which it stops the arm [m/s]."""
     fault: Annotated[tuple[str, ...], arg(metavar="KIND@S ..", help_behavior_hint="")] = ()
     """Faults to have, for tests of clients: KIND@SECONDS, or KIND@NUMBERp after that many packets on a
     connection. Kinds: protective-stop, drop, half-packet, stall, garbage, refuse-version, clock-forward,
@@ -133,6 +135,7 @@ class UrSimulate(ArmOptions, MountingOptions, PayloadOptions):
             notice=note,
             gravity=(x, y, z),
             clock=self.clock,
+            tool_speed=self.max_speed,
         )
         # Both signals are an orderly end: a server has no other.
         previous = {number: signal.signal(number, lambda *_: twin.stop()) for number in (signal.SIGINT, signal.SIGTERM)}

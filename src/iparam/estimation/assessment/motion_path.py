@@ -6,10 +6,15 @@ repeats with the poses stays unseen. Noise makes no two runs equal, so that thei
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from iparam.arrays import FloatArray, frozen
-from iparam.recording.recording import Recording
+
+if TYPE_CHECKING:
+    from iparam.recording.recording import Recording
+    from iparam.robot.model import Robot
 
 POSES = 100
 """Poses that a path is kept as: they lie closer together than an arm turns within a tenth of a second."""
@@ -32,15 +37,30 @@ def motion_path(recording: Recording) -> FloatArray | None:
     steps = max(1, round(angles.rate / _RATE))
     q = angles.values[::steps]
     way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(q, axis=0)).sum(axis=1))])
-    if way[-1] < _LEAST_WAY:
-        return None
     at = np.linspace(0.0, way[-1], POSES)
-    return frozen(np.round(np.column_stack([np.interp(at, way, column) for column in q.T]), 4))
+    path = np.round(np.column_stack([np.interp(at, way, column) for column in q.T]), 4)
+    return None if path_problem(path) else frozen(path)
 
 
-def shared_motion(path: FloatArray | None, other: FloatArray | None) -> float | None:
-    """Share of the poses of the other path (Q, n) that lie on this one (P, n); None where one of them is not known."""
+def path_problem(path: FloatArray) -> str:
+    """Why poses (P, n) are not the path of a motion; "" where they are."""
+    if len(path) != POSES:
+        return f"has {len(path)} poses, and every path has {POSES}"
+    way = float(np.abs(np.diff(path, axis=0)).sum())
+    return "" if way >= _LEAST_WAY else f"goes {way:.2g} rad in all, and a motion at least {_LEAST_WAY:g}"
+
+
+def shared_motion(path: FloatArray | None, other: FloatArray | None, robot: Robot) -> float | None:
+    """Share of the poses of the other path (Q, n) that lie on this one (P, n).
+
+    None where one of them is not known, or where this one is of another arm: it has other joints, or goes where neither
+    the limits of ``robot`` nor the other run let it.
+    """
     if path is None or other is None or path.shape[1] != other.shape[1]:
+        return None
+    lower = np.minimum(robot.limits.lower, other.min(axis=0)) - NEAR
+    upper = np.maximum(robot.limits.upper, other.max(axis=0)) + NEAR
+    if (path < lower).any() or (path > upper).any():
         return None
     start, along = path[:-1], np.diff(path, axis=0)
     length = np.maximum(np.einsum("pi,pi->p", along, along), 1e-12)

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from iparam.estimation.assessment.derived_values import derived_values, parameter_scales
+from iparam.remarks import Severity
 from iparam.rounding import significant
 
 if TYPE_CHECKING:
     from iparam.estimation.estimate import Estimate
+
+Word = Literal["good", "usable", "refuted"]
+"""The verdict of a result file."""
 
 COARSE = 0.2
 """Half width of a 95 % interval, as a share of the parameter's scale, from which an estimate is of little use."""
@@ -46,7 +50,7 @@ class Verdict:
     unseen: str = ""
 
     @property
-    def word(self) -> Literal["good", "usable", "refuted"]:
+    def word(self) -> Word:
         """The level in the three words of a result file."""
         return "usable" if self.level in ("caution", "poor") else self.level  # type: ignore[return-value]
 
@@ -66,6 +70,8 @@ def verdict_on(estimate: Estimate) -> Verdict:
         why = "No rigid body has these parameters. Use the method consistent, or a motion that excites the load more."
         return Verdict("poor", "Not usable as it is", why)
     shares = derived_values(estimate).half_widths / parameter_scales(estimate.parameters)
+    if np.isnan(shares).all():
+        return Verdict("caution", "Usable, precision not known", "Nobody said how precise these numbers are.")
     mass, center, inertia = float(shares[0]), derived_values(estimate).half_widths[1:4], float(shares[4:].max())
     precision = (
         f"With 95 % confidence the mass is known to ±{significant(100 * mass, 2)} %, the centre of mass to "
@@ -74,7 +80,7 @@ def verdict_on(estimate: Estimate) -> Verdict:
     )
     if shares.max() > COARSE:
         return Verdict("poor", "Too uncertain", f"{precision} A longer or faster motion would tell more.")
-    if estimate.warnings:
-        count = len(estimate.warnings)
+    count = len(estimate.warnings) + sum(one.severity is Severity.DOUBT for one in estimate.remarks)
+    if count:
         return Verdict("caution", f"Usable, with {count} warning{'s' * (count > 1)}", precision, UNSEEN)
     return Verdict("good", "Good", precision, UNSEEN)

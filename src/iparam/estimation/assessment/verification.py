@@ -123,11 +123,17 @@ class Verification:
         return self.shared_motion is not None and self.shared_motion >= SAME
 
     @property
+    def other_motion(self) -> bool:
+        """Whether the run is known to follow another motion than the one that the estimate was identified from."""
+        return self.shared_motion is not None and self.shared_motion < SAME
+
+    @property
     def mass_right(self) -> bool:
         """Whether the estimate agrees with the mass that is known, if one is."""
         if self.known_mass is None:
             return True
-        return abs(self.mass - self.known_mass) <= self.mass_tolerance * self.known_mass + 3.0 * self.mass_deviation
+        own = self.mass_deviation if self.mass_deviation <= LEAST_TELLING * self.known_mass else 0.0  # else any mass is
+        return abs(self.mass - self.known_mass) <= self.mass_tolerance * self.known_mass + 3.0 * own
 
     @property
     def scale_right(self) -> bool:
@@ -234,7 +240,7 @@ def verify_estimate(
         raise IdentificationError(f"there is nothing to verify: the result holds no load. {estimate.status}")
     remarks = _agreement(estimate, recording, robot, keep_bias)
     corrected = recording if correction is None else correction.applied(recording, robot)
-    shared = shared_motion(estimate.path, motion_path(corrected))
+    shared = shared_motion(estimate.path, motion_path(corrected), robot)
     if shared is not None and shared >= SAME and not comes_from(estimate, recording):
         remarks.append(
             f"this run follows the motion that the result was identified from ({100 * shared:.0f} % of its poses are "
@@ -247,12 +253,15 @@ def verify_estimate(
     noise, source = _noise(recording, wrench_noise)
     noise = run.noise if noise is None else noise
     scale, deviation = _best_scale(run)
-    claimed = _claimed_scale_deviation(run, estimate)
+    covariance = np.nan_to_num(estimate.covariance_phi, nan=0.0)  # what the estimate does not have claims nothing
+    if known_mass is not None:
+        covariance = _mass_known(covariance, mass_tolerance * known_mass)
+    claimed = _claimed_scale_deviation(run, covariance)
     if claimed > LEAST_TELLING:
         raise IdentificationError(
             f"there is nothing to verify: by its own covariance the load may be {_percent(3.0 * claimed)} heavier or "
-            f"lighter (at most {_percent(3.0 * LEAST_TELLING)}). Identify it from a motion that tells more, or with a "
-            "sensor of less noise"
+            f"lighter (at most {_percent(3.0 * LEAST_TELLING)}). Weigh it (known_mass=), or identify it from a motion "
+            "that tells more, or with a sensor of less noise"
         )
     allowed = max(TELLING, min(AS_TELLING * claimed, LEAST_TELLING))
     if not deviation <= allowed:
@@ -272,7 +281,7 @@ def verify_estimate(
     return Verification(
         rms=frozen(run.rms),
         noise=frozen(noise),
-        expected=frozen(_expected_rms(run, estimate, noise)),
+        expected=frozen(_expected_rms(run, covariance, noise)),
         noise_source=source,
         signal=frozen(run.signal),
         offset=frozen(run.offset),
@@ -350,27 +359,28 @@ def _best_scale(run: RunAnalysis) -> tuple[float, float]:
     return scale, float(max(1.0 / np.sqrt(squares), np.sqrt(shown.matrix[0, 0]) / squares))
 
 
-def _claimed_scale_deviation(run: RunAnalysis, estimate: Estimate) -> float:
-    """Standard deviation that the covariance of the estimate gives the scale of its wrench in this run."""
+def _claimed_scale_deviation(run: RunAnalysis, covariance: FloatArray) -> float:
+    """Standard deviation that the covariance (10, 10) of phi gives the scale of its wrench in this run."""
     regressors = _weights(run)[:, None] * _changes(run, run.problem.A)
     load = _tested(run, regressors @ np.where(run.fitted, 0.0, run.phi))
     squares = float(np.sum(load**2))
     slope = np.einsum("nci,nc->i", regressors, load) / max(squares, np.finfo(float).tiny)
-    return float(np.sqrt(max(slope @ _covariance(estimate) @ slope, 0.0)))
+    return float(np.sqrt(max(slope @ covariance @ slope, 0.0)))
 
 
-def _expected_rms(run: RunAnalysis, estimate: Estimate, noise: FloatArray) -> FloatArray:
+def _expected_rms(run: RunAnalysis, covariance: FloatArray, noise: FloatArray) -> FloatArray:
     """(6,) what a right load leaves: the noise, the errors of the motion times the load, and those of the estimate."""
     regressors, uncertainty = _changes(run, run.problem.A), run.problem.uncertainty
-    power = noise**2 + np.einsum("nci,ij,ncj->c", regressors, _covariance(estimate), regressors) / len(regressors)
+    power = noise**2 + np.einsum("nci,ij,ncj->c", regressors, covariance, regressors) / len(regressors)
     if uncertainty is not None:
         power = power + uncertainty.mean(np.diagonal(uncertainty.wrench_covariance(run.phi), axis1=1, axis2=2))
     return np.asarray(np.sqrt(np.maximum(power, 0.0)))
 
 
-def _covariance(estimate: Estimate) -> FloatArray:
-    """(10, 10) of what the estimate has; what it does not have claims nothing."""
-    return np.nan_to_num(estimate.covariance_phi, nan=0.0)
+def _mass_known(covariance: FloatArray, deviation: float) -> FloatArray:
+    """(10, 10) of phi once the load was weighed, to so many kg."""
+    known = covariance[0] / np.hypot(np.sqrt(covariance[0, 0]), deviation)
+    return np.asarray(covariance - np.outer(known, known))
 
 
 def _percent(share: float) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iparam.arrays import FloatArray, block_means, frozen
+from iparam.arrays import FloatArray, block_means
 from iparam.errors import IparamError
 from iparam.estimation.assessment.derived_values import NAMES, derived_of, derived_values, parameter_scales
 from iparam.estimation.assessment.refutation import shows_no_body, too_little_explained, unexplained
@@ -18,12 +18,12 @@ from iparam.estimation.causes.examined_run import FEWEST_MEANS, ExaminedRun, exa
 from iparam.estimation.causes.fit import linear_fit
 from iparam.estimation.causes.hypothesis import Explanation, loads_differ
 from iparam.estimation.causes.left_over import FASTEST, SLOWEST, LeftOver, left_over
-from iparam.estimation.causes.plausible_load import over_rated
+from iparam.estimation.causes.plausible_load import no_load, too_heavy
 from iparam.estimation.causes.screening import FEW, finer_than_sensors, screened, screened_again
 from iparam.estimation.causes.search import Causes, find_causes
 from iparam.estimation.causes.weighing.comparison import weight_causes
 from iparam.estimation.causes.weighing.data import Weighing
-from iparam.estimation.estimate import Cause, Estimate, Refutation, StandardDeviations
+from iparam.estimation.estimate import Cause, Estimate, Refutation
 from iparam.estimation.estimators.consistent import ConsistentLeastSquares
 from iparam.estimation.payload.bias_drift import BiasDrift
 from iparam.estimation.payload.estimate_assembly import FOLLOWS, LASTS, LEFT_OUT, widened
@@ -134,7 +134,7 @@ def judged(
         reason = reason or _too_few(run, estimate)
         return Judgement(_with(estimate, reason, (*_upside_down(run, estimate), *told, *_too_little(estimate))))
     shown = screened(examined)
-    nothing = not estimate.determined
+    nothing = not estimate.determined or bool(no_load(run.robot, estimate))
     if not shown.alarms and (nothing or not reason):
         told = (*told, *_too_little(estimate))
         moves = _reaching(estimate, shown.moves)
@@ -158,7 +158,7 @@ def judged(
     elif nothing or not causes.found:
         told = (*told, *_too_little(estimate))
     if _too_heavy(run, estimate):  # which explains more than any other mistake but that of units
-        told = tuple(sorted(told, key=lambda one: {"units": 0, "over-rated-load": 1}.get(one.cause, 2)))
+        told = tuple(sorted(told, key=lambda one: {"units": 0, "too-heavy": 1}.get(one.cause, 2)))
     if estimate.complete and not reason:
         moves = _reaching(estimate, _moves(examined, causes))
         share, second, unseen = _largest_share(estimate, moves), "", shown.unseen
@@ -224,7 +224,12 @@ def _plain_reason(run: PreparedRun, estimate: Estimate) -> str:
         return estimate.status
     if not estimate.complete and mass < -SURE * deviation:
         return f"The data show a negative mass, {mass:.4g} +- {NORMAL_95 * deviation:.2g} kg (95 %)."
-    return shows_no_body(estimate) or too_little_explained(run.problem, estimate) or over_rated(run.robot, estimate)
+    return (
+        no_load(run.robot, estimate)
+        or shows_no_body(estimate)
+        or too_little_explained(run.problem, estimate)
+        or too_heavy(run.robot, estimate)
+    )
 
 
 def _too_few(run: PreparedRun, estimate: Estimate) -> str:
@@ -279,8 +284,8 @@ def _upside_down(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:
 
 
 def _too_heavy(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:
-    sentence, rms = over_rated(run.robot, estimate), _force_rms(estimate)
-    return (Cause("over-rated-load", sentence, rms, rms),) if sentence else ()
+    sentence, rms = too_heavy(run.robot, estimate), _force_rms(estimate)
+    return (Cause("too-heavy", sentence, rms, rms),) if sentence else ()
 
 
 def _allowing(estimate: Estimate, moves: FloatArray, remark: bool) -> Estimate:
@@ -435,16 +440,7 @@ def _part_counting(estimate: Estimate, moves: FloatArray) -> tuple[Estimate, flo
     distance = max(float(np.linalg.norm(np.nan_to_num(known[1:]))), SHORTEST)
     scales = np.array([abs(known[0]), distance, distance, distance])
     shares = np.where(np.abs(changes) > WITHIN * widths, np.abs(changes) / scales, 0.0)
-    wider = np.sqrt(widths**2 + np.sum(changes**2, axis=0))
-    total = np.asarray(estimate.covariance_phi + moves.T @ moves)
-    deviation = StandardDeviations(
-        float(wider[0]),
-        frozen(wider[1:]),
-        old.inertia_about_com,
-        frozen(np.where(np.isnan(old.phi), np.nan, np.sqrt(np.maximum(np.diag(total), 0.0)))),
-    )
-    found = dataclasses.replace(estimate, covariance_phi=frozen(total), standard_deviation=deviation)
-    return _counting(found), float(shares.max())
+    return _counting(widened(estimate, moves.T @ moves)), float(shares.max())
 
 
 def _largest_share(estimate: Estimate, moves: FloatArray) -> float:

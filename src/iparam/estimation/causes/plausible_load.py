@@ -1,21 +1,27 @@
-"""How heavy a load an arm can carry."""
+"""How heavy, and how light, a load on an arm can be, and how heavy a load its maker allows."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from iparam.errors import IparamError
+from iparam.estimation.assessment.refutation import shows_no_body
 from iparam.estimation.estimate import Estimate
-from iparam.robot.catalog.lookup import catalog_arm
+from iparam.recording.recording import Recording
+from iparam.remarks import Remark, Severity
+from iparam.robot.catalog.lookup import rated_load, rating_remarks
 from iparam.robot.model import Robot
+from iparam.rounding import NORMAL_95
 
 STANDARD = 9.81  # m/s^2
 
 OVERLOAD = 1.1
-"""Times the maker's rated load up to which an arm is believed to have moved it."""
+"""Times the maker's rated load that arms are used with."""
 
 SURE = 3.0
-"""Standard deviations by which a load must be above that."""
+"""Standard deviations by which a load must be above a bound to be called heavier."""
+
+RESOLUTION = 2.0**-24
+"""Share of the heaviest load that no sensor which bears it resolves: no converter has 24 bits that are not noise."""
 
 HEAVIEST = 500.0
 """Load of an arm of which nothing is known [kg]: more than any but the largest carry."""
@@ -24,21 +30,8 @@ SHORTEST_LEVER = 0.1
 """Share of its reach at which an arm must hold its load with the torque of its strongest joint."""
 
 
-def rated_load(robot: Robot | None) -> float | None:
-    """The load that the maker of an arm allows [kg]; None where that is not known."""
-    if robot is None:
-        return None
-    try:
-        return catalog_arm(robot.name).rated_load
-    except IparamError:
-        return None
-
-
 def largest_load(robot: Robot | None) -> float:
-    """The heaviest load that is believed [kg]: what the maker allows, or what the arm's own joints could hold."""
-    rated = rated_load(robot)
-    if rated is not None:
-        return OVERLOAD * rated
+    """The heaviest load that the joints of an arm could hold [kg]."""
     if robot is None:
         return HEAVIEST
     turning = [joint.kind == "revolute" for joint in robot.moving_joints]
@@ -48,13 +41,36 @@ def largest_load(robot: Robot | None) -> float:
     return min(HEAVIEST, strongest / (STANDARD * lever)) if lever > 0.0 and strongest > 0.0 else HEAVIEST
 
 
-def over_rated(robot: Robot | None, estimate: Estimate) -> str:
-    """A sentence if an arm is not rated for a load; "" where it is, or where nobody knows."""
-    limit, rated = largest_load(robot), rated_load(robot)
-    lowest = estimate.mass - SURE * estimate.standard_deviation.mass
-    if not lowest > limit:
+def no_load(robot: Robot | None, estimate: Estimate) -> str:
+    """A sentence if the 95 % interval of a mass holds zero, with what a sensor for this arm resolves counted in it; ""
+    where the data rather show that there can be no such body.
+    """
+    half = NORMAL_95 * float(np.hypot(estimate.standard_deviation.mass, RESOLUTION * largest_load(robot)))
+    if not 0.0 <= estimate.mass <= half or shows_no_body(estimate):
+        return ""
+    return (
+        f"The data show no load: the mass is {estimate.mass:.2g} +- {half:.2g} kg (95 %), which is not above zero. Is "
+        "the load mounted, and is its weight still in the wrench?"
+    )
+
+
+def expected_load(robot: Robot | None) -> float:
+    """The heaviest load that speaks for the units of a log [kg]: the maker's rating with `OVERLOAD`, if it is known."""
+    rated = None if robot is None else rated_load(robot)
+    return largest_load(robot) if rated is None else OVERLOAD * rated
+
+
+def too_heavy(robot: Robot | None, estimate: Estimate) -> str:
+    """A sentence if the joints of an arm could not hold a load; "" where they could."""
+    limit = largest_load(robot)
+    if not estimate.mass - SURE * estimate.standard_deviation.mass > limit:
         return ""
     name = "the arm" if robot is None else robot.name
-    if rated is None:
-        return f"A load of {estimate.mass:.4g} kg is more than {name} can be believed to carry ({limit:g} kg)."
-    return f"{name} is rated for {rated:g} kg and would have carried {estimate.mass:.4g} kg."
+    return f"The joints of {name} could hold {limit:.3g} kg at most, and it would have carried {estimate.mass:.4g} kg."
+
+
+def load_remarks(robot: Robot | None, estimate: Estimate, recording: Recording) -> tuple[Remark, ...]:
+    """A remark if a load is heavier than the maker of the arm allows: a simulated arm may carry it."""
+    severity = Severity.INFO if recording.metadata.get("source") == "simulation" else None
+    surely = rating_remarks(robot, estimate.mass - SURE * estimate.standard_deviation.mass)
+    return rating_remarks(robot, estimate.mass, severity) if surely else ()

@@ -1,1 +1,1 @@
-"""The checks of a recording before anybody believes what is identified from it: green, amber or red, a line each."""
+"""What a recording holds, and the judgement of what is identified from it: green, amber or red."""

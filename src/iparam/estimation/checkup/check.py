@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from iparam.estimation.estimate import Estimate
 
-Level = Literal["green", "amber", "red"]
+Level = Literal["", "green", "amber", "red"]
 
-_ORDER: dict[Level, int] = {"green": 0, "amber": 1, "red": 2}
+_ORDER: dict[Level, int] = {"": 0, "green": 1, "amber": 2, "red": 3}
 
 
 @dataclass(frozen=True)
@@ -18,14 +18,14 @@ class Check:
 
     Attributes:
         name: a word or two.
-        level: "green" if it is as it should be, "amber" if it costs accuracy or should be known, "red" if a load from
-            these data is not to be believed.
         finding: one sentence or some figures.
+        level: "green" if a load from these data may be believed, "amber" if that costs accuracy or should be known,
+            "red" if it is not to be believed; "" for a fact that is no judgement.
     """
 
     name: str
-    level: Level
     finding: str
+    level: Level = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Checkup:
     """All that was looked at.
 
     Attributes:
-        checks: in the order in which they depend on each other.
+        checks: facts first, then judgements.
         estimate: the load that the data show, for what it is worth; None where they show none.
     """
 
@@ -42,8 +42,8 @@ class Checkup:
 
     @property
     def level(self) -> Level:
-        """The worst of them."""
-        return max((check.level for check in self.checks), key=_ORDER.__getitem__, default="green")
+        """The worst of the judgements."""
+        return max((check.level for check in self.checks), key=_ORDER.__getitem__, default="")
 
     @property
     def causes(self) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ class Checkup:
         """The same as plain dictionaries and lists."""
         return {
             "level": self.level,
-            "checks": [{"check": one.name, "level": one.level, "finding": one.finding} for one in self.checks],
+            "checks": [{"check": one.name, "level": one.level or None, "finding": one.finding} for one in self.checks],
             "causes": [] if self.estimate is None else self.estimate.assessment["causes"],
             "verdict": None if self.estimate is None else self.estimate.assessment["verdict"],
         }

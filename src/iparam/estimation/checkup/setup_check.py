@@ -1,4 +1,4 @@
-"""`check_setup`: what a recording says about the setup that it was read with, entry by entry."""
+"""`check_setup`: what a recording says about the setup that it was read with, entry by entry; `check_gripper`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from iparam.errors import IparamError
 from iparam.estimation.checkup.check import Check, Checkup
+from iparam.estimation.combination import combine_estimates
+from iparam.estimation.errors import IdentificationError
+from iparam.estimation.estimate import Estimate
 from iparam.recording.recording import Recording
+from iparam.robot.model import Robot
 from iparam.rounding import NORMAL_95
 from iparam.sensing.setup import Setup
 from iparam.spatial.parameters import InertialParameters
@@ -36,30 +41,52 @@ FIRST = 0.2
 GRAVITY = 9.81
 
 
-def check_setup(
-    setup: Setup, found: Checkup, recording: Recording, gripper: InertialParameters | None = None, name: str = "setup"
-) -> Check:
+def check_setup(setup: Setup, found: Checkup, recording: Recording, name: str = "setup") -> Check:
     """Whether a recording bears out a setup.
 
     Args:
         setup: with whose options the recording was examined.
         found: what was found then.
         recording: as it was read.
-        gripper: the load of the setup's gripper, if it has one.
         name: of the setup, for the finding.
     """
-    wrong = list(_contradictions(setup, found, recording, gripper))
+    wrong = list(_contradictions(setup, found, recording))
     if wrong:
-        return Check("setup", "red", f"{name}: {'; '.join(wrong)}")
+        return Check("setup", f"{name}: {'; '.join(wrong)}", "red")
     if found.estimate is None or found.level == "red":
-        return Check("setup", "amber", f"{name}: not to be judged by a run from which no load is to be believed")
+        return Check("setup", f"{name}: not to be judged by a run from which no load is to be believed", "amber")
     said = [key.replace("_", "-") for key in setup.options if key != "bias"]
-    return Check("setup", "green", f"{name}: nothing in this run contradicts it ({', '.join(said)})")
+    return Check("setup", f"{name}: nothing in this run contradicts it ({', '.join(said)})", "green")
 
 
-def _contradictions(
-    setup: Setup, found: Checkup, recording: Recording, gripper: InertialParameters | None
-) -> Iterator[str]:
+def check_gripper(
+    whole: Estimate, gripper: Estimate | InertialParameters, robot: Robot, frame: str = "", name: str = "gripper"
+) -> Check:
+    """Whether a load can be this gripper and what it holds, by the same difference that an identification states.
+
+    Args:
+        whole: all that hangs on the arm.
+        gripper: that should be a part of it.
+        robot: the arm.
+        frame: of the gripper; "" for that of the whole.
+        name: of the gripper, for the finding.
+    """
+    least, own = NORMAL_95 * whole.standard_deviation.mass, f"{name} weighs {gripper.mass:.4g} kg"
+    if whole.mass + least < gripper.mass:
+        text = f"{own}, and all that hangs on the arm {whole.mass:.4g} kg: it is another gripper, or none"
+        return Check("gripper", text, "red")
+    try:
+        held = combine_estimates(whole, gripper, minus=True, robot=robot, frame=frame or whole.frame, names=("", name))
+    except IdentificationError:  # no mass above zero is left
+        return Check("gripper", f"{own}, and holds nothing that could be seen", "green")
+    except IparamError as error:
+        return Check("gripper", f"{name}: {error}", "red")
+    if held.refutation is not None:
+        return Check("gripper", f"{name}: {held.refutation.sentence}", "red")
+    return Check("gripper", f"{own}, and holds {held.mass:.4g} kg", "green")
+
+
+def _contradictions(setup: Setup, found: Checkup, recording: Recording) -> Iterator[str]:
     estimate = found.estimate
     if estimate is None:
         return
@@ -74,11 +101,6 @@ def _contradictions(
             yield f"{entry} does not fit: besides it, {cause['sentence'].partition(': add ')[0]}"
     if not np.isfinite(estimate.mass):
         return
-    if gripper is not None and estimate.mass + NORMAL_95 * estimate.standard_deviation.mass < gripper.mass:
-        yield (
-            f"gripper.load weighs {gripper.mass:.4g} kg, and all that hangs on the arm {estimate.mass:.4g} kg: it is "
-            "another gripper, or none"
-        )
     yield from _zeroing(setup, recording, GRAVITY * estimate.mass)
 
 

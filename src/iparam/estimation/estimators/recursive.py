@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from iparam.arrays import FloatArray
+from iparam.arrays import FloatArray, as_float_array, kernel_input
 from iparam.errors import InputError
 from iparam.estimation import kernels
 from iparam.estimation.errors import IdentificationError
@@ -22,6 +23,7 @@ from iparam.estimation.payload.covariance import Scores, estimate_covariance
 from iparam.estimation.payload.estimate_assembly import assemble_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import residuals, weighted_fit
+from iparam.regressor.samples import wrench_samples
 
 
 class RecursiveState(ABC):
@@ -33,9 +35,30 @@ class RecursiveState(ABC):
 
     samples: int
 
+    def update(self, A_k: ArrayLike, y_k: ArrayLike) -> FloatArray:
+        """Take in a sample and solve.
+
+        Args:
+            A_k: (6, 10) of one sample, or a block of samples, (b, 6, 10) or stacked (6 b, 10).
+            y_k: (6,) [force, torque], or (b, 6) or stacked (6 b,) [N, N m].
+
+        Returns:
+            The estimate phi (10,) from all samples so far; NaN before they determine it.
+        """
+        matrices, wrenches = wrench_samples(A_k, y_k)
+        if len(matrices) == 1:
+            matrices, wrenches = matrices[0], wrenches[0]
+        self.take(kernel_input(matrices), kernel_input(wrenches))
+        self.solve()
+        found = self.solution
+        return np.full(NUM_PARAMETERS, np.nan) if found is None else found[:NUM_PARAMETERS]
+
     @abstractmethod
-    def update(self, A_k: FloatArray, y_k: FloatArray) -> None:
-        """Take in one sample, A_k (6, 10) and y_k (6,), or a block, (b, 6, 10) and (b, 6)."""
+    def take(self, A_k: FloatArray, y_k: FloatArray) -> None:
+        """`update` without checks and without a new solution: (6, 10) and (6,), or (b, 6, 10) and (b, 6)."""
+
+    def solve(self) -> None:  # noqa: B027
+        """Make `solution` that of all samples taken so far."""
 
     @property
     @abstractmethod
@@ -83,21 +106,21 @@ class RecursiveLeastSquaresState(RecursiveState):
     """All samples so far as one triangular factor: exact, and free of the drift of a recursion for a covariance.
 
     Args:
-        whiten: (6, 6) root of the inverse covariance of a sample.
+        whiten: (6, 6) root of the inverse covariance of a sample; None to weigh all components alike, in SI units.
         bias: whether the sensor's bias is estimated too, p = 16, or not, p = 10.
         forgetting: weight of the past at each sample, 1 for none forgotten.
     """
 
-    def __init__(self, whiten: FloatArray, bias: bool, forgetting: float = 1.0) -> None:
+    def __init__(self, whiten: FloatArray | None = None, bias: bool = False, forgetting: float = 1.0) -> None:
         p = NUM_PARAMETERS + 6 * bias
         self.factor = np.zeros((p + 1, p + 1))
         self.samples = 0
-        self._whiten = np.ascontiguousarray(whiten)
+        self._whiten = np.eye(6) if whiten is None else as_float_array(whiten, "whiten", (6, 6))
         self._forgetting = forgetting
         self._sample = np.zeros((1, 6, p))
         self._sample[0, :, NUM_PARAMETERS:] = np.eye(6)[:, : 6 * bias]
 
-    def update(self, A_k: FloatArray, y_k: FloatArray) -> None:
+    def take(self, A_k: FloatArray, y_k: FloatArray) -> None:
         """See `RecursiveState`."""
         if A_k.ndim == 2:
             design = self._sample
@@ -184,7 +207,7 @@ class RecursiveLeastSquares(Estimator):
     def __post_init__(self) -> None:
         _check_forgetting(self.forgetting)
 
-    def start(self, whiten: FloatArray, bias: bool) -> RecursiveLeastSquaresState:
+    def start(self, whiten: FloatArray | None = None, bias: bool = False) -> RecursiveLeastSquaresState:
         """A state without samples; arguments as in `RecursiveLeastSquaresState`."""
         return RecursiveLeastSquaresState(whiten, bias, self.forgetting)
 
@@ -193,7 +216,7 @@ class RecursiveLeastSquares(Estimator):
         first = weighted_fit(problem, correct=False)
         whiten = np.linalg.inv(np.linalg.cholesky(first.weights.sensor))
         state = self.start(whiten, problem.bias)
-        state.update(problem.A, problem.y)
+        state.take(problem.A, problem.y)
         parameters = state.parameters
         gram = state.factor[:-1, :-1].T @ state.factor[:-1, :-1]
         residual = residuals(problem, parameters)
@@ -208,22 +231,34 @@ class RecursiveInstrumentalState:
     """Sums of Z' W A and Z' W y.
 
     Args:
-        precision: (6, 6) inverse covariance of a sample.
+        precision: (6, 6) inverse covariance of a sample; None to weigh all components alike, in SI units.
         bias: whether the sensor's bias is estimated too; it is its own instrument.
         forgetting: weight of the past at each sample.
     """
 
-    def __init__(self, precision: FloatArray, bias: bool, forgetting: float = 1.0) -> None:
+    def __init__(self, precision: FloatArray | None = None, bias: bool = False, forgetting: float = 1.0) -> None:
         p = NUM_PARAMETERS + 6 * bias
         self.moments = np.zeros((p, p))
         self.right = np.zeros(p)
         self.samples = 0
-        self._precision, self._forgetting = precision, forgetting
+        self._precision = np.eye(6) if precision is None else as_float_array(precision, "precision", (6, 6))
+        self._forgetting = forgetting
         self._design, self._instruments = np.zeros((2, 6, p))
         self._design[:, NUM_PARAMETERS:] = self._instruments[:, NUM_PARAMETERS:] = np.eye(6)[:, : 6 * bias]
 
-    def update(self, A_k: FloatArray, y_k: FloatArray, Z_k: FloatArray) -> None:
-        """Take in one sample: A_k (6, 10), y_k (6,) and its instruments Z_k (6, 10)."""
+    def update(self, A_k: ArrayLike, y_k: ArrayLike, Z_k: ArrayLike) -> FloatArray:
+        """Take in samples with their instruments Z_k, shaped as A_k, and solve; the rest as in `RecursiveState`."""
+        matrices, wrenches = wrench_samples(A_k, y_k)
+        instruments, _ = wrench_samples(Z_k, y_k)
+        for sample in zip(matrices, wrenches, instruments, strict=True):
+            self.take(*sample)
+        try:
+            return self.parameters[:NUM_PARAMETERS]
+        except IdentificationError:
+            return np.full(NUM_PARAMETERS, np.nan)
+
+    def take(self, A_k: FloatArray, y_k: FloatArray, Z_k: FloatArray) -> None:
+        """`update` of one sample, (6, 10), (6,) and (6, 10), without checks and without a solution."""
         self._design[:, :NUM_PARAMETERS] = A_k
         self._instruments[:, :NUM_PARAMETERS] = Z_k
         weighted = self._instruments.T @ self._precision
@@ -260,7 +295,7 @@ class RecursiveInstrumentalVariables(Estimator):
     def __post_init__(self) -> None:
         _check_forgetting(self.forgetting)
 
-    def start(self, precision: FloatArray, bias: bool) -> RecursiveInstrumentalState:
+    def start(self, precision: FloatArray | None = None, bias: bool = False) -> RecursiveInstrumentalState:
         """A state without samples; arguments as in `RecursiveInstrumentalState`."""
         return RecursiveInstrumentalState(precision, bias, self.forgetting)
 
@@ -274,7 +309,7 @@ class RecursiveInstrumentalVariables(Estimator):
             instruments, matrices, warnings = problem.design, problem.A, (NO_INSTRUMENTS,)
         state = self.start(precision, problem.bias)
         for A_k, y_k, Z_k in zip(problem.A, problem.y, matrices, strict=True):
-            state.update(A_k, y_k, Z_k)
+            state.take(A_k, y_k, Z_k)
         parameters = state.parameters
         weighted = residuals(problem, parameters) @ precision
         _discount(weighted, self.forgetting)

@@ -9,10 +9,9 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.consistent import nearest_consistent
-from iparam.estimation.payload.estimate_assembly import derived_part
 from iparam.estimation.payload.problem import NUM_PARAMETERS
 from iparam.spatial.consistency import is_physically_consistent
-from iparam.spatial.derived import derived_covariance
+from iparam.spatial.derived import derived_covariance, derived_part
 from iparam.spatial.parameters import InertialParameters
 from iparam.spatial.phi import inertia_entries
 
@@ -88,7 +87,8 @@ class OnlineEstimate:
     def derived(self) -> tuple[FloatArray, FloatArray]:
         """(10,) mass, centre of mass and inertia about it [kg, m, kg m^2], and (10,) their standard deviations."""
         if not self.complete:
-            values, deviations = derived_part(self.phi, self.covariance_phi, ~np.isnan(self.phi))
+            values, variances = derived_part(self.phi, self.covariance_phi)
+            deviations = np.sqrt(variances)
             vague = np.zeros(NUM_PARAMETERS, dtype=bool)
             vague[1:4] = deviations[1:4] > WELL_PLACED
             vague[4:] = vague[1:4].any()

@@ -24,6 +24,9 @@ from iparam.robot.model import Robot
 LONGEST = 10.0
 """Time whose samples are kept [s]."""
 
+PAUSE = 1_000_000_000
+"""Time between two samples beyond which they do not belong to one recording [ns]."""
+
 MOST_SAMPLES = 10_000
 """Samples that are kept, at most."""
 
@@ -51,13 +54,16 @@ class RecentSamples:
     def __len__(self) -> int:
         return min(self._count, self._size)
 
-    def add(self, stamp: int, q: FloatArray, wrench: FloatArray) -> None:
-        """Keep a sample of a stamp [ns]; one that is not later than the last one means another clock."""
-        if self._count and stamp <= self._stamps[(self._count - 1) % self._size]:
+    def add(self, stamp: int, q: FloatArray, wrench: FloatArray) -> bool:
+        """Keep a sample of a stamp [ns]; whether those before it were forgotten: the clock was set, or a long pause."""
+        step = stamp - int(self._stamps[(self._count - 1) % self._size])
+        forgotten = self._count > 0 and not 0 < step <= PAUSE
+        if forgotten:
             self.clear()
         place = self._count % self._size
         self._stamps[place], self._q[place], self._wrench[place] = stamp, q, wrench
         self._count += 1
+        return forgotten
 
     def clear(self) -> None:
         """Forget all of them."""

@@ -34,6 +34,7 @@ from iparam.estimation.payload.regressor_uncertainty import (
 from iparam.motion.joint_process import JointProcess
 from iparam.motion.lagged_filter import LaggedKalmanFilter
 from iparam.motion.motion import MotionSample
+from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
 from iparam.sensing.offset import resting_regressor
@@ -223,7 +224,8 @@ class OnlineIdentifier:
         telling = self._present is not None and (self._excited or self._calm >= RESTING)
         if telling and self._present is not None:
             self._scatter.add(self._whiten, A, y, self._present.parameters, self._present.covariance)
-        self._state.update(A, y)
+        self._state.take(A, y)
+        self._state.solve()
         self._moments.add(A, y)
         if self._zeroed:
             self._pull += (self._whiten @ A).T
@@ -333,8 +335,6 @@ class OnlineIdentifier:
         return resting_regressor(self._robot, motion.q, self.settings.gravity)
 
     def _moving_regressor(self, motion: MotionSample, acceleration: FloatArray | None) -> FloatArray:
-        from iparam.regressor.wrench import wrench_regressor
-
         state, settings = (motion.q, motion.dq, motion.ddq), self.settings
         matrix = wrench_regressor(self._robot, *state, settings.gravity)
         if acceleration is not None:

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray, frozen
 from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
@@ -15,13 +14,8 @@ from iparam.estimation.estimate import SUCCESS, Estimate, StandardDeviations, Wr
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import channel_floor, residuals
 from iparam.regressor.identifiability import PARAMETER_NAMES
-from iparam.spatial.consistency import check_consistency
-from iparam.spatial.derived import derived_covariance, mass_com_inertia_jacobian
-from iparam.spatial.parameters import InertialParameters
-from iparam.spatial.phi import inertia_entries
-
-INERTIA_ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-"""Row and column of the last six of phi in the inertia tensor."""
+from iparam.spatial.consistency import check_consistency, may_be_body
+from iparam.spatial.derived import derived_part, symmetric
 
 POORLY_KNOWN = 0.2
 """Standard deviation of a parameter, as a share of its scale, from which a warning says so."""
@@ -149,35 +143,20 @@ def estimate_of(
     status: str = SUCCESS,
     unconstrained_phi: FloatArray | None = None,
 ) -> Estimate:
-    """An `Estimate` from phi (10,) and its covariance (10, 10), NaN for what is not known; the rest as in there, no
-    wrench residual as zeros.
+    """An `Estimate` from phi (10,) and its covariance (10, 10), NaN for what is not known; the covariance may be NaN
+    alone. The rest as in there, no wrench residual as zeros.
     """
-    known = ~np.isnan(phi)
-    if known.all():
-        body = InertialParameters.from_phi(phi)
-        center, inertia = body.center_of_mass, body.inertia_about_com
-        derived = np.sqrt(np.maximum(np.diag(derived_covariance(phi, covariance)), 0.0))
-        consistent = check_consistency(phi).consistent
-    else:
-        values, derived = derived_part(phi, covariance, known)
-        center, inertia = frozen(values[1:4]), frozen(_matrix(values[4:]))
-        moments = values[[4, 7, 9]]
-        consistent = not (values[0] <= 0.0 or (moments[np.isfinite(moments)] < 0.0).any())
+    values = derived_part(phi, covariance)[0]
     return Estimate(
         method=method,
         mass=float(phi[0]),
-        center_of_mass=center,
-        inertia_about_com=inertia,
-        inertia_about_origin=frozen(_matrix(phi[4:])),
+        center_of_mass=frozen(values[1:4]),
+        inertia_about_com=frozen(symmetric(values[4:])),
+        inertia_about_origin=frozen(symmetric(phi[4:])),
         phi=frozen(phi),
-        standard_deviation=StandardDeviations(
-            float(derived[0]),
-            frozen(derived[1:4]),
-            frozen(_matrix(derived[4:])),
-            frozen(np.sqrt(np.maximum(np.diag(covariance), 0.0))),
-        ),
+        standard_deviation=StandardDeviations.of(phi, covariance),
         covariance_phi=frozen(0.5 * (covariance + covariance.T)),
-        physically_consistent=consistent,
+        physically_consistent=may_be_body(phi),
         condition_number=condition_number,
         residual_norm=residual_norm,
         residual_rms=Wrench(frozen(np.zeros(3)), frozen(np.zeros(3))) if residual_rms is None else residual_rms,
@@ -191,51 +170,14 @@ def estimate_of(
     )
 
 
-def derived_known(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which of mass, centre of mass and inertia about it (10,) are known, from which of phi (10,) are."""
-    mass, moments = known[0], known[1:4]
-    inertia = []
-    for entry, (i, j) in zip(known[4:], INERTIA_ENTRIES, strict=True):
-        of = [axis for axis in range(3) if axis != i] if i == j else [i, j]  # I - (h.h E - h h') / m
-        inertia.append(entry and mass and moments[of].all())
-    return np.array([mass, *(mass & moments), *inertia])
-
-
-def derived_part(phi: FloatArray, covariance: FloatArray, known: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Mass, centre of mass and inertia about it (10,), and their standard deviations; NaN where they are not known."""
-    values, deviations = np.full(10, np.nan), np.full(10, np.nan)
-    if not known[0]:
-        return values, deviations
-    derived = derived_known(known)
-    usable = np.where(known, phi, 0.0)  # what is not known has no part in what is
-    body = InertialParameters.from_phi(usable)
-    all_values = np.array([body.mass, *body.center_of_mass, *inertia_entries(body.inertia_about_com)])
-    jacobian = mass_com_inertia_jacobian(usable)
-    variance = np.einsum("ij,jk,ik->i", jacobian, np.where(np.outer(known, known), covariance, 0.0), jacobian)
-    values[derived] = all_values[derived]
-    deviations[derived] = np.sqrt(np.maximum(variance, 0.0))[derived]
-    return values, deviations
-
-
-def _matrix(six: FloatArray) -> FloatArray:
-    """(3, 3) symmetric, of entries that need not be known."""
-    return np.asarray(six[np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])])
-
-
 def widened(estimate: Estimate, covariance: FloatArray) -> Estimate:
     """The estimate, or the part of one, with more uncertainty: (10, 10) that is added to the covariance of phi."""
     total = np.asarray(estimate.covariance_phi + covariance)
-    if estimate.complete:
-        derived = np.sqrt(np.maximum(np.diag(derived_covariance(estimate.phi, total)), 0.0))
-    else:
-        derived = derived_part(estimate.phi, total, ~np.isnan(estimate.phi))[1]
-    deviation = StandardDeviations(
-        float(derived[0]),
-        frozen(derived[1:4]),
-        frozen(_matrix(derived[4:])),
-        frozen(np.sqrt(np.maximum(np.diag(total), 0.0))),
+    return dataclasses.replace(
+        estimate,
+        covariance_phi=frozen(0.5 * (total + total.T)),
+        standard_deviation=StandardDeviations.of(estimate.phi, total),
     )
-    return dataclasses.replace(estimate, covariance_phi=frozen(0.5 * (total + total.T)), standard_deviation=deviation)
 
 
 def condition_number(A: FloatArray) -> float:

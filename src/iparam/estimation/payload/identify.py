@@ -20,6 +20,7 @@ from iparam.estimation.causes.examined_run import examine
 from iparam.estimation.causes.fit import linear_fit
 from iparam.estimation.causes.hypothesis import Explanation
 from iparam.estimation.causes.judgement import judged
+from iparam.estimation.causes.plausible_load import load_remarks
 from iparam.estimation.causes.screening import screened
 from iparam.estimation.causes.search import find_causes
 from iparam.estimation.corrections.joint_fit import fit_corrections
@@ -35,6 +36,7 @@ from iparam.estimation.payload.problem_from_recording import PreparedRun, prepar
 from iparam.estimation.static.slow_motion import slow_motion_estimate
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import MotionSource
+from iparam.recording.buffer import DataBuffer
 from iparam.recording.followers import with_followers
 from iparam.recording.recording import Recording
 from iparam.robot.kernels.notice import expect
@@ -67,7 +69,7 @@ SURE = 3.0
 
 
 def identify_payload(
-    recording: Recording,
+    recording: Recording | DataBuffer,
     robot: Robot | str | None = None,
     method: str | Estimator = DEFAULT_METHOD,
     *,
@@ -85,7 +87,8 @@ def identify_payload(
     """Identify what the arm carried.
 
     Args:
-        recording: of a motion that excites the load.
+        recording: of a motion that excites the load, or a buffer of its samples. The motion is that of its angles,
+            filtered, whatever dq and ddq it has (``motion=`` gives another).
         robot: the arm, its name or its URDF's path; None takes the recording's. It must be the arm of the recording. A
             recording of the sensor's own orientation, without joint angles, needs none.
         method: one of `METHODS`, or an estimator.
@@ -118,6 +121,8 @@ def identify_payload(
         partial=partial,
         correction=correction,
     )
+    if isinstance(recording, DataBuffer):
+        recording = recording.to_recording()
     if not isinstance(recording, Recording):
         raise InputError(f"recording must be a Recording, got {recording!r:.80}: Recording.load reads a file")
     expect("identify")
@@ -138,6 +143,7 @@ def identify_payload(
     return dataclasses.replace(
         estimate,
         warnings=(*estimate.warnings, *(() if arm is None else _size_remarks(estimate, arm))),
+        remarks=load_remarks(arm, estimate, recording),
         robot=robot if isinstance(robot, str) else recording.robot or ("" if arm is None else arm.name),
         frame=SENSOR_FRAME if arm is None else arm.tool_frame,
         measurements=(recording.signal(signal).fingerprint,) if recording.has(signal) else (),
@@ -320,10 +326,11 @@ class _Job:
         delay: float | None,
         settings: dict[str, Any],
     ) -> Estimate:
-        """The estimate with what the recording, without each of its corrections, does not tell from them.
+        """The estimate with what the recording does not tell from what was estimated along, or from typed gains of
+        single channels. Whatever else is stated is known from elsewhere, and needs no proof by the recording.
 
         Args:
-            estimate: with all of them.
+            estimate: with all corrections.
             corrected: the run that it is of.
             given: the corrections.
             sought: those of them that were estimated along.
@@ -331,9 +338,8 @@ class _Job:
         """
         if estimate.refutation is not None or not estimate.complete:
             return estimate
-        for name in CORRECTIONS:
-            if getattr(given, name) is None or (name == "wrench_scale" and given.wrench_scale_covariance is not None):
-                continue  # not corrected, or by a calibration: that was measured
+        gains = ("wrench_scale",) if given.has_gains and given.wrench_scale_covariance is None else ()
+        for name in (name for name in CORRECTIONS if name in (*sought, *gains)):
             without = given.without_field(name)
             try:
                 run = prepare_run(self.recording, self.arm, delay=delay, correction=without, **settings)

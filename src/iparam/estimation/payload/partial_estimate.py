@@ -18,10 +18,8 @@ from iparam.estimation.estimate import ONLY_A_PART, Estimate, StandardDeviations
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
 from iparam.estimation.payload.estimate_assembly import (
     CORRELATED,
-    INERTIA_ENTRIES,
     VISIBLE,
     correlation_warning,
-    derived_known,
     estimate_of,
 )
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
@@ -43,6 +41,7 @@ from iparam.recording.units import USUAL_RATES, time_hint
 from iparam.regressor.identifiability import PARAMETER_NAMES, beyond_arm, turning_axes
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
+from iparam.spatial.derived import derived_known
 
 TOLERANCE = 1e-6
 """Share of the largest singular value below which a direction of unit columns is one that the data do not show."""
@@ -329,7 +328,7 @@ def motion_advice(derived: NDArray[np.bool_], *, hidden: bool = False) -> str:
         axes = [axis for axis, seen in zip("xyz", derived[1:4], strict=True) if not seen]
         what = "the mass" if not derived[0] else f"the centre of mass along {' and '.join(axes)}"
         advice.append(f"turn the load so that gravity comes to lie along other axes of the sensor, which shows {what}")
-    unseen = [pair for pair, seen in zip(INERTIA_ENTRIES, derived[4:], strict=True) if not seen]
+    unseen = [pair for pair, seen in zip(zip(*np.triu_indices(3), strict=True), derived[4:], strict=True) if not seen]
     if hidden:
         advice.append(
             "record the acceleration of the sensor (columns ax, ay, az, in its axes) or the joint angles of the arm, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,12 @@ from numpy.typing import NDArray
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.estimation.payload.regressor_uncertainty import RegressorUncertainty
+from iparam.regressor.samples import wrench_samples
 
 NUM_PARAMETERS = 10
+
+UNSTATED_RATE = 100.0
+"""Samples a second of arrays that come without times [Hz]: within the rates of usual sensors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,9 +23,10 @@ class PayloadProblem:
     """y_k = A_k phi + b + noise, for N samples.
 
     Attributes:
-        A: (N, 6, 10) regressors, those of a zeroed sensor already offset-compensated.
-        y: (N, 6) measured [force, torque] [N, N m].
-        time: (N,) strictly increasing [s].
+        A: (N, 6, 10) regressors, those of a zeroed sensor already offset-compensated; may be given stacked (6 N, 10).
+        y: (N, 6) measured [force, torque] [N, N m]; may be given stacked (6 N,).
+        time: (N,) strictly increasing [s]; samples at 100 Hz if not given. Estimators only count in it how long
+            something lasts.
         bias: whether a constant sensor bias b is to be estimated too.
         wrench_covariance: (6, 6) of the noise of one wrench sample; None estimates it from the residuals.
         uncertainty: errors of the regressors; None where nothing is known of them.
@@ -37,7 +42,7 @@ class PayloadProblem:
 
     A: FloatArray
     y: FloatArray
-    time: FloatArray
+    time: FloatArray = field(default_factory=lambda: np.empty(0))
     bias: bool = True
     wrench_covariance: FloatArray | None = None
     uncertainty: RegressorUncertainty | None = None
@@ -50,12 +55,10 @@ class PayloadProblem:
     warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        A = as_float_array(self.A, "A", (6, NUM_PARAMETERS))
-        if A.ndim != 3 or len(A) == 0:
-            raise InputError(f"A must have shape (N, 6, 10) with at least one sample, got {A.shape}")
+        A, y = wrench_samples(self.A, self.y)
         object.__setattr__(self, "A", frozen(A))
-        object.__setattr__(self, "y", _shaped(self.y, "y", (len(A), 6)))
-        time = _shaped(self.time, "time", (len(A),))
+        object.__setattr__(self, "y", frozen(y))
+        time = _shaped(self.time if np.size(self.time) else np.arange(len(A)) / UNSTATED_RATE, "time", (len(A),))
         if (np.diff(time) <= 0).any():
             raise InputError("time must be strictly increasing")
         object.__setattr__(self, "time", time)

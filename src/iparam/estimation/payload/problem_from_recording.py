@@ -27,6 +27,7 @@ from iparam.recording.signal import Signal
 from iparam.recording.statements import are_poses, with_gravity
 from iparam.recording.units import time_hint
 from iparam.regressor.identifiability import PARAMETER_NAMES
+from iparam.regressor.wrench import body_regressor
 from iparam.robot.model import Robot
 from iparam.sensing.correction import Correction
 from iparam.sensing.held_samples import without_repeats
@@ -308,8 +309,6 @@ def _zeroed(
     motion: MotionEstimate, robot: Robot | None, zero_pose: ArrayLike | None, gravity: FloatArray
 ) -> FloatArray:
     """The regressor (6, 10) at rest in the pose in which the sensor was zeroed."""
-    from iparam.regressor.wrench import body_regressor
-
     if robot is not None:
         pose = motion.q[0] if zero_pose is None else as_float_array(zero_pose, "zero_pose", (robot.num_joints,))
         return resting_regressor(robot, pose, gravity)

@@ -9,6 +9,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import FileFormatError, InputError
+from iparam.spatial.transforms import is_transform
 
 if TYPE_CHECKING:
     from iparam.estimation.shape.shape import Part, Shape
@@ -37,6 +38,8 @@ class FoundPart:
         outline = np.asarray(self.outline, dtype=np.float64)
         if outline.ndim != 2 or outline.shape[1] != 3 or not np.isfinite(outline).all():
             raise InputError(f"the outline of part {self.name!r} must be (k, 3) finite numbers, got {outline.shape}")
+        if not (self.density >= 0.0 and self.standard_deviation >= 0.0):
+            raise InputError(f"the density of part {self.name!r} and its deviation must be at least 0")
         object.__setattr__(self, "outline", frozen(outline))
 
     @property
@@ -119,10 +122,12 @@ class FoundShape:
         except InputError as error:
             raise FileFormatError(f"{section.file}: {error}") from None
         if not section.has("pose"):
-            return cls(parts, bounding=section.has("bounding"))
+            return cls(parts, bounding=section.content.get("bounding") is True)
         pose, deviation = section.array("pose", 2), section.array("pose_deviation", 1)
         if pose.shape != (4, 4) or deviation.shape != (6,):
             raise section.error("pose", f"must be 4 x 4 with six deviations, got {pose.shape} and {deviation.shape}")
+        if not is_transform(pose) or (deviation < 0.0).any():
+            raise section.error("pose", "must be a rigid transform, with deviations of at least 0")
         return cls(parts, frozen(pose), frozen(deviation))
 
 

@@ -12,6 +12,7 @@ import logging
 import os
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from importlib import import_module
 from itertools import compress
@@ -27,8 +28,9 @@ from iparam.estimation.shape.mesh_points import FLAT, MOST_CROSSING, box_corners
 from iparam.estimation.shape.point_moments import thinned
 from iparam.estimation.shape.shape import DEFAULT_TOLERANCE, Part, Shape
 from iparam.estimation.shape.touching_bodies import surfaces_of, touching_surfaces
-from iparam.files.reading_limit import read_bounded
-from iparam.files.trimesh_errors import trimesh_errors
+from iparam.files.limited_process import Outcome, in_limited_process
+from iparam.files.numpy_arrays import zipped_arrays
+from iparam.files.reading_limit import TooLargeError, read_bounded
 
 MESHES = (".stl", ".obj", ".ply", ".glb")
 POINTS = (".csv", ".npz")
@@ -79,7 +81,14 @@ def load_shape(
     remarks: tuple[str, ...] = ()
     outline: FloatArray = np.empty((0, 3))
     if suffix in MESHES:
-        parts, remarks, outline = _mesh_parts(file, content, scale)
+        found, arrays = in_limited_process(
+            mesh_parts, str(file), {"path": str(file), "scale": float(scale)}, content=content
+        )
+        parts = [
+            Part(name, arrays[f"points {index}"], arrays[f"volumes {index}"])
+            for index, name in enumerate(found["names"])
+        ]
+        remarks, outline = tuple(found["remarks"]), arrays["outline"]
     else:
         parts = _point_parts(file, content, scale)
     try:
@@ -143,11 +152,13 @@ def _csv(file: Path, content: bytes) -> tuple[FloatArray, FloatArray, list[str] 
 
 def _npz(file: Path, content: bytes) -> tuple[FloatArray, FloatArray, list[Any] | None]:
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
-        text = "it holds Python objects, and numbers are needed" if "allow_pickle" in str(error) else str(error)
-        raise FileFormatError(f"{file}: cannot be read as .npz: {text}; numpy.savez writes arrays of numbers") from None
+        arrays = zipped_arrays(io.BytesIO(content), str(file))
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        if isinstance(error, TooLargeError):
+            raise
+        raise FileFormatError(
+            f"{file}: cannot be read as .npz: {error}; numpy.savez writes arrays of numbers"
+        ) from None
     found = {key: next((arrays[name] for name in names if name in arrays), None) for key, names in _NAMES.items()}
     points, volumes, labels = found["points"], found["volumes"], found["parts"]
     if points is None and {"x", "y", "z"} <= set(arrays):
@@ -156,6 +167,8 @@ def _npz(file: Path, content: bytes) -> tuple[FloatArray, FloatArray, list[Any] 
         raise FileFormatError(
             f"{file}: needs points (n, 3) or x, y and z, and volume (n,), perhaps part (n,); has {', '.join(arrays)}"
         )
+    if any(array.dtype.kind == "O" for array in (points, volumes)):
+        raise FileFormatError(f"{file}: it holds Python objects, and numbers are needed: numpy.savez writes these")
     try:
         place, volume = np.asarray(points, dtype=np.float64), np.asarray(volumes, dtype=np.float64)
     except (ValueError, TypeError) as error:
@@ -165,17 +178,20 @@ def _npz(file: Path, content: bytes) -> tuple[FloatArray, FloatArray, list[Any] 
     return place, volume, None if labels is None else np.atleast_1d(labels).tolist()
 
 
-def _mesh_parts(file: Path, content: bytes, scale: float) -> tuple[list[Part], tuple[str, ...], FloatArray]:
-    """The bodies, what is odd about them, and the corners (8 k, 3) of the boxes around them [m]."""
-    with trimesh_errors(file):
-        bodies = _bodies(file, content)
-        if len(bodies) > MOST_PARTS:
-            raise InputError(f"{file}: has {len(bodies)} separate bodies, more than {MOST_PARTS}: leave out small ones")
-        _refuse_extent(file, bodies, scale)
-        parts = [Part(name, *mesh_points(triangles * scale)) for name, triangles in bodies]
-        outline = np.concatenate([box_corners(triangles * scale) for _, triangles in bodies])
-        shares = overlaps([triangles for _, triangles in bodies])
-    return parts, _said_of_overlaps(file, parts, shares), outline
+def mesh_parts(path: str, content: bytes, scale: float) -> Outcome:
+    """The bodies of a mesh, what is odd about them, and the corners (8 k, 3) of the boxes around them [m]."""
+    file = Path(path)
+    bodies = _bodies(file, content)
+    if len(bodies) > MOST_PARTS:
+        raise InputError(f"{file}: has {len(bodies)} separate bodies, more than {MOST_PARTS}: leave out small ones")
+    _refuse_extent(file, bodies, scale)
+    parts = [Part(name, *mesh_points(triangles * scale)) for name, triangles in bodies]
+    outline = np.concatenate([box_corners(triangles * scale) for _, triangles in bodies])
+    shares = overlaps([triangles for _, triangles in bodies])
+    arrays = {"outline": outline}
+    for index, part in enumerate(parts):
+        arrays |= {f"points {index}": part.points, f"volumes {index}": part.volumes}
+    return {"names": [part.name for part in parts], "remarks": _said_of_overlaps(file, parts, shares)}, arrays
 
 
 def _refuse_extent(file: Path, bodies: list[tuple[str, FloatArray]], scale: float) -> None:

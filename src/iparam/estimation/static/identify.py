@@ -337,21 +337,25 @@ def _fit(
             f"the mass comes out as {mass:.4g} +- {factor * deviations[0]:.2g} kg (95 %), {cause}{told}"
         )
     center = values[1:4] / mass
-    by_phi = np.column_stack([-center, np.eye(3)]) / mass
-    center_covariance = by_phi @ covariance[:4, :4] @ by_phi.T
-    widths = np.array([deviations[0], *np.sqrt(np.diag(center_covariance))])
-    reason = found.refuted(found.share(mass, center, factor * widths))
-    widths = np.sqrt(widths**2 + np.sum(found.moves(mass, center) ** 2, axis=0))
+    by_phi = np.zeros((4, 4))
+    by_phi[0, 0], by_phi[1:] = 1.0, np.column_stack([-center, np.eye(3)]) / mass
+
+    def widths() -> FloatArray:
+        """(4,) standard deviations of mass and centre of mass."""
+        return np.asarray(np.sqrt(np.einsum("ij,jk,ik->i", by_phi, covariance[:4, :4], by_phi)))
+
+    reason = found.refuted(found.share(mass, center, factor * widths()))
     if found.causes and not reason:
         warnings.append(f"The rests hold more than a load and noise. {found.causes[0].sentence}")
     moves = np.hstack([found.loads[:, :1], found.loads[:, :1] * found.loads[:, 1:]]) - values[:4]
     covariance[:4, :4] += moves.T @ moves
+    wider = widths()
     rms = np.sqrt(np.mean(residual**2, axis=0))
     return StaticEstimate(
         mass=mass,
         center_of_mass=frozen(center),
         sensor_bias=_wrench(values[4:]),
-        standard_deviation=StaticDeviations(float(widths[0]), frozen(widths[1:]), _wrench(deviations[4:])),
+        standard_deviation=StaticDeviations(float(wider[0]), frozen(wider[1:]), _wrench(deviations[4:])),
         covariance=frozen(covariance),
         interval_factor=factor,
         residual_rms=_wrench(rms),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from iparam.arrays import covariance_problem
 from iparam.files.json import JsonSection
 from iparam.rounding import NORMAL_95
 
@@ -32,13 +33,15 @@ def as_result(document: JsonSection) -> JsonSection:
     ):
         if values.shape != shape:
             raise document.error(key, f"must have shape {shape}, got {values.shape}")
+    if problem := covariance_problem(stated):
+        raise document.error("covariance_mass_first_moment_bias", problem)
     wider = document.number("interval_95_factor") / NORMAL_95
+    if wider < 1.0:
+        raise document.error("interval_95_factor", f"must be at least {NORMAL_95:.4g}, that of many rests")
     covariance = wider**2 * stated[:_KNOWN, :_KNOWN]
     deviation, rest = document.section("standard_deviation"), document.section("residual_rms")
-    samples = sum(int(one.number("samples")) for one in document.sections("rests"))
+    samples = sum(one.count("samples") for one in document.sections("rests"))
     residual = [*rest.array("force", 1).tolist(), *rest.array("torque", 1).tolist()]
-    warnings = document.content.get("warnings")
-    remark = f"The data determine only mass and center of mass of the load. {document.text('status')}"
     content: dict[str, Any] = {
         **document.content,
         "inertia_about_origin": None,
@@ -54,6 +57,5 @@ def as_result(document: JsonSection) -> JsonSection:
         "condition_number": None,
         "residual_norm": math.sqrt(samples) * float(np.linalg.norm(residual)),
         "samples": samples,
-        "warnings": [*(warnings if isinstance(warnings, list) else []), remark],
     }
     return JsonSection(document.file, document.key, content)

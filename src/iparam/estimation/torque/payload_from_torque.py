@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError
+from iparam.estimation.assessment.motion_path import motion_path
 from iparam.estimation.assessment.refutation import shows_no_body
-from iparam.estimation.causes.plausible_load import largest_load, over_rated
+from iparam.estimation.causes.plausible_load import expected_load, load_remarks, too_heavy
 from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import Cause, Estimate, Refutation
 from iparam.estimation.estimators.consistent import nearest_consistent
@@ -165,6 +166,8 @@ def identify_payload_from_torque(
         robot=loaded.robot or robot.name,
         frame=robot.tool_frame,
         measurements=(loaded.signal(effort).fingerprint,),
+        path=motion_path(loaded),
+        remarks=load_remarks(robot, found.estimate, loaded),
     )
     return dataclasses.replace(found, estimate=estimate)
 
@@ -228,11 +231,11 @@ def _refutation(
     the load negative. Least squares therefore need not be repeated for it.
     """
     size = float(np.linalg.norm(rms))
-    if reason := over_rated(robot, estimate):
+    if reason := too_heavy(robot, estimate):
         mass = 1e-3 * float(estimate.mass)
         said = f"Torques in N mm would make it {mass:.4g} kg: state the unit in the header, as in tau0 [Nmm]."
-        heavy = (Cause("over-rated-load", reason, size, size),)
-        likely = mass < largest_load(robot)
+        heavy = (Cause("too-heavy", reason, size, size),)
+        likely = mass < expected_load(robot)
         return Refutation(reason, (Cause("units", said, size, size),) if likely else heavy)
     reason = shows_no_body(estimate)
     if not reason:

@@ -100,6 +100,11 @@ class WrenchInformation(Information):
         return np.asarray(scaled.T @ scaled)
 
     @property
+    def directions(self) -> FloatArray:
+        """(10, p) orthonormal combinations of the parameters, all that some motion of the arm shows."""
+        return np.eye(10) if self._directions is None else self._directions
+
+    @property
     def kernel(self) -> Any:
         """See `Information`."""
         return kernels.weighted_curvature

@@ -49,12 +49,15 @@ class BarrierFunction:
         distance_rate: grid for all other constraints [Hz].
         reserves: by constraint name, how much more than zero its margins must be; makes up for what happens between
             the samples of the grid.
+
+    Attributes:
+        evaluations: how often the criterion was computed, with or without its derivatives.
     """
 
     def __init__(
         self, problem: ExcitationProblem, limit_rate: float, distance_rate: float, reserves: dict[str, float]
     ) -> None:
-        self.problem = problem
+        self.problem, self.evaluations = problem, 0
         self._criterion_basis = problem.basis(problem.criterion_times)
         self._grids: list[tuple[Constraint, FloatArray, float, float]] = []
         bases = {rate: problem.basis(problem.grid(rate)) for rate in {limit_rate, distance_rate}}
@@ -73,6 +76,7 @@ class BarrierFunction:
             if margins.size and margins.min() <= 0.0:
                 return np.inf
             total -= smoothing.barrier * spacing * float(np.log(margins / constraint.scale).sum())
+        self.evaluations += 1
         gram = self.problem.information.gram(self.problem.motion(x, self._criterion_basis))
         spectrum = eigenvalues(gram)
         if spectrum[0] <= 1e-14 * spectrum[-1]:
@@ -81,6 +85,7 @@ class BarrierFunction:
 
     def expand(self, x: FloatArray, smoothing: Smoothing) -> Expansion:
         """The function to second order at a strictly feasible x."""
+        self.evaluations += 1
         value, gradient, hessian = self._criterion(x, smoothing.order)
         metric = np.zeros_like(hessian)
         pending: dict[tuple[int, ...], _MotionBarrier] = {}

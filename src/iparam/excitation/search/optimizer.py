@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.child_process import end_child
+from iparam.child_process import end_child, python_command
 from iparam.errors import InputError, IparamError
 from iparam.excitation.constraints.constraint import WorstMargin
 from iparam.excitation.information.criteria import Criterion, criterion_value, eigenvalues
@@ -79,6 +78,11 @@ class OptimizationResult:
     seconds: float
     interrupted: bool
     failures: tuple[str, ...] = ()
+
+    @property
+    def n_evaluations(self) -> int:
+        """How often the criterion was computed, in all starts."""
+        return sum(start.evaluations for start in self.starts)
 
     def plot(self) -> Any:
         """The motion, see `Trajectory.plot`."""
@@ -343,7 +347,7 @@ def condition_number(problem: ExcitationProblem, x: FloatArray) -> float:
 def _cannot_start(code: int) -> IparamError:
     return IparamError(
         f"a worker process of the planner ended with exit code {code} before it was ready. The workers run "
-        f"{sys.executable} -m iparam.excitation.search.worker: can that Python import iparam?"
+        f"{' '.join(python_command('iparam.excitation.search.worker'))}: can that Python import iparam?"
     )
 
 

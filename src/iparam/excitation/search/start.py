@@ -59,6 +59,7 @@ class StartResult:
         initial, final: the criterion before and after.
         finished: whether it was worth optimising on the dense grid.
         seconds: it took.
+        evaluations: of the criterion, with or without its derivatives.
     """
 
     index: int
@@ -67,6 +68,7 @@ class StartResult:
     final: float
     finished: bool
     seconds: float
+    evaluations: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,14 +129,16 @@ def run_start(
     for _ in range(ROUNDS if promising else 0):
         if time.monotonic() >= deadline:
             break
-        x = finish(problem, x, inside, stop)
+        x, evaluations = finish(problem, x, inside, stop)
+        search.evaluations += evaluations
         shrunk = shrink_to_valid(problem, x, inside)
         valid = shrunk if valid is None else min(valid, shrunk, key=problem.value)
         if problem.value(valid) - problem.value(x) <= (PROMISING - 1.0) * abs(problem.value(x)):
             break
     if valid is None:
         valid = shrink_to_valid(problem, x, inside)
-    return StartResult(index, valid, initial, problem.value(valid), promising, time.monotonic() - began)
+    seconds = time.monotonic() - began
+    return StartResult(index, valid, initial, problem.value(valid), promising, seconds, search.evaluations)
 
 
 class SharedMinimum(Protocol):
@@ -200,8 +204,10 @@ def strictly_feasible(problem: ExcitationProblem, function: BarrierFunction, x: 
 
 def finish(
     problem: ExcitationProblem, x: FloatArray, inside: list[FloatArray], stop: Callable[[FloatArray], bool]
-) -> FloatArray:
+) -> tuple[FloatArray, int]:
     """Sharpen a motion on a finer grid, keeping back what the margins lose between its samples.
+
+    Returns the motion (v,), and how often the criterion was computed.
 
     Args:
         problem: what is sought.
@@ -216,8 +222,8 @@ def finish(
     for candidate, path in _beginnings(x, inside):
         if np.isfinite(function.value(candidate, FINISH_PATH[0])):
             inside.append(minimize_along_path(function, candidate, path, stop))
-            return minimize_along_path(function, inside[-1], FINISH_PATH[1:], stop)
-    return x
+            return minimize_along_path(function, inside[-1], FINISH_PATH[1:], stop), function.evaluations
+    return x, function.evaluations
 
 
 def _beginnings(x: FloatArray, inside: list[FloatArray]) -> Iterator[tuple[FloatArray, tuple[Smoothing, ...]]]:

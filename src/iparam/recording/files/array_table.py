@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import math
-import warnings
-import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.errors import FileFormatError, InputError, IparamError
+from iparam.files.limited_process import Outcome, in_limited_process
+from iparam.files.numpy_arrays import MOST_ARRAYS, Arrays, single_array, zipped_arrays
 from iparam.files.reading_limit import check_size, reading_limit
 from iparam.recording.channels import CHANNELS, check_name, column_names, expand_columns, signal_of_column
 from iparam.recording.files.reading import Reading, mapped_columns
@@ -35,11 +34,8 @@ _STEP = 1 << 20
 _DEEPEST = 8
 """Levels of MATLAB's structs that are looked into."""
 
-_MOST_ARRAYS = 10_000
 _LEAST_SAMPLES, _WIDEST = 10, 100
 """Structs of an array from which on they may be samples, and numbers in a field of such a one."""
-
-Arrays = dict[str, NDArray[Any]]
 
 
 def read_array_table(stream: BinaryIO, source: str, reading: Reading, num_joints: int | None) -> Table:
@@ -67,10 +63,9 @@ def read_array_table(stream: BinaryIO, source: str, reading: Reading, num_joints
         if head.startswith(MAT5):
             arrays = _mat_arrays(stream, source)
         elif head.startswith(NPY):
-            arrays = _numpy_arrays([("array", stream)], source)
+            arrays = single_array(stream, source)
         else:
-            with zipfile.ZipFile(stream) as archive:
-                arrays = _numpy_arrays(_members(archive), source)
+            arrays = zipped_arrays(stream, source)
     numeric = {name: array for name, array in _by_short_names(arrays).items() if array.dtype.kind in "fiub"}
     others = [name for name in _by_short_names(arrays) if name not in numeric]
     notes = [f"arrays that hold no real numbers were left out: {', '.join(others[:12])}"] if others else []
@@ -239,54 +234,25 @@ def _usual_names(arrays: Arrays) -> dict[str, str]:
     return {names[0]: signal for signal, names in meant.items() if len(names) == 1 and signal not in stated}
 
 
-def _members(archive: zipfile.ZipFile) -> Iterator[tuple[str, BinaryIO]]:
-    if len(archive.infolist()) > _MOST_ARRAYS:
-        raise FileFormatError(f"it has more than {_MOST_ARRAYS} members")
-    for entry in archive.infolist():
-        if entry.filename.endswith(".npy"):
-            with archive.open(entry) as member:
-                yield entry.filename.removesuffix(".npy"), member  # type: ignore[misc]
-
-
-def _numpy_arrays(members: Iterator[tuple[str, BinaryIO]] | list[tuple[str, BinaryIO]], source: str) -> Arrays:
-    """The arrays by name; those of Python objects, which could only be unpickled, as empty ones of their type."""
-    arrays: Arrays = {}
-    total = 0
-    for name, member in members:
-        version = np.lib.format.read_magic(member)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, by_columns, dtype = read(member)
-        if dtype.hasobject:
-            arrays[name] = np.empty(0, dtype=object)
-            continue
-        size = math.prod(shape) * dtype.itemsize
-        total += size
-        check_size(total, source, f"arrays of {total} bytes")  # before any of it is unpacked
-        contents = member.read(size)
-        if len(contents) != size:
-            raise FileFormatError(f"{name} is cut off")
-        array = np.frombuffer(contents, dtype=dtype).reshape(shape, order="F" if by_columns else "C")
-        if dtype.names is None:
-            arrays[name] = array
-        else:
-            arrays |= {f"{name}.{field}": array[field] for field in dtype.names}
-    return arrays
-
-
 def _mat_arrays(stream: BinaryIO, source: str) -> Arrays:
-    from scipy.io import loadmat
-
     contents = stream.read(reading_limit() + 1)
     check_size(len(contents), source, "a MAT-file")
-    check_size(_unpacked_size(contents), source, "a packed MAT-file")
+    size = _unpacked_size(contents)
+    check_size(size, source, "a packed MAT-file")
+    others, arrays = in_limited_process(mat_arrays, source, {}, content=contents, size=size)
+    return {**arrays, **{name: np.empty(0, dtype=object) for name in others}}
+
+
+def mat_arrays(content: bytes) -> Outcome:
+    """The names of what a MAT-file holds beside real numbers, and its arrays of these."""
+    from scipy.io import loadmat
+
     arrays: Arrays = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a variable that stands there twice, of functions that cannot be read
-        found = loadmat(io.BytesIO(contents), struct_as_record=True)
-    for name, value in found.items():
+    for name, value in loadmat(io.BytesIO(content), struct_as_record=True).items():
         if not name.startswith("__"):
             _add_fields(arrays, name, value, 0)
-    return arrays
+    numbers = {name: array for name, array in arrays.items() if array.dtype.kind in "fiub"}
+    return [name for name in arrays if name not in numbers], numbers
 
 
 def _add_fields(arrays: Arrays, path: str, value: Any, depth: int) -> None:
@@ -295,16 +261,16 @@ def _add_fields(arrays: Arrays, path: str, value: Any, depth: int) -> None:
     """
     if not isinstance(value, np.ndarray):
         value = np.asarray(value)
-    if len(arrays) > _MOST_ARRAYS:
-        raise FileFormatError(f"it has more than {_MOST_ARRAYS} arrays")
+    if len(arrays) > MOST_ARRAYS:
+        raise FileFormatError(f"it has more than {MOST_ARRAYS} arrays")
     places = [""] if value.size == 1 else [str(place) for place in range(1, value.size + 1)]
     if value.dtype.names is not None and (rows := _rows_of_structs(value)):
         arrays |= {f"{path}.{name}": row for name, row in rows.items()}
-    elif value.dtype.names is not None and value.size <= _MOST_ARRAYS and depth < _DEEPEST:
+    elif value.dtype.names is not None and value.size <= MOST_ARRAYS and depth < _DEEPEST:
         for place, element in zip(places, value.reshape(-1, order="F"), strict=True):
             for name in value.dtype.names:
                 _add_fields(arrays, f"{path}{place and f'({place})'}.{name}", element[name], depth + 1)
-    elif value.dtype.kind == "O" and 0 < value.size <= _MOST_ARRAYS and depth < _DEEPEST:
+    elif value.dtype.kind == "O" and 0 < value.size <= MOST_ARRAYS and depth < _DEEPEST:
         for place, element in zip(places, value.reshape(-1, order="F"), strict=True):
             _add_fields(arrays, f"{path}{place and f'{{{place}}}'}", element, depth + 1)
     else:

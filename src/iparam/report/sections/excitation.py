@@ -10,6 +10,7 @@ from iparam.arrays import FloatArray
 from iparam.errors import IparamError
 from iparam.estimation.assessment.derived_values import NAMES, SCALES, UNITS, parameter_scales
 from iparam.estimation.assessment.run_analysis import RunAnalysis
+from iparam.excitation.information.condition import condition_number
 from iparam.excitation.prediction import Prediction, predict_precision
 from iparam.plotting.matplotlib_backend import BLUE, GREY, INK, SKY, VERMILLION, new_figure, plain_log_ticks
 from iparam.recording.noise_level import white_noise_level
@@ -49,8 +50,11 @@ def excitation_section(context: ReportContext) -> Section | Missing:
         sentence = f"The motion shows {shown} of ten directions of the parameters, and nothing of the others"
     else:
         sentence = f"The condition number of the stacked regressor is {significant(values[0] / values[-1])}"
-    if planned is not None and planned.condition_number is not None:
-        sentence += f"; {significant(planned.condition_number)} was planned"
+    robot, recording = context.given.robot, context.given.recording
+    if planned is not None and robot is not None and recording is not None:
+        gravity = recorded_gravity(recording)
+        wanted = condition_number(robot, planned.trajectory, gravity, planned.fps).regressor
+        sentence += f"; that of the planned motion is {significant(wanted)}"
     prediction = _prediction(context, context.run)
     singular, over_time = _singular_card(context.singular_values), _condition_card(context.run)
     figures = Cards([singular, over_time, _precision_card(context, prediction)])

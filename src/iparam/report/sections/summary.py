@@ -10,7 +10,7 @@ from iparam.report.content import Block, BulletList, Heading, Headline, Section,
 from iparam.report.context import ReportContext
 from iparam.rounding import decimals_for, fixed, significant, with_interval
 
-_SYMBOLS = {"green": "✔", "amber": "⚠", "red": "✘"}
+_SYMBOLS = {"": "·", "green": "✔", "amber": "⚠", "red": "✘"}
 
 
 def summary_section(context: ReportContext) -> Section:

@@ -6,6 +6,7 @@ Keys of a row, a TOML file; what is not named optional must be there:
     dh            the standard (distal) DH table: a, d [m] and alpha [rad]
     wrist_sensor  optional, where the data sheet is known: see `iparam.sensing.ForceTorqueSensor`
     drives        optional, where somebody measured them: see `iparam.simulation.Motors`
+    safety        the controller's limits as delivered: see `SafetyLimits`
     shoulder, upper_arm, forearm, wrist_1, wrist_2, wrist_3: each of the links, and the joint that carries it
       origin      xyz [m] and rpy [rad] (fixed axes x, y, z) of its frame in its parent's at q = 0; it turns about its z
       limits      position [deg], velocity [deg/s], torque [N m]. The maker halves the elbow's range (really +-360 deg)
@@ -24,6 +25,7 @@ from types import MappingProxyType
 from typing import Any
 
 from iparam.errors import FileFormatError
+from iparam.robot.catalog.safety import SafetyLimits
 from iparam.robot.catalog.ur_robot import JOINT_OF_LINK, ur_robot
 from iparam.robot.dh import StandardDH
 from iparam.robot.model import Robot
@@ -41,9 +43,11 @@ _OPTIONAL: dict[str, _Shape] = {
     "wrist_sensor": dict.fromkeys(("force_range", "torque_range", "force_accuracy", "torque_accuracy", "rate"), 0),
     "drives": dict.fromkeys(("drive_gains", "rotor_inertia", "viscous", "coulomb", "current_noise"), 6),
 }
+_UNKNOWN_SAFETY: dict[str, _Shape] = dict.fromkeys(("elbow_speed", "momentum"), 0)
 _ROW: dict[str, _Shape] = {
     "rated_load": 0,
     "link_radii": 7,
+    "safety": {"tool_speed": 0, "stopping_distance": 0, **_UNKNOWN_SAFETY},
     "dh": {"a": 6, "d": 6, "alpha": 6},
     **_OPTIONAL,
     **dict.fromkeys(JOINT_OF_LINK, _LINK),
@@ -60,6 +64,7 @@ class CatalogArm:
         dh: its standard DH table, whose last frame is ``tool0``; a second statement of the kinematics.
         rated_load: the largest mass that it may carry [kg].
         link_radii: of the base and of each link [m].
+        safety: what its controller allows as delivered.
         wrist_sensor: figures of the force/torque sensor in its flange; None if it has none, or none is known.
         drives: lists of a figure a joint; None if nobody measured them.
     """
@@ -69,6 +74,7 @@ class CatalogArm:
     dh: StandardDH
     rated_load: float
     link_radii: tuple[float, ...]
+    safety: SafetyLimits
     wrist_sensor: Mapping[str, float] | None
     drives: Mapping[str, tuple[float, ...]] | None
 
@@ -93,6 +99,7 @@ class CatalogArm:
             StandardDH(**row["dh"]),
             float(row["rated_load"]),
             tuple(row["link_radii"]),
+            SafetyLimits(**{key: float(value) for key, value in row["safety"].items()}),
             MappingProxyType(row["wrist_sensor"]) if "wrist_sensor" in row else None,
             MappingProxyType({key: tuple(values) for key, values in drives.items()}) if drives else None,
         )
@@ -109,7 +116,7 @@ def _check(value: Any, shape: _Shape, place: str) -> None:
         for key, inner in shape.items():
             if key in value:
                 _check(value[key], inner, f"{place}: {key}")
-            elif key not in _OPTIONAL:
+            elif key not in _OPTIONAL and key not in _UNKNOWN_SAFETY:
                 raise FileFormatError(f"{place}: the key {key!r} is missing")
         return
     numbers = value if shape and isinstance(value, list) else [value]

@@ -8,7 +8,9 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 
 from iparam.errors import UnknownNameError
+from iparam.remarks import Remark, Severity, remark
 from iparam.robot.catalog.arm import CatalogArm
+from iparam.robot.catalog.safety import SafetyLimits
 from iparam.robot.dh import StandardDH
 from iparam.robot.model import Robot
 
@@ -36,6 +38,11 @@ def catalog_robot(name: str) -> Robot:
     return catalog_arm(name).robot
 
 
+def safety_limits(robot: Robot) -> SafetyLimits | None:
+    """What the controller of ``robot`` allows as delivered; None of an arm whose name the catalogue does not know."""
+    return catalog_arm(robot.name).safety if robot.name in _files() else None
+
+
 def dh_table(name: str) -> StandardDH:
     """The standard DH table of a Universal Robots arm, ``"ur5e"`` or ``"UR5e"``; its last frame is ``tool0``."""
     if name.lower() not in _files():
@@ -58,3 +65,16 @@ def _files() -> dict[str, Traversable]:
 @cache
 def _read(name: str) -> CatalogArm:
     return CatalogArm.from_toml(_files()[name].read_text(encoding="utf-8"), name)
+
+
+def rated_load(robot: Robot) -> float | None:
+    """The load that the maker of an arm allows [kg]; None of an arm whose name the catalogue does not know."""
+    return catalog_arm(robot.name).rated_load if robot.name in _files() else None
+
+
+def rating_remarks(robot: Robot | None, mass: float, severity: Severity | None = None) -> tuple[Remark, ...]:
+    """A remark if a mass [kg] is more than the maker of an arm allows; none where that is not known."""
+    rated = None if robot is None else rated_load(robot)
+    if robot is None or rated is None or not mass > rated:
+        return ()
+    return (remark("above-rated-load", severity, mass=mass, robot=robot.name, rated=rated),)

@@ -1,4 +1,4 @@
-"""The triangles of mesh files, STL, OBJ and COLLADA, and where a robot description's references to them lead.
+"""The triangles of mesh files, STL, OBJ and COLLADA.
 
 Only positions and faces are read; nothing of a file is executed, COLLADA's XML is read without entities, and files
 beyond `MAX_BYTES` are refused.
@@ -6,11 +6,8 @@ beyond `MAX_BYTES` are refused.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError
 
 import numpy as np
@@ -25,53 +22,9 @@ from iparam.files.reading_limit import read_bounded
 MAX_BYTES = 100_000_000
 SUFFIXES = (".stl", ".obj", ".dae")
 
-GAZEBO_ROOTS = ("GZ_SIM_RESOURCE_PATH", "SDF_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
-"""Variables that list folders of models for Gazebo."""
-
-_PACKAGE_ROOTS = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "COLCON_PREFIX_PATH", "CMAKE_PREFIX_PATH", *GAZEBO_ROOTS)
-_DEEPEST = 64  # nodes within nodes of a COLLADA scene
-
-
-def find_mesh(reference: str, folder: Path) -> Path | None:
-    """The file that a description in ``folder`` refers to; None if it is not there.
-
-    ``package://name/path`` (and ``model://``) is looked for beside the description and in every folder above it, then
-    under the roots that ROS's and Gazebo's environment variables list; a relative path starts at the description.
-    """
-    for path in referenced_paths(reference, folder):
-        try:
-            if path.is_file():
-                return path
-        except (OSError, ValueError):
-            continue
-    return None
-
-
-def referenced_paths(reference: str, folder: Path) -> Iterable[Path]:
-    """Where a reference of a description in ``folder`` may lead, likely places first; see `find_mesh`."""
-    scheme, mark, rest = reference.strip().partition("://")
-    if not mark:
-        return (folder / reference.strip(),)
-    if scheme == "file":
-        return (Path(unquote(rest)),)
-    return _in_package(unquote(rest), folder) if scheme in ("package", "model") else ()
-
-
-def _in_package(rest: str, folder: Path) -> Iterator[Path]:
-    name, _, inside = rest.partition("/")
-    try:
-        start = folder.resolve()
-    except (OSError, RuntimeError):
-        return
-    for above in (start, *start.parents):
-        yield above / name / inside
-        yield above / "share" / name / inside
-    for variable in _PACKAGE_ROOTS:
-        for root in filter(None, os.environ.get(variable, "").split(os.pathsep)):
-            yield Path(root) / name / inside
-            yield Path(root) / "share" / name / inside
-            if Path(root).name == name:
-                yield Path(root) / inside
+_DEEPEST, _MOST_NODES = 64, 100_000  # nodes within nodes of a COLLADA scene, and nodes that it places
+_MOST_TRIANGLES = MAX_BYTES // 50
+"""Of a COLLADA scene: as many as an STL file can have. A scene may place one part any number of times."""
 
 
 def mesh_triangles(path: Path) -> FloatArray:
@@ -94,7 +47,16 @@ def mesh_triangles(path: Path) -> FloatArray:
     try:
         with np.errstate(all="ignore"):
             triangles = {".stl": _stl, ".obj": _obj, ".dae": _collada}[suffix](content)
-    except (ValueError, IndexError, KeyError, ParseError, DefusedXmlException, LookupError, RecursionError) as error:
+    except (
+        ValueError,
+        IndexError,
+        KeyError,
+        ParseError,
+        DefusedXmlException,
+        LookupError,
+        RecursionError,
+        ArithmeticError,
+    ) as error:
         raise FileFormatError(f"{path}: cannot be read as a mesh: {error}") from None
     if not len(triangles):
         raise FileFormatError(f"{path}: holds no triangles")
@@ -153,16 +115,22 @@ def _collada(content: bytes) -> FloatArray:
     nodes = {str(element.get("id")): element for element in root.iter("node")}
     scenes = list(root.iter("visual_scene"))
     parts: list[FloatArray] = []
+    placed = triangles = 0
 
     def place(node: Element, pose: FloatArray, depth: int) -> None:
-        if depth > _DEEPEST:
-            raise ValueError(f"its scene is more than {_DEEPEST} nodes deep")
+        nonlocal placed, triangles
+        placed += 1
+        if depth > _DEEPEST or placed > _MOST_NODES:
+            raise ValueError(f"its scene is more than {_DEEPEST} nodes deep, or has more than {_MOST_NODES} nodes")
         for child in node:
             if child.tag in ("matrix", "translate", "rotate", "scale"):
                 pose = pose @ _collada_transform(child)
             elif child.tag in ("instance_geometry", "instance_controller"):
                 mesh = geometries.get(str(child.get("url", "")).removeprefix("#"))
                 if mesh is not None and len(mesh):
+                    triangles += len(mesh)
+                    if triangles > _MOST_TRIANGLES:
+                        raise ValueError(f"its scene has more than {_MOST_TRIANGLES} triangles")
                     parts.append(mesh @ pose[:3, :3].T + pose[:3, 3])
             elif child.tag == "node":
                 place(child, pose, depth + 1)

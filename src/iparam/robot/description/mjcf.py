@@ -17,13 +17,17 @@ import numpy as np
 
 from iparam.arrays import LARGEST, FloatArray
 from iparam.errors import FileFormatError
+from iparam.files.limited_process import Outcome, in_limited_process
 from iparam.robot.description.mjcf_geometry import lost_meshes, mjcf_geometry
 from iparam.robot.description.mujoco_backend import require_mujoco
 from iparam.robot.description.tree import DescriptionTree, JointBounds, Mimic, TreeJoint
 from iparam.robot.model import Joint, JointKind, Link
+from iparam.robot.urdf.references import check_mjcf_files
 from iparam.robot.urdf.xml import Place
 from iparam.spatial.parameters import InertialParameters
 from iparam.spatial.transforms import exp_so3, inverse_transform, transform_from
+
+_COMPILED = "compiled.mjb"
 
 USUAL_GRAVITY = (0.0, 0.0, -9.81)
 
@@ -40,7 +44,11 @@ def read_mjcf(source: str | os.PathLike[str]) -> DescriptionTree:
     mujoco = require_mujoco()
     path = Path(source)
     whole = Place(str(path), "the model")
-    model, lost = _compiled(mujoco, path, whole)
+    size = check_mjcf_files(path)
+    found, arrays = in_limited_process(compile_mjcf, str(path), {"file": str(path)}, size=size)
+    for note in found["notes"]:
+        whole.note(note)
+    model, lost = mujoco.MjModel.from_binary_path(_COMPILED, {_COMPILED: arrays["model"].tobytes()}), found["lost"]
     name = model.names[: model.names.index(b"\0")].decode("utf-8", "replace").strip()
     reader = _Reader(mujoco, model, whole, lost)
     for body in range(1, model.nbody):
@@ -53,10 +61,22 @@ def read_mjcf(source: str | os.PathLike[str]) -> DescriptionTree:
     )
 
 
-def _compiled(mujoco: Any, path: Path, whole: Place) -> tuple[Any, list[list[str]]]:
+def compile_mjcf(file: str) -> Outcome:
+    """What MuJoCo makes of a file, in its binary format; notes on it, and what each body has lost."""
+    mujoco, path, notes = require_mujoco(), Path(file), list[str]()
+    try:
+        model, lost = _compiled(mujoco, path, notes)
+    except RuntimeError as error:  # what std::bad_alloc becomes on its way out of MuJoCo
+        raise MemoryError from error
+    packed = np.empty(mujoco.mj_sizeModel(model), np.uint8)
+    mujoco.mj_saveModel(model, None, packed)
+    return {"notes": notes, "lost": lost}, {"model": packed}
+
+
+def _compiled(mujoco: Any, path: Path, notes: list[str]) -> tuple[Any, list[list[str]]]:
     """The model and what each body has lost: meshes that are not there, if no mass depends on them."""
     try:
-        model = _model(_spec(mujoco, path), whole)
+        model = _model(_spec(mujoco, path), notes)
         return model, [[] for _ in range(model.nbody)]
     except ValueError as error:
         reason = _one_line(error)
@@ -74,10 +94,10 @@ def _compiled(mujoco: Any, path: Path, whole: Place) -> tuple[Any, list[list[str
         for asset in list(assets):
             spec.delete(asset)
     try:
-        model = _model(spec, whole)
+        model = _model(spec, notes)
     except ValueError:
         raise FileFormatError(f"{path}: MuJoCo cannot compile it: {reason}") from None
-    whole.note(f"was read without its meshes: {reason}")
+    notes.append(f"was read without its meshes: {reason}")
     return model, lost
 
 
@@ -90,13 +110,12 @@ def _spec(mujoco: Any, path: Path) -> Any:
     return spec
 
 
-def _model(spec: Any, whole: Place) -> Any:
+def _model(spec: Any, notes: list[str]) -> Any:
     """What a specification compiles to, with a note of each warning."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = spec.compile()
-    for warning in caught:
-        whole.note(f"MuJoCo says: {_one_line(warning.message)}")
+    notes += [f"MuJoCo says: {_one_line(warning.message)}" for warning in caught]
     return model
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import IparamError
 from iparam.robot.collision.geometry import GeometryKind, LinkGeometry
-from iparam.robot.collision.meshes import find_mesh
 from iparam.robot.description.sdf_values import numbers_of, text_of
+from iparam.robot.urdf.references import find_referenced
 from iparam.robot.urdf.xml import Place, child
 
 _LENGTHS = {"cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}
@@ -58,7 +58,7 @@ def _piece(element: Element, pose_in_link: Callable[[Element, Place], FloatArray
     if kind == "mesh":
         reference, scaled = text_of(shape, "uri", where), child(shape, "scale", where)
         scale = np.ones(3) if scaled is None else numbers_of(scaled, 3, where.inside("scale"))
-        found = find_mesh(reference, Path(place.file).parent)
+        found = find_referenced(reference, Path(place.file))
         return LinkGeometry(GeometryKind.MESH, pose, reference=reference, file=found, scale=scale)
     tags = (_VECTORS[kind],) if kind in _VECTORS else _LENGTHS.get(kind)
     if tags is None:

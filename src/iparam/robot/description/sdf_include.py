@@ -11,8 +11,8 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from iparam.errors import FileFormatError, IparamError
-from iparam.robot.collision.meshes import GAZEBO_ROOTS, referenced_paths
 from iparam.robot.description.sdf_values import text_of
+from iparam.robot.urdf.references import GAZEBO_ROOTS, check_referenced, find_referenced
 from iparam.robot.urdf.xml import Place, attribute, child, read_root
 
 MODEL_FRAME = "__model__"
@@ -56,7 +56,7 @@ def included_model(element: Element, place: Place) -> tuple[Element, Place]:
         raise place.error("merge= is not supported: leave it out, and call its links NAME::LINK")
     if uri.startswith(("http://", "https://")):
         raise FileFormatError(f"{place.file}: {place.element} is not fetched: name a folder that it was downloaded to")
-    path = _included_file(uri, Path(place.file).parent)
+    path = _included_file(uri, Path(place.file))
     if path is None:
         raise FileFormatError(
             f"{place.file}: {place.element} is found neither beside the file, nor above it, nor where "
@@ -80,16 +80,16 @@ def included_model(element: Element, place: Place) -> tuple[Element, Place]:
     return model, there
 
 
-def _included_file(uri: str, folder: Path) -> Path | None:
-    for path in referenced_paths(uri, folder):
-        try:
-            if path.is_file():
-                return path
-            if path.is_dir() and (file := _main_file(path)).is_file():
-                return file
-        except (OSError, ValueError):
-            continue
-    return None
+def _included_file(uri: str, description: Path) -> Path | None:
+    found = find_referenced(uri, description, folders=True)
+    if found is None or found.is_file():
+        return found
+    file = _main_file(found)
+    try:
+        check_referenced(file, description)
+    except OSError:
+        return None
+    return file if file.is_file() else None
 
 
 def _main_file(folder: Path) -> Path:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from iparam.errors import FileFormatError, InputError, MissingExtraError, UnknownNameError
+from iparam.files.limited_process import Outcome, in_limited_process
 
 MAX_BYTES = 20_000_000
 """Of what a file may expand to."""
@@ -77,10 +78,18 @@ def expand_xacro(source: str | os.PathLike[str], arguments: Mapping[str, str] | 
         FileFormatError: xacro refuses the file.
         UnknownNameError: the file has no argument of that name.
     """
+    text, _ = in_limited_process(
+        xacro_text, os.fspath(source), {"source": os.fspath(source), "arguments": dict(arguments or {})}
+    )
+    return str(text).encode()
+
+
+def xacro_text(source: str, arguments: dict[str, str]) -> Outcome:
+    """See `expand_xacro`, in whose process it runs."""
     xacro = _require_xacro()
     path = Path(source)
     said = io.StringIO()
-    known, lost = _Arguments(arguments or {}), list[str]()
+    known, lost = _Arguments(arguments), list[str]()
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said), _packages_near(path, lost):
             text: bytes = xacro.process_file(str(path), mappings=known).toxml(encoding="utf-8")
@@ -97,14 +106,14 @@ def expand_xacro(source: str | os.PathLike[str], arguments: Mapping[str, str] | 
             f"{path}: xacro cannot process it: {reason[:500]}. Arguments stand behind its path, the whole in quotes: "
             f"'{path.name} {name}:=VALUE'"
         ) from None
-    for name in arguments or {}:
+    for name in arguments:
         if name not in known.asked:
             raise UnknownNameError("xacro argument", name, sorted(known.asked), hint=f"(of {path})")
     if b"<link" not in text:
         raise FileFormatError(f"{path} defines macros, and no link: load the file that uses them")
     if len(text) > MAX_BYTES:
         raise FileFormatError(f"{path} expands to more than {MAX_BYTES // 10**6} MB: that is no URDF of an arm")
-    return text
+    return text.decode(), {}
 
 
 def _require_xacro() -> Any:

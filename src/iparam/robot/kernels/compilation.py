@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import stat
 import sys
 import tempfile
 import time
@@ -28,6 +27,7 @@ from numba.core import config
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Listener, install_listener
 
+from iparam.files.code_folder import SharedFolderError, check_code_folder
 from iparam.robot.kernels.lean_compiler import KernelCompiler, PartCompiler
 from iparam.robot.kernels.notice import lose, say_compiling
 from iparam.robot.kernels.operator_types import remembered_types
@@ -77,7 +77,11 @@ def _kernel(function: Any, options: dict[str, Any]) -> Any:
 
 
 def _kept_if_possible(function: Any, options: dict[str, Any]) -> Any:
-    """The kernel, kept beside the source, in the user's cache, in a folder for temporary files, or nowhere."""
+    """The kernel, kept beside the source, in the user's cache, in a folder for temporary files, or nowhere.
+
+    Raises:
+        SharedFolderError: others can write to the folder that NUMBA_CACHE_DIR names.
+    """
     settings: Any = config
     for folder in (None, _temporary_folder):
         before = settings.CACHE_DIR
@@ -85,6 +89,11 @@ def _kept_if_possible(function: Any, options: dict[str, Any]) -> Any:
             if folder is not None:
                 settings.CACHE_DIR = folder()
             kernel = numba.njit(cache=True, **options)(function)
+            check_code_folder(kernel.stats.cache_path, "set NUMBA_CACHE_DIR to a folder of your own, or leave it unset")
+        except SharedFolderError:
+            if before:  # it was asked for
+                raise
+            continue
         except (OSError, RuntimeError):  # "no locator available"
             continue
         finally:
@@ -104,17 +113,14 @@ def _kept_if_possible(function: Any, options: dict[str, Any]) -> Any:
 
 @cache
 def _temporary_folder() -> str:
-    """One that belongs to this user alone: kernels are code, which nobody else may put there."""
+    """One that belongs to this user alone."""
     place = tempfile.gettempdir()
     if place == os.getcwd() and place != os.environ.get("TMPDIR"):
         raise OSError(f"no folder for temporary files but {place}, where the command happens to run")
     folder = Path(place) / f"iparam-kernels-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode):
+    if folder.is_symlink():
         raise OSError(f"{folder} is no folder")
-    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o077):
-        raise OSError(f"{folder} is somebody else's")
     return str(folder)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import IparamError
 from iparam.robot.collision.geometry import GeometryKind, LinkGeometry
-from iparam.robot.collision.meshes import find_mesh
+from iparam.robot.urdf.references import find_referenced
 from iparam.robot.urdf.xml import Place, attribute, child, number, vector
 from iparam.spatial.transforms import rotation_from_rpy, transform_from
 
@@ -66,7 +66,7 @@ def _piece(element: Element, place: Place) -> LinkGeometry | None:
     if shape.tag == "mesh":
         reference = attribute(shape, "filename", where)
         scale = vector(shape, "scale", where, (1.0, 1.0, 1.0))
-        found = find_mesh(reference, Path(place.file).parent)
+        found = find_referenced(reference, Path(place.file))
         return LinkGeometry(GeometryKind.MESH, pose, reference=reference, file=found, scale=scale)
     if shape.tag == "box":
         size = vector(shape, "size", where, (0.0, 0.0, 0.0))

@@ -116,8 +116,8 @@ def read_urdf_root(source: str | os.PathLike[str], text: bytes | None = None) ->
         raise FileFormatError(f"{path} is not a URDF: its root element is <{root.tag}>, expected <robot>")
     if holds_macros(root):
         raise FileFormatError(
-            f"{path} holds xacro macros that are not processed: load it as a .xacro file, or run xacro first and load "
-            "what it writes"
+            f"{path} holds xacro macros, which are a program and not run under this name: name it .xacro if you trust "
+            "it, or run xacro first and load what it writes"
         )
     return root
 

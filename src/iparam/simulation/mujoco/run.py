@@ -42,6 +42,12 @@ class MujocoRun:
         self.logs = [self._log]
         self._row = 0
 
+    def start_log(self, num_logged: int) -> RunLog:
+        """Log from now on into a new log with room for a number of instants; the arm stays where it is."""
+        self._log, self._row = RunLog(self._log.robot, num_logged), 0
+        self.logs = [self._log]
+        return self._log
+
     def place(self, q: FloatArray) -> None:
         """Put the arm at rest into a pose (n,)."""
         self._data.qpos = q

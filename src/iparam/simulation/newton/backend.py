@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from iparam.errors import MissingExtraError
+from iparam.files.code_folder import check_code_folder
 
 OF_ITS_OWN = ", in an environment of its own, as Newton asks for a MuJoCo of another version"
 
@@ -20,6 +21,7 @@ def require_newton() -> tuple[Any, Any]:
 
     Raises:
         MissingExtraError: one of them is not installed.
+        SharedFolderError: others can write to the folder that Warp keeps kernels in.
     """
     try:
         import warp
@@ -27,6 +29,7 @@ def require_newton() -> tuple[Any, Any]:
         warp.config.log_level = logging.ERROR  # it would print its devices and each module that it loads
         with _without_standard_error():  # where its C++ says that there is no graphics card
             warp.init()
+        check_code_folder(warp.config.kernel_cache_dir, "set WARP_CACHE_PATH to a folder of your own")
         import newton
     except ImportError:
         raise MissingExtraError("newton", "newton", OF_ITS_OWN) from None

@@ -196,3 +196,50 @@ def test_a_grasp_before_anything_is_known_leaves_no_mixture(simulated: Any, ur5e
             assert abs(estimate.mass - truth) < 4.0 * np.sqrt(estimate.covariance_phi[0, 0])
     first = next(k for estimate, k in published if estimate is not None)
     assert first - 50 - grasp < 5.0 * 500
+
+
+def test_floods_and_stamps_out_of_line_are_no_change_of_load(ur5e: iparam.Robot) -> None:
+    """A sample that comes 300 times, with stamps a microsecond apart, counts once."""
+    random, load = np.random.default_rng(0), iparam.InertialParameters.box(2.0, (0.1, 0.1, 0.2)).phi
+    live = LiveIdentification(ur5e, LiveSettings(OnlineSettings(), rate=500.0))
+    speed, noise = 2.0 * np.pi / 20.0 * np.array([2, 3, 3, 5, 7, 8]), np.repeat([0.5, 0.05], 3)
+    time = 1e-9 * PERIOD * np.arange(4_500)[:, None]
+    q, dq, ddq = 0.4 * np.sin(speed * time), 0.4 * speed * np.cos(speed * time), -0.4 * speed**2 * np.sin(speed * time)
+    wrench = iparam.wrench_regressor(ur5e, q, dq, ddq) @ load + noise * random.standard_normal((len(q), 6))
+    q = q + 5e-5 * random.standard_normal(q.shape)
+    first = 10**18
+
+    def send(k: int, stamp: int) -> None:
+        live.matcher.joints.add(stamp, q[k], dq[k])
+        live.matcher.wrenches.add(stamp, wrench[k])
+        for done in live.process():
+            assert done.change is None
+            if done.estimate is not None and k % EVERY == 0:
+                published = live.publishable(done)
+                assert published is None or abs(published.mass - 2.0) < 7.0 * published.covariance_phi[0, 0] ** 0.5
+
+    for k in range(len(q)):
+        stamp = first + k * PERIOD
+        send(k, stamp)
+        if k in (2_000, 4_000):
+            for step in range(1, 300):
+                send(k, stamp + 1_000 * step)
+        if k == 3_000:
+            send(k, stamp - 10**10)
+            send(k, 2**31 * 10**9)
+    assert live.crowded == 2 * 299
+    assert live.restarts == 0
+
+
+def test_a_load_that_the_arm_cannot_hold_is_withheld(ur5e: iparam.Robot) -> None:
+    pose = np.array([0.0, -0.3, 0.2, -1.0, -1.5, 0.3])
+    weight = iparam.wrench_regressor(ur5e, pose, 0.0 * pose, 0.0 * pose)[:, 0]  # of 1 kg
+    for mass, quantity in ((2.0, None), (200.0, "torque")):
+        live = LiveIdentification(ur5e, LiveSettings(OnlineSettings(bias="none"), rate=500.0))
+        for k in range(600):
+            live.matcher.joints.add(k * PERIOD, pose, None)
+            live.matcher.wrenches.add(k * PERIOD, mass * weight)
+            done = live.process()
+        found = live.publishable(done[-1])
+        assert (found is None) == (quantity is not None)
+        assert (live.impossible and live.impossible.quantity) == quantity

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import iparam
+from iparam.bridges.physical_bounds import ImplausibleLoadError
 from iparam.bridges.ros2.interfaces.generation import generated_package, libraries_of
 from iparam.errors import InputError, IparamError
 from iparam.export.load import IdentifiedLoad, StaticLoad
@@ -147,3 +148,16 @@ def test_types_that_cannot_be_kept_are_refused_with_the_way_out(
     (tmp_path / PACKAGE).mkdir()
     with pytest.raises(IparamError, match="set IPARAM_CACHE to a folder that can be written"):
         generated_package(PACKAGE, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("driver", "change"),
+    [
+        ("ur", {"mass": 36.0, "inertia_about_com": np.eye(3)}),
+        ("franka", {"mass": 3.1}),
+        ("ur", {"mass": 5.1, "robot": "ur5e"}),
+    ],
+)
+def test_no_driver_is_told_what_its_arms_cannot_carry(driver: str, change: dict[str, Any]) -> None:
+    with pytest.raises(ImplausibleLoadError):
+        iparam.bridges.ros2.set_driver_load(dataclasses.replace(LOAD, **change), driver, kind=object)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from iparam.bridges.ur.run.command_client import ArmCommandError, ArmMotion
+from iparam.bridges.ur.run.command_client import PORTS, ArmCommandError, ArmMotion
 from iparam.bridges.ur.run.dead_mans_switch import DeadMansSwitch, now
 from iparam.bridges.ur.twin.arm import HOME
 from iparam.bridges.ur.twin.twin import UrTwin
@@ -39,6 +42,31 @@ def set_points(seconds: float, end: np.ndarray = AWAY) -> np.ndarray:
     """(T, 6) from `HOME`, to rest at both ends."""
     share = 0.5 - 0.5 * np.cos(np.pi * np.linspace(0.0, 1.0, round(500 * seconds)))
     return np.asarray(HOME + share[:, None] * (end - HOME))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_the_documented_ports_are_those_that_are_connected_to(twin: UrTwin) -> None:
+    """What a firewall has to let through: seen from the system's table of connections."""
+    address = "".join(f"{int(part):02X}" for part in reversed(twin.host.split(".")))
+    seen: set[int] = set()
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.001):
+            for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+                host, port = line.split()[2].split(":")
+                if host == address:
+                    seen.add(int(port, 16))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    with ArmMotion(twin.host) as connected:
+        connected.connect()
+    done.set()
+    watcher.join()
+    page = (Path(__file__).parents[4] / "docs" / "platforms" / "real-robot.md").read_text(encoding="utf-8")
+    documented = next(line for line in page.splitlines() if "Ports: " in line)
+    assert seen == set(PORTS) == {int(port) for port in re.findall(r"\b\d{5}\b", documented)}
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import io
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from made_results import made_static
 
 from iparam.bridges.ur.rtde.client import RtdeStream
 from iparam.bridges.ur.run.payload_setting import PayloadReport
@@ -53,8 +53,7 @@ def test_it_asks_and_takes_no_for_an_answer(
 def test_the_arm_is_the_controllers(twin: UrTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its rated load counts, whatever the user says."""
     heavy = tmp_path / "heavy.json"
-    entries: dict[str, Any] = {"format": "iparam-static-result/1", "mass": 8.0, "center_of_mass": [0.0, 0.0, 0.1]}
-    heavy.write_text(json.dumps({**entries, "warnings": []}))
+    heavy.write_text(json.dumps(made_static(8.0, [0.0, 0.0, 0.1])))
     assert main(command(twin, "--yes", result=heavy)) == 1
     assert "a mass of 8 kg: ur5e carries up to 5 kg" in capsys.readouterr().err
     assert main(command(twin, "--yes", "--robot", "ur10e", result=heavy)) == 1
@@ -66,8 +65,8 @@ def test_a_result_of_rests_is_sent_without_inertia(
     twin: UrTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     result = tmp_path / "static.json"
-    entries: dict[str, Any] = {"format": "iparam-static-result/1", "mass": 1.5, "center_of_mass": [0.0, 0.01, 0.1]}
-    result.write_text(json.dumps({**entries, "warnings": ["The forces of the rests disagree by 2 N rms."]}))
+    warnings = ["The forces of the rests disagree by 2 N rms."]
+    result.write_text(json.dumps(made_static(1.5, [0.0, 0.01, 0.1], warnings=warnings)))
     assert main(command(twin, "--yes", "--json", result=result)) == 1
     assert "--accept-warnings" in capsys.readouterr().err
     assert main(command(twin, "--yes", "--json", "--accept-warnings", result=result)) == 0

@@ -18,12 +18,13 @@ import pytest
 import iparam
 from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
 from iparam.bridges.ur.rtde.controller_state import PROTECTIVE_STOP, ControllerSample
-from iparam.bridges.ur.run.run_guard import GuardLimits, OnLine, OnTable, RunGuard, RunStoppedError
+from iparam.bridges.ur.run.run_guard import GuardLimits, OnLine, OnTable, RunGuard, RunStoppedError, check_ready
+from iparam.bridges.ur.twin.motion import SpeedJ
 from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 from iparam.cli.ur.options import clear_protective_stop
 from iparam.errors import IparamError
-from iparam.trajectory import load_trajectory, save_trajectory
+from iparam.trajectory import PlanConditions, PlanningLimits, QuinticSpline, load_trajectory, save_trajectory
 from iparam.trajectory.trajectory import ScaledMotion
 
 DATA = Path(__file__).parents[3] / "data"
@@ -98,8 +99,29 @@ def test_what_ends_a_run_leaves_the_arm_at_rest_and_the_recording_whole(
     assert float(np.abs(q - seen).max(axis=1).min()) < 0.05  # it holds the moment of the fault
     assert (np.diff(recording.signal("q").time) > 0.0).all()
     assert [path.name for path in tmp_path.iterdir()] == ["run.parquet"]
+    assert ("may still move" in err) is (kind == "server dies")
     if kind != "server dies":
         wait_until(lambda: standing(ready_twin), "the arm at rest")
+
+
+@pytest.mark.usefixtures("ur_rtde")
+@pytest.mark.parametrize(("how", "expected"), [("Ctrl-C", 130), ("--until-precision", 1)])
+def test_an_arm_that_does_not_stop_is_told(
+    how: str, expected: int, ready_twin: UrTwin, start_command: StartCommand, tmp_path: Path
+) -> None:
+    """Whatever the process that commands it says, and also where the run itself went well."""
+    arm, output = ready_twin._controller.arm, tmp_path / "run.parquet"
+    creep = SpeedJ(np.array([0.05, 0.0, 0.0, 0.0, 0.0, 0.0]), 1.0)
+    arm.brake = lambda deceleration: setattr(arm, "motion", creep)  # type: ignore[method-assign]
+    process = start_command(*command(ready_twin, output, *([] if how == "Ctrl-C" else [how, "mass=90%"])))
+    if how == "Ctrl-C":
+        wait_until(lambda: in_motion(ready_twin) or process.poll() is not None, "the motion")
+        process.send_signal(signal.SIGINT)
+    assert process.wait(180.0) == expected, process.err
+    assert not standing(ready_twin)
+    assert "may still move" in process.err
+    assert "Traceback" not in process.err
+    assert iparam.Recording.load(output).duration > 0.0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
@@ -172,6 +194,66 @@ def test_what_is_refused_before_anything_moves(
     assert "protective stop. Find the reason" in refused(command(twin, output), capsys)
     np.testing.assert_allclose(twin.sample.q, stood, atol=1e-3)
     assert [path.name for path in tmp_path.iterdir()] == ["cell.json"]
+
+
+STRETCHED = np.array([0.0, -0.8, 0.4, -1.2, -np.pi / 2, 0.0])
+
+
+RADIUS = float(np.linalg.norm(iparam.forward_kinematics(UR5E, STRETCHED)[:2, 3]))
+"""Distance of the flange from the axis of the base [m]."""
+
+
+def swing(path: Path, speed: float, **conditions: Any) -> Path:
+    """A file with a turn of the stretched arm's base, the flange at most so fast [m/s]."""
+    turn = np.array([1.5, 0.0, 0.0, 0.0, 0.0, 0.0])
+    duration = 1.875 * turn[0] * RADIUS / speed  # of a quintic from rest to rest
+    motion = QuinticSpline(np.array([0.0, duration]), np.stack([STRETCHED, STRETCHED + turn]))
+    save_trajectory(path, motion, robot="ur5e", fps=100.0, conditions=PlanConditions(**conditions))
+    return path
+
+
+def test_what_the_controller_would_stop_is_refused_unless_its_own_limit_is_stated(
+    make_twin: MakeTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    twin = make_twin(q=STRETCHED, loaded=False)
+    asked = PlanningLimits(speed=3.0)  # when it was planned; nobody says so of this controller
+    fast = swing(tmp_path / "fast.json", 1.8, limits=asked)
+    arguments = ["ur", "run", str(fast), "--host", twin.host, "--dry-run"]
+    err = refused(arguments, capsys)
+    assert "tool speed: -" in err
+    assert "--max-speed" in err
+    assert main([*arguments, "--max-speed", "3"]) == 0
+    assert main([*arguments, "--speed-scale", "0.5"]) == 0
+    capsys.readouterr()
+    # The controller counts at its TCP, of which the plan knows nothing.
+    slow = swing(tmp_path / "slow.json", 1.2)
+    assert main(["ur", "run", str(slow), "--host", twin.host, "--dry-run"]) == 0
+    capsys.readouterr()
+    pose = iparam.forward_kinematics(UR5E, STRETCHED)
+    outward = np.array([*pose[:2, 3], 0.0]) / RADIUS
+    twin._controller.set_tcp(np.concatenate([pose[:3, :3].T @ (0.3 * outward), np.zeros(3)]))
+    wait_until(lambda: any(twin._controller.values["tcp_offset"]), "the TCP")  # type: ignore[arg-type]
+    assert "TCP of the controller" in refused(["ur", "run", str(slow), "--host", twin.host, "--dry-run"], capsys)
+
+
+@pytest.mark.usefixtures("ur_rtde")
+def test_a_controller_as_delivered_stops_what_was_stated_wrongly_and_another_plays_it(
+    make_twin: MakeTwin, start_command: StartCommand, tmp_path: Path
+) -> None:
+    fast = swing(tmp_path / "fast.json", 1.8, limits=PlanningLimits(speed=3.0))
+    for allowed, code in ((None, 1), (3.0, 0)):
+        twin = make_twin(q=STRETCHED, loaded=False, tool_speed=allowed, clock="simulated")
+        options = ["--host", twin.host, "--max-speed", "3", "--yes", "--overwrite"]
+        process = start_command("ur", "run", str(fast), *options, "--output", str(tmp_path / "run.parquet"))
+        assert process.wait(180.0) == code, process.err
+        assert any("the safety limit is 1.5 m/s" in notice for notice in twin.notices) == (code == 1)
+
+
+def test_reduced_mode_has_limits_that_nobody_tells() -> None:
+    check_ready(sample(np.zeros(6), safety=1))
+    check_ready(sample(np.zeros(6), safety=2), speed_stated=True)
+    with pytest.raises(RunStoppedError, match="--max-speed"):
+        check_ready(sample(np.zeros(6), safety=2))
 
 
 @pytest.mark.usefixtures("ur_rtde")

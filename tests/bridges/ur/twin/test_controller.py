@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from iparam.bridges.ur.twin.control_script import ControlScript
 from iparam.bridges.ur.twin.controller import DRIVE_GAINS, TwinController
 from iparam.bridges.ur.twin.dashboard import Dashboard
 from iparam.bridges.ur.twin.load import KnownLoad
-from iparam.bridges.ur.twin.motion import PERIOD, Program
+from iparam.bridges.ur.twin.motion import PERIOD, MoveJ, Program
 from iparam.bridges.ur.twin.urscript import ScriptReader
 from iparam.errors import InputError
 from iparam.export.controllers.urscript import to_urscript
@@ -365,7 +367,7 @@ def test_the_stop_command_ends_the_program(controller: TwinController) -> None:
     ("command", "numbers", "message"),
     [
         (11, [*away(0.2, 0, 0, 0, 0, 0), 0.0, 0.0, PERIOD, 0.1, 300.0], "jumped by 11.5 deg"),
-        (9, [4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 30.0, 0.0], "would have to move"),
+        (9, [0.0, 0.0, 0.0, 0.0, 0.0, 4.0, 30.0, 0.0], "would have to move"),
         (9, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 30.0, 0.0], ""),
         (9, [0.0, 1.5, 0.0, 0.0, 0.0, 0.0, 30.0, 0.0], "collision of"),
         (31, [], "asked for by the program"),
@@ -498,3 +500,48 @@ def test_a_load_beyond_any_arm_ends_the_program(controller: TwinController, load
     controller.tick()
     assert controller.load == KnownLoad()
     assert any("cannot be" in text for text in log(controller))
+
+
+STRETCHED = np.array([0.0, -0.3, 0.2, -0.3, -np.pi / 2, 0.0])
+TURN = np.array([1.5, 0.0, 0.0, 0.0, 0.0, 0.0])
+RADIUS = float(np.linalg.norm(iparam.forward_kinematics(iparam.load_robot("ur5e"), STRETCHED)[:2, 3]))
+"""Distance of the flange from the axis of the base [m]."""
+
+
+@pytest.mark.parametrize(
+    ("speed", "change", "reason"),
+    [
+        (1.4, {}, ""),
+        (1.8, {}, "the TCP would reach 1.5"),
+        (1.8, {"tool_speed": 2.5}, ""),
+        (1.0, {"momentum": 4.0}, "the momentum would reach 4"),
+        (1.0, {"elbow_speed": 0.2}, "the elbow would reach 0.2"),
+    ],
+)
+def test_it_stops_at_the_limits_of_its_safety_configuration(
+    speed: float, change: dict[str, float], reason: str
+) -> None:
+    arm = TwinArm(iparam.load_robot("ur5e"), None, STRETCHED)
+    safety = dataclasses.replace(iparam.robot.catalog.catalog_arm("ur5e").safety, **change)
+    controller = TwinController(arm, noise_preset("ideal"), 1, lambda text: None, safety=safety)
+    arm.motion = MoveJ(STRETCHED, STRETCHED + TURN, speed / RADIUS, 8.0)
+    fastest = 0.0
+    while arm.moving:
+        controller.tick()
+        fastest = max(fastest, float(np.linalg.norm(value(controller, "actual_TCP_speed")[:3])))
+    assert controller.stop_reason.startswith(reason) if reason else controller.stop_reason == ""
+    assert fastest < safety.tool_speed + 0.02  # what a period at 8 rad/s^2 adds
+    if speed == 1.4:
+        assert fastest > 1.35  # which a plan may use
+
+
+def test_the_flange_counts_beside_a_tcp_that_stands_still() -> None:
+    arm = TwinArm(iparam.load_robot("ur5e"), None, STRETCHED)
+    controller = TwinController(arm, noise_preset("ideal"), 1, lambda text: None)
+    flange = controller.kinematics.flange(STRETCHED)
+    on_axis = flange[:3, :3].T @ (np.array([0.0, 0.0, flange[2, 3]]) - flange[:3, 3])
+    controller.set_tcp(np.concatenate((on_axis, np.zeros(3))))
+    arm.motion = MoveJ(STRETCHED, STRETCHED + TURN, 1.8 / RADIUS, 8.0)
+    while arm.moving:
+        controller.tick()
+    assert controller.stop_reason.startswith("the flange would reach 1.5")

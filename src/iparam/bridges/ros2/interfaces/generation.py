@@ -18,7 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
+from iparam.child_process import python_command, safe_path_variables
 from iparam.errors import IparamError
+from iparam.files.code_folder import check_code_folder
 from iparam.files.kept import cache_folder
 
 DEFINITIONS = Path(__file__).parent / "definitions"
@@ -37,9 +39,11 @@ def generated_package(package: str, definitions: Path = DEFINITIONS) -> Path:
 
     Raises:
         IparamError: there is no compiler, or it fails.
+        SharedFolderError: others can write to the folder that it is kept in.
     """
     source = definitions / package
     kept = cache_folder() / "interfaces" / f"{package}-{_fingerprint(source)}"
+    check_code_folder(kept, "set IPARAM_CACHE to a folder of your own")
     if (kept / package).is_dir():
         return kept
     compilers = [shutil.which(os.environ.get(name, "") or default) for name, default in (("CC", "cc"), ("CXX", "c++"))]
@@ -83,8 +87,8 @@ def _write_and_compile(source: Path, work: Path, made: Path, compilers: list[str
     sources, package = work / "sources", source.name
     module = "iparam.bridges.ros2.interfaces.rosidl_backend"
     shares = [str(prefix / "share") for prefix in prefixes]
-    environment = {"AMENT_PREFIX_PATH": os.pathsep.join(map(str, prefixes)), **os.environ}
-    _run([sys.executable, "-m", module, str(source), str(sources), *shares], package, environment)
+    environment = {"AMENT_PREFIX_PATH": os.pathsep.join(map(str, prefixes)), **os.environ, **safe_path_variables()}
+    _run(python_command(module, str(source), str(sources), *shares), package, environment)
     include = []
     for part in ("c", "introspection_c", "fastrtps_c"):
         (work / f"include_{part}").mkdir()

@@ -13,10 +13,12 @@ from typing import Any
 from iparam.errors import MissingExtraError
 
 try:
+    import catkin_pkg  # noqa: F401  without which the generators only say that there are none of them
     import rosidl_cli.entry_points as generator_names
     from rosidl_cli.command.generate.api import generate
 except ImportError as error:
-    raise MissingExtraError("rosidl_cli (a sourced ROS 2 installation brings it, too)", "ros2") from error
+    name = (error.name or "rosidl_cli").partition(".")[0]
+    raise MissingExtraError(f"{name} (a sourced ROS 2 installation brings it, too)", "ros2") from error
 
 SUFFIXES = (".msg", ".srv", ".action")
 

@@ -19,12 +19,12 @@ from iparam.bridges.ros2.diagnostics import StreamDiagnostics
 from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.input_watch import InputWatch
 from iparam.bridges.ros2.joint_motion_filter import JointMotionFilter
+from iparam.bridges.ros2.matching.sample_matcher import SampleMatcher
 from iparam.bridges.ros2.messages import body_values, wrench_of, write_wrench
 from iparam.bridges.ros2.nodes.live_compensation import LiveCompensation
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter, declare
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
 from iparam.bridges.ros2.sample_input import SampleInput
-from iparam.bridges.ros2.sample_matcher import SampleMatcher
 from iparam.errors import InputError, IparamError
 from iparam.estimation.assessment.applicability import check_frame, compare_arm
 from iparam.estimation.estimate import Estimate, grouped_names
@@ -66,7 +66,7 @@ class CompensationNode(Node):
         self.inputs = InputNode(self, reliable=values["reliable"])
         self._values, self._tool = values, ""
         self._withdrawn = False
-        self._updates = 0
+        self._updates = self._withheld = self._reported = 0
         self._missing: tuple[str, ...] = ()
         self._subtract_bias: bool = values["subtract_bias"]
         self._accept_refuted: bool = values["accept_refuted"]
@@ -101,7 +101,7 @@ class CompensationNode(Node):
             self._use(self._estimate, live, robot)
         rest = np.zeros(robot.num_joints)
         wrench_regressor(robot, rest, rest, rest)  # loads the compiled code before the first message
-        self._live = live
+        self._live, self._withheld, self._reported = live, 0, 0
         self.inputs.clear()
         self._diagnostics.follow(live.matcher)
         if values["updates"] or self._estimate is None:
@@ -183,6 +183,10 @@ class CompensationNode(Node):
             write_wrench(self._message, done.stamp, self._input.wrench_frame, contact)
             self._publisher.publish(self._message)
             self._diagnostics.processed(received)
+        if live.withheld > self._withheld and live.impossible is not None:
+            self._withheld = live.withheld
+            text = printable(f"a wrench is withheld: {live.impossible.sentence}")
+            self.get_logger().error(text, throttle_duration_sec=5.0)
 
     def _report(self) -> None:
         live = self._live
@@ -203,5 +207,10 @@ class CompensationNode(Node):
             "updates": self._updates,
             "without_load": live.without_load,
             "settling": live.settling,
+            "withheld": live.withheld,
         }
-        self._diagnostics.publish(values, f"waiting: {waiting}" if waiting else remark)
+        error = ""
+        if live.withheld > self._reported and live.impossible is not None:
+            error = f"{live.withheld - self._reported} wrenches were withheld: {live.impossible.sentence}"
+        self._reported = live.withheld
+        self._diagnostics.publish(values, f"waiting: {waiting}" if waiting else remark, error)

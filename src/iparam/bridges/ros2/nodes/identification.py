@@ -267,7 +267,7 @@ class Identification:
         if estimate is not None:
             self._published = True
             self._load.estimate(done.stamp, estimate)
-        elif self._published and (self._refutation is not None or live.empty):
+        elif self._published and (self._refutation is not None or live.empty or live.impossible is not None):
             self._published = False
             self._load.withdraw(done.stamp)
         if _due(done.stamp, self._judged, QUALITY_RATE):
@@ -301,6 +301,7 @@ class Identification:
             "used": live.used,
             "idle": live.idle,
             "gaps": live.gaps,
+            "crowded": live.crowded,
             "restarts": live.restarts,
             "wrench_rate_hz": live.rate,
         }
@@ -326,6 +327,11 @@ class Identification:
                 self._node.get_logger().error(printable(said))
             else:
                 self._node.get_logger().error(printable(said), throttle_duration_sec=10.0, skip_first=True)
+            self._diagnostics.publish(values, error=said)
+            return
+        if live.impossible is not None:
+            said = f"the load is withheld: {live.impossible.sentence}"
+            self._node.get_logger().error(printable(said), throttle_duration_sec=10.0)
             self._diagnostics.publish(values, error=said)
             return
         remarks = [rivals] if rivals else []

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 
 from iparam.arrays import FloatArray
+from iparam.bridges.physical_bounds import PhysicalBounds
 from iparam.bridges.ros2.backend import (
     OUTPUT_QOS,
     QUIET,
     AccelStamped,
+    DiagnosticArray,
     Float64MultiArray,
     JointState,
     Node,
     TwistStamped,
 )
 from iparam.bridges.ros2.description.robot_source import RobotSource
+from iparam.bridges.ros2.diagnostics import publish_status, sent_time
 from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.input_watch import InputWatch
 from iparam.bridges.ros2.joint_motion_filter import JointMotionFilter
+from iparam.bridges.ros2.matching.array_sets import ArraySets
+from iparam.bridges.ros2.matching.stamped_buffer import StampedBuffer
 from iparam.bridges.ros2.messages import array_message, stamp_of, write_stamp, write_vector
 from iparam.bridges.ros2.parameters import ROBOT, NodeParameter, declare, on_change
 from iparam.bridges.ros2.readers import JointReader
@@ -41,6 +47,9 @@ PARAMETERS = (
     NodeParameter("angle_deviation", 5e-5, "Standard deviation of the noise of an angle [rad].", 1e-9, 1.0),
 )
 ARRAYS = ("joint_positions", "joint_velocities", "joint_accelerations")
+STATES = 5_000
+"""Stamps of joint_states that are remembered, by which one that comes twice is known: ten seconds at 500 Hz."""
+
 VELOCITY, ACCELERATION = "vx,vy,vz,wx,wy,wz", "ax,ay,az,alphax,alphay,alphaz"
 
 
@@ -54,7 +63,11 @@ class KinematicsNode(Node):
         self._frame: str = values["frame"]
         on_change(self, PARAMETERS, self._change)
         self._values, self._prefix = values, values["joint_prefix"]
-        self._parts: dict[str, FloatArray] = {}
+        self._sets, self._states = ArraySets(ARRAYS), StampedBuffer(STATES)
+        self._heard = time.monotonic()  # when the latest array came
+        self._dropped = self._withheld = 0
+        self._impossible = ""  # why a motion was withheld since the last report
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", OUTPUT_QOS, event_callbacks=QUIET)
         self._velocity = self.create_publisher(Float64MultiArray, "tool0_velocity", OUTPUT_QOS, event_callbacks=QUIET)
         self._acceleration = self.create_publisher(
             Float64MultiArray, "tool0_acceleration", OUTPUT_QOS, event_callbacks=QUIET
@@ -68,14 +81,17 @@ class KinematicsNode(Node):
         )
         self._watch = InputWatch(self, self.inputs)
         self.create_timer(1.0, self._look)
-        RobotSource(self, self.inputs, values["robot"], values["tip"], self._prepare)
+        self.create_timer(0.1, self._take)
+        self._source = RobotSource(self, self.inputs, values["robot"], values["tip"], self._prepare)
 
     def _prepare(self, robot: Robot) -> None:
         values = self._values
         self._robot, self._reader = robot, JointReader(robot, self._prefix)
+        self._sets = ArraySets(ARRAYS)
         self._filter = JointMotionFilter(
             robot.num_joints, values["bandwidth"], values["angle_deviation"], values["rate"]
         )
+        self._bounds = PhysicalBounds(robot, bandwidth=values["bandwidth"])
         rest = np.zeros(robot.num_joints)
         tool_motion(robot, rest, rest, rest)  # loads the compiled code before the first message
         self.inputs.clear()
@@ -86,7 +102,17 @@ class KinematicsNode(Node):
 
     def _look(self) -> None:
         """Say that the robot's description is missing; of states, some come by arrays, and none need come at all."""
-        self._watch.log(self._watch.sentence() if "robot_description" in self.inputs.topics else "")
+        waiting = self._watch.sentence() if "robot_description" in self.inputs.topics else ""
+        self._watch.log(waiting)
+        counts = {**self._sets.counts, "joint_states": self._states.counts}
+        values: dict[str, object] = {"waiting_for": waiting, "sets": self._sets.matched, "withheld": self._withheld}
+        values |= {f"{name}.{key}": count for name, each in counts.items() for key, count in vars(each).items()}
+        before, self._dropped = self._dropped, sum(each.dropped for each in self._sets.counts.values())
+        remark = waiting
+        if self._dropped > before and not waiting:
+            remark = f"{self._dropped - before} arrays dropped: their samples are not complete, or not clear"
+        publish_status(self, self._diagnostics, values, remark, self._source.problem or self._impossible)
+        self._impossible = ""
 
     def close(self) -> None:
         """Nothing is left to do."""
@@ -99,27 +125,37 @@ class KinematicsNode(Node):
         def callback(message: Float64MultiArray, info: Any) -> None:
             values = np.array(message.data, dtype=np.float64)
             if values.shape != (self._robot.num_joints,) or not np.isfinite(values).all():
+                self._sets.refuse(name)
                 text = f"{name} needs {self._robot.num_joints} finite numbers, got {values.tolist()}: left out"
                 self.get_logger().warning(printable(text), throttle_duration_sec=5.0)
                 return
-            self._parts[name] = values
-            if len(self._parts) == len(ARRAYS):
-                q, dq, ddq = (self._parts[part] for part in ARRAYS)
-                self._parts.clear()
-                self._publish(int(self.get_clock().now().nanoseconds), q, dq, ddq)
+            self._heard = time.monotonic()
+            self._sets.add(name, sent_time(info), values)
+            self._take()
 
         return callback
+
+    def _take(self) -> None:
+        """Publish for the samples of which all three arrays are known by now."""
+        for found in self._sets.take(time.monotonic() - self._heard):
+            age = time.time_ns() - found.sent
+            self._publish(int(self.get_clock().now().nanoseconds) - age, *found.values)
 
     def _joint_state(self, message: JointState, info: Any) -> None:
         found = self._reader.positions_and_velocities(message.name, message.position, message.velocity)
         if found is None:
             return  # about other joints: a gripper's, perhaps
         q, measured = found
-        if not np.isfinite(q).all():
-            self.get_logger().warning("joint_states: a position is not finite: left out", throttle_duration_sec=5.0)
-            return
         stamp = stamp_of(message.header, self)
+        if not self._states.add(stamp, q):
+            return  # not finite, doubled, or older than one that has been used
+        self._states.discard(stamp)
         motion = self._filter.step(stamp, q)
+        impossible = None if motion is None else self._bounds.of_motion(motion.dq, motion.ddq)
+        if impossible is not None:
+            self._withheld, self._impossible = self._withheld + 1, f"motions are withheld: {impossible.sentence}"
+            self.get_logger().error(printable(self._impossible), throttle_duration_sec=5.0)
+            return
         known = measured is not None and bool(np.isfinite(measured).all())
         dq = measured if known else None if motion is None else motion.dq
         if dq is not None:

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
+from iparam.bridges.physical_bounds import Impossible, PhysicalBounds
 from iparam.bridges.ros2.joint_motion_filter import JointMotionFilter
-from iparam.bridges.ros2.sample_matcher import SampleMatcher
+from iparam.bridges.ros2.matching.sample_matcher import SampleMatcher
 from iparam.errors import UnknownNameError
+from iparam.motion.motion import MotionSample
 from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
@@ -42,6 +44,12 @@ class LiveCompensation:
         motion: filter that gives velocities and accelerations; in mode "full", and only there, it is used.
         gravity: (3,) in base axes [m/s^2].
         zero_pose: (n,) where the sensor was zeroed with the load on it; None if it was not [rad].
+
+    Attributes:
+        settling: samples of which the motion was not known yet; their inertial forces were not taken out.
+        without_load: samples before the load was known.
+        withheld: samples that no arm with that load can have brought about.
+        impossible: why the latest of these was withheld.
     """
 
     def __init__(
@@ -59,6 +67,7 @@ class LiveCompensation:
         self.matcher = SampleMatcher() if matcher is None else matcher
         self._robot, self._mode, self._gravity = robot, mode, gravity
         self._motion = JointMotionFilter(robot.num_joints) if motion is None else motion
+        self._bounds = PhysicalBounds(robot, gravity, self._motion.bandwidth)
         self._offset = np.zeros((6, 10))
         if zero_pose is not None:
             pose = as_float_array(zero_pose, "zero_pose", (robot.num_joints,))
@@ -67,6 +76,8 @@ class LiveCompensation:
         self._bias = np.zeros(6)
         self.settling = 0
         self.without_load = 0
+        self.withheld = 0
+        self.impossible: Impossible | None = None
 
     @property
     def loaded(self) -> bool:
@@ -86,19 +97,29 @@ class LiveCompensation:
         self._bias = as_float_array(bias, "bias", (6,))
 
     def process(self) -> list[CompensatedWrench]:
-        """Compensate the samples that have become complete."""
+        """Compensate the samples that have become complete; none that is beyond what the arm and the load can do."""
         found = []
         for sample in self.matcher.take():
-            matrix = self._regressor(sample.stamp, sample.q)
+            motion = self._motion.step(sample.stamp, sample.q) if self._mode == "full" else None
             if self._phi is None:
                 self.without_load += 1
                 continue
-            found.append(CompensatedWrench(sample.stamp, sample.wrench - matrix @ self._phi - self._bias))
+            if motion is None:
+                self.settling += self._mode == "full"
+                carried = resting_regressor(self._robot, sample.q, self._gravity) @ self._phi
+            else:
+                carried = wrench_regressor(self._robot, motion.q, motion.dq, motion.ddq, self._gravity) @ self._phi
+            exerted = sample.wrench - self._bias + self._offset @ self._phi
+            impossible = self._impossible(sample.q, motion, np.array([exerted, carried]))
+            if impossible is not None:
+                self.withheld, self.impossible = self.withheld + 1, impossible
+                continue
+            found.append(CompensatedWrench(sample.stamp, exerted - carried))
         return found
 
-    def _regressor(self, stamp: int, q: FloatArray) -> FloatArray:
-        motion = self._motion.step(stamp, q) if self._mode == "full" else None
-        if motion is not None:
-            return wrench_regressor(self._robot, motion.q, motion.dq, motion.ddq, self._gravity) - self._offset
-        self.settling += self._mode == "full"
-        return resting_regressor(self._robot, q, self._gravity) - self._offset
+    def _impossible(self, q: FloatArray, motion: MotionSample | None, wrenches: FloatArray) -> Impossible | None:
+        """Why the arm cannot move so, or cannot exert these wrenches (k, 6) while it does."""
+        if motion is None:
+            return self._bounds.of_wrenches(wrenches, q)
+        moves = self._bounds.of_motion(motion.dq, motion.ddq)
+        return moves or self._bounds.of_wrenches(wrenches, motion.q, motion.dq, motion.ddq)

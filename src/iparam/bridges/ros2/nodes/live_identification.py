@@ -9,9 +9,10 @@ from typing import Literal
 import numpy as np
 
 from iparam.arrays import FloatArray
+from iparam.bridges.physical_bounds import Impossible, PhysicalBounds
+from iparam.bridges.ros2.matching.sample_matcher import MatchedSample, SampleMatcher
+from iparam.bridges.ros2.matching.stamped_buffer import PeriodEstimate
 from iparam.bridges.ros2.nodes.setup_examination import SetupExamination
-from iparam.bridges.ros2.sample_matcher import MatchedSample, SampleMatcher
-from iparam.bridges.ros2.stamped_buffer import PeriodEstimate
 from iparam.errors import InputError, IparamError
 from iparam.estimation.combination import combine_estimates, in_frame
 from iparam.estimation.estimate import Estimate, Refutation
@@ -55,6 +56,11 @@ UNTESTED = (
 
 LEAST_SAMPLES = 25
 """Samples of the new load before its mass is compared with the old one's."""
+
+
+NEAREST = 0.5
+"""Time between two samples, in the usual one, below which the second is left out: a source that sends faster than it
+measures repeats itself, and the noise of samples has to be independent. Stamps that jitter by less stay apart."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +168,7 @@ class LiveIdentification:
     Attributes:
         setup: whether sensor and arm are what they are taken to be, once samples come.
         delay: of the wrench that was found and taken out; None for none.
+        impossible: why the load that was found last is withheld; None if it is not.
     """
 
     def __init__(self, robot: Robot, settings: LiveSettings, executor: Executor | None = None) -> None:
@@ -176,7 +183,7 @@ class LiveIdentification:
         self.matcher = SampleMatcher(settings.tolerance, settings.hold, settings.accelerometer)
         self.matcher.delay = round(1e9 * settings.wrench_delay)
         self.running = True
-        self.used = self.idle = self.gaps = 0
+        self.used = self.idle = self.gaps = self.crowded = 0
         self.empty = False  # nothing is carried besides the known load
         self.estimate: OnlineEstimate | None = None
         self._period = PeriodEstimate(1e9 / settings.rate if settings.rate > 0.0 else None)
@@ -187,6 +194,9 @@ class LiveIdentification:
         self.verdict: LoadVerdict | None = None
         self._judged: int | None = None
         self._residual_force = np.zeros(3)
+        self._bounds = PhysicalBounds(robot, settings.online.gravity)
+        self._pose = np.zeros(robot.num_joints)
+        self.impossible: Impossible | None = None
 
     @property
     def rate(self) -> float:
@@ -267,11 +277,16 @@ class LiveIdentification:
         return whole if self._known is None else whole.without(self._known)
 
     def publishable(self, done: Processed) -> OnlineEstimate | None:
-        """The load that may be published after a sample: one that a rigid body can have and that the samples do not
-        refute; None if there is none, or nothing besides the known load. An estimate beyond the possible by no more
-        than noise is moved to the nearest possible one, as often as it is judged. What of it is not known yet is NaN;
-        its mass is.
+        """The load that may be published after a sample: one that a rigid body can have, that the samples do not refute
+        and that the arm can hold; None if there is none, or nothing besides the known load. An estimate beyond the
+        possible by no more than noise is moved to the nearest possible one, as often as it is judged. What of it is not
+        known yet is NaN; its mass is.
         """
+        found = self._believed(done)
+        self.impossible = None if found is None else self._bounds.of_load(found.phi, self._pose)
+        return None if self.impossible is not None else found
+
+    def _believed(self, done: Processed) -> OnlineEstimate | None:
         if done.estimate is None or np.isnan(done.estimate.mass):
             self.verdict, self._judged = None, None
             return None
@@ -367,7 +382,10 @@ class LiveIdentification:
         if not self.running:
             self.idle += 1
             return None
-        self._latest = sample.stamp
+        if latest is not None and 0 < sample.stamp - latest < NEAREST * (self._period.period or 0.0):
+            self.crowded += 1
+            return None
+        self._latest, self._pose = sample.stamp, sample.q
         if latest is not None:
             self._period.add(sample.stamp - latest)
         if self._period.period is None:

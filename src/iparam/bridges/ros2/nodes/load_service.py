@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from iparam.bridges.physical_bounds import Load, check_load, check_mass
 from iparam.bridges.ros2.backend import Inertia, Node, SignalHandlerOptions, SingleThreadedExecutor, rclpy
 from iparam.bridges.ros2.messages import write_body, write_vector
 from iparam.errors import InputError, IparamError, UnknownNameError
-from iparam.export.load import DEFAULT_FRAME, IdentifiedLoad, StaticLoad
+from iparam.export.load import DEFAULT_FRAME, IdentifiedLoad
+from iparam.robot.catalog import catalog_arm, robot_names
 from iparam.spatial.phi import inertia_entries
-
-Load = IdentifiedLoad | StaticLoad
 
 PATIENCE = 5.0
 """Time for the service to be found, and for its answer [s]."""
@@ -33,17 +33,25 @@ class LoadDriver:
         package, type: of its service.
         service: its usual name.
         frames: how the names of the frames end that it wants the load in.
+        rated_load: the largest mass that any of its arms is rated for [kg].
     """
 
     package: str
     type: str
     service: str
     frames: tuple[str, ...]
+    rated_load: float
 
 
 DRIVERS = {
-    "ur": LoadDriver("ur_msgs", "SetPayload", "/io_and_status_controller/set_payload", ("tool0", "flange")),
-    "franka": LoadDriver("franka_msgs", "SetLoad", "/service_server/set_load", ("link8", "flange")),
+    "ur": LoadDriver(
+        "ur_msgs",
+        "SetPayload",
+        "/io_and_status_controller/set_payload",
+        ("tool0", "flange"),
+        max(catalog_arm(name).rated_load for name in robot_names()),
+    ),
+    "franka": LoadDriver("franka_msgs", "SetLoad", "/service_server/set_load", ("link8", "flange"), 3.0),
 }
 
 
@@ -130,6 +138,7 @@ def set_driver_load(
         kind: type of the service; None for the installed one.
 
     Raises:
+        ImplausibleLoadError: the arm cannot carry the load.
         InputError: the load is in another frame than the driver wants it in.
         IparamError: the type is not installed, nobody serves it, or no answer comes.
     """
@@ -137,6 +146,9 @@ def set_driver_load(
         raise UnknownNameError("driver", driver, DRIVERS)
     load.require_consistency()
     known = DRIVERS[driver]
+    check_mass(load, known.rated_load, f"an arm of the driver {driver!r}")
+    if isinstance(load, IdentifiedLoad) and load.robot.lower() in robot_names():
+        check_load(load, load.robot.lower())
     if load.frame != DEFAULT_FRAME and not load.frame.endswith(known.frames):
         wanted = " or ".join(f"...{name}" for name in known.frames)
         raise InputError(

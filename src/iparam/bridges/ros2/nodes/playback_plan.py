@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
+from iparam.bridges.arm_sight import AT_REST
 from iparam.errors import InputError, IparamError
 from iparam.excitation.constraints.validation import validate
 from iparam.excitation.setup import planning_problem
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.cell import load_cell
 from iparam.robot.gravity import agreed_gravity
-from iparam.robot.loading import load_stated_robot
+from iparam.robot.loading import load_stated_robot, stated_name
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_angles
 from iparam.robot.same_arm import compare_with_stated
@@ -34,9 +35,6 @@ WAY_RATE = 50.0
 
 # Of a quintic from rest to rest over a distance d in a time T: top speed by d / T, top acceleration by d / T^2.
 _TOP_SPEED, _TOP_ACCELERATION = 1.875, 10.0 / 3.0**0.5
-
-AT_REST = 0.02
-"""Joint velocity up to which an arm stands still, for all that its encoders say [rad/s]."""
 
 
 @dataclass(frozen=True)
@@ -100,9 +98,9 @@ class PlaybackPlan:
         if not settings.trajectory:
             raise InputError("no trajectory: set the parameter trajectory to a file from 'iparam excite optimize'")
         planned = load_trajectory(os.path.expanduser(settings.trajectory))
-        name = settings.robot or planned.robot
-        if not name:
+        if not (settings.robot or planned.robot):
             raise InputError(f"{settings.trajectory} does not say which robot it belongs to: set the parameter robot")
+        name = settings.robot or stated_name(planned.robot or "", settings.trajectory)
         robot = load_stated_robot(name, planned.arm, settings.tip or None)
         if planned.trajectory.num_joints != robot.num_joints:
             raise InputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import Executor, Future
 
-from iparam.bridges.ros2.sample_matcher import MatchedSample
+from iparam.bridges.ros2.matching.sample_matcher import MatchedSample
 from iparam.errors import IparamError
 from iparam.estimation.online.examination import Examination, RecentSamples, examine_samples
 from iparam.estimation.online.identifier import OnlineSettings
@@ -93,7 +93,8 @@ class SetupExamination:
         """Take a sample in, of an arm that is known to move or to rest, or neither; what came of an examination that is
         done by now.
         """
-        self._recent.add(sample.stamp, sample.q, sample.wrench)
+        if self._recent.add(sample.stamp, sample.q, sample.wrench):  # few samples would show delays that are none
+            self._examined, self._next = self.motion, max(self._next, self.motion + FIRST)
         period = self._settings.period
         self._still = self._still + period if resting else 0.0
         if moving:

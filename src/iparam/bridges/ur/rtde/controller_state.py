@@ -38,7 +38,9 @@ SAFETY_STATES = {
 
 PROTECTIVE_STOP = 3
 
-MOVING_STATES = (1, 2)
+REDUCED = 2
+
+MOVING_STATES = (1, REDUCED)
 """Safety states in which an arm may move: normal and reduced."""
 
 

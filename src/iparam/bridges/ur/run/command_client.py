@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from iparam.arrays import FloatArray
+from iparam.child_process import python_command, safe_path_variables
 from iparam.errors import IparamError, MissingExtraError
 
 CONNECT_TIME = 20.0
@@ -24,6 +26,9 @@ STOP_TIME = 6.0
 
 BEATS = 10
 """Proofs that the guard looks, in the time that it may be silent: so few that they cannot fill a pipe."""
+
+PORTS = (29999, 30003, 30004)
+"""Of the controller that ur_rtde connects to: dashboard, scripts, RTDE."""
 
 LOOKAHEAD, GAIN = 0.05, 300.0
 """Of the controller's servo: how far it looks ahead to smooth the set points [s], and how hard it follows them."""
@@ -69,7 +74,8 @@ class ArmMotion:
         self.played = False
         self.fault: str | None = None
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "iparam.bridges.ur.run.command_process"],
+            python_command("iparam.bridges.ur.run.command_process"),
+            env={**os.environ, **safe_path_variables()},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -87,8 +93,8 @@ class ArmMotion:
             reason = self.fault or f"no answer within {CONNECT_TIME:g} s"
             raise ArmCommandError(
                 f"{self._host} does not take commands: {reason.rstrip('.')}. Is the arm on and its brakes released, is "
-                "Remote Control chosen at the top right of the teach pendant, and are ports 29999, 30002 and 30004 "
-                "allowed?"
+                "Remote Control chosen at the top right of the teach pendant, and are the ports "
+                f"{', '.join(map(str, PORTS))} allowed?"
             )
 
     def load(self, table: FloatArray) -> None:
@@ -166,7 +172,7 @@ class ArmMotion:
 
     @property
     def stopped(self) -> bool:
-        """Whether the process has confirmed that it stopped the arm."""
+        """Whether the process has told the controller to stop, and had an answer; see `playback.comes_to_rest`."""
         return "stopped" in self._happened
 
     def __enter__(self) -> ArmMotion:

@@ -9,18 +9,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from iparam.arrays import FloatArray
+from iparam.bridges.physical_bounds import ImplausibleLoadError as ImplausibleLoadError
+from iparam.bridges.physical_bounds import Load
+from iparam.bridges.physical_bounds import check_load as check_load
 from iparam.bridges.ur.record.rows import configured_payload
 from iparam.bridges.ur.rtde.client import RtdeStream
 from iparam.bridges.ur.rtde.dashboard import robot_name_of
 from iparam.bridges.ur.rtde.packets import ControllerVersion
 from iparam.bridges.ur.run.command_client import ArmMotion
-from iparam.errors import InputError, IparamError
-from iparam.export import IdentifiedLoad, StaticLoad
-from iparam.robot.catalog import catalog_arm
-from iparam.robot.model import Robot
-
-GRAVITY = 9.81
-"""[m/s^2]."""
+from iparam.errors import InputError
+from iparam.export import IdentifiedLoad
 
 READ_BACK_TIME = 3.0
 """Time for the controller to show the new payload [s]."""
@@ -29,13 +27,6 @@ _FIELDS = ("payload", "payload_cog", "payload_inertia")
 UNITS = {"mass": "kg", "center_of_gravity": "m", "inertia": "kg m^2"}
 _EXACT = 1e-12
 _SAME = 1e-4  # relative and absolute: what a controller may round off
-
-
-Load = IdentifiedLoad | StaticLoad
-
-
-class ImplausibleLoadError(IparamError):
-    """A load that no controller should be told; the message says why."""
 
 
 class Approve(Protocol):
@@ -93,38 +84,6 @@ def check_credit(load: Load) -> None:
             f"the result is discredited by {len(reasons)} of its warnings: "
             f"{'; '.join(repr(text) for text in reasons)}. Remove the cause and identify anew"
         )
-
-
-def check_load(load: Load, robot_name: str) -> None:
-    """Refuse a load that is impossible, or that the arm cannot carry.
-
-    Args:
-        load: the load.
-        robot_name: the arm's catalogue name.
-    """
-    load.require_consistency()
-    way_out = "Look at the result's warnings and identify anew"
-    arm = catalog_arm(robot_name)
-    if not 0.0 < load.mass <= arm.rated_load:
-        raise ImplausibleLoadError(
-            f"a mass of {load.mass:.4g} kg: {robot_name} carries up to {arm.rated_load:g} kg. {way_out}"
-        )
-    distance = float(np.linalg.norm(load.center_of_mass))
-    reach, torque = _reach(arm.robot), float(arm.robot.limits.torque[3:].min())
-    if not distance <= reach:
-        raise ImplausibleLoadError(
-            f"a centre of mass {distance:.3g} m from the flange: {robot_name} itself reaches {reach:.3g} m. {way_out}"
-        )
-    if not GRAVITY * load.mass * distance <= torque:
-        raise ImplausibleLoadError(
-            f"{load.mass:.4g} kg with a centre of mass {distance:.3g} m from the flange: the wrist of {robot_name} "
-            f"would have to hold {GRAVITY * load.mass * distance:.3g} N m, and gives {torque:g} N m. {way_out}"
-        )
-
-
-def _reach(robot: Robot) -> float:
-    """From the shoulder to the wrist of the stretched arm [m]."""
-    return float(sum(np.linalg.norm(joint.origin[:3, 3]) for joint in robot.moving_joints[2:4]))
 
 
 def inertia_in_ur_order(load: IdentifiedLoad) -> FloatArray:

@@ -11,11 +11,13 @@ from typing import Protocol
 import numpy as np
 
 from iparam.arrays import FloatArray
+from iparam.bridges.arm_sight import ArmSight
 from iparam.bridges.ur.record.recorder import ArmRecorder
 from iparam.bridges.ur.rtde.simulated_time import LOST
 from iparam.bridges.ur.run.command_client import ArmMotion
 from iparam.bridges.ur.run.dead_mans_switch import DeadMansSwitch, now
 from iparam.bridges.ur.run.run_guard import Expected, GuardLimits, OnLine, OnTable, RunGuard, RunStoppedError
+from iparam.robot.catalog import DELIVERED
 from iparam.robot.model import Robot
 from iparam.trajectory import QuinticSpline, Trajectory
 
@@ -57,6 +59,9 @@ HOLD = 0.4
 
 _ARRIVED_SPEED = 2e-3  # rad/s
 _ARRIVED = 5 * AT_START
+BRAKING = 1.5
+"""Time for an arm to come to rest from 3 rad/s, at 2 rad/s^2, the least that a controller brakes with [s]."""
+
 _LOOK = 0.004  # s between two looks
 _LATE = 0.3  # s that samples may trail behind commands
 _SIGNALS = 0.02  # s for the signals to arrive that waited while this program was stopped
@@ -78,6 +83,7 @@ class RunPlan:
         approach_speed: of the fastest joint on the way to the start [rad/s].
         rate: cycles of the controller a second, with a set point each [Hz].
         limits: when to stop.
+        fastest: top speed of the tool and of what it carries, on the way to the start and in the motion [m/s].
     """
 
     robot: Robot
@@ -86,6 +92,7 @@ class RunPlan:
     approach_speed: float = 0.25
     rate: float = 500.0
     limits: GuardLimits = field(default_factory=GuardLimits)
+    fastest: float = DELIVERED.tool_speed
 
     def set_points(self) -> FloatArray:
         """(T, 6) one a period [rad]; the last one is held for a while."""
@@ -141,6 +148,19 @@ def play(
     return begun
 
 
+def comes_to_rest(recorder: ArmRecorder, timeout: float) -> bool:
+    """Whether the arm is seen to stand still within a time [s]: what was told to stop may go on."""
+    arm, end = ArmSight(), time.monotonic() + timeout
+    while not arm.at_rest(time.monotonic()):
+        if time.monotonic() > end:
+            return False
+        sample = recorder.latest()
+        if sample is not None:
+            arm.see(sample.received, round(1e9 * sample.time), sample.q, sample.field("actual_qd"))
+        time.sleep(_LOOK)
+    return True
+
+
 @dataclass(frozen=True)
 class _Watch:
     """The guard with what it looks at."""
@@ -167,7 +187,7 @@ class _Watch:
             raise RunStoppedError(
                 f"nobody watched the arm for {self.looks.silence(at):.3g} s, as this program was held up: by a stop "
                 f"(kill -STOP, a debugger), a computer that slept or one that is too busy. The limit is {limit:g} s "
-                "(--max-silence), after which the arm stopped by itself"
+                "(--max-silence), after which the controller ends the motion"
             )
         if self.recorder.failure is not None:
             raise RunStoppedError(str(self.recorder.failure))

@@ -13,6 +13,7 @@ from iparam.arrays import FloatArray
 from iparam.bridges.ur.rtde.controller_state import (
     MOVING_STATES,
     PROTECTIVE_STOP,
+    REDUCED,
     RUNNING,
     ControllerSample,
     robot_mode_name,
@@ -25,6 +26,9 @@ from iparam.spatial.transforms import exp_so3, inverse_transform, transform_from
 
 LONGEST_SILENCE = 2.0
 """That may be allowed [s]: for so long an arm would go on when nobody watches it."""
+
+SHORTEST_SILENCE = 0.1
+"""That is asked of a connection [s]: 50 packages of an e-Series controller, 12 of an older one."""
 
 
 class RunStoppedError(IparamError):
@@ -43,7 +47,7 @@ class GuardLimits:
     """
 
     deviation: float = 0.05
-    silence: float = 0.1
+    silence: float = SHORTEST_SILENCE
     lag: float = 0.3
 
     def __post_init__(self) -> None:
@@ -148,8 +152,13 @@ FULL_SPEED = 0.99
 """Position of the speed slider from which on it is all the way up."""
 
 
-def check_ready(sample: ControllerSample) -> None:
-    """Refuse an arm that cannot move, or not at the speed of the plan."""
+def check_ready(sample: ControllerSample, speed_stated: bool = False) -> None:
+    """Refuse an arm that cannot move, or not at the speed of the plan.
+
+    Args:
+        sample: of the controller.
+        speed_stated: whether the user said what the controller's safety configuration allows now.
+    """
     if sample.safety == PROTECTIVE_STOP:
         raise RunStoppedError(
             "the controller reports: protective stop. Find the reason and remove it; then unlock it on the teach "
@@ -159,6 +168,11 @@ def check_ready(sample: ControllerSample) -> None:
         raise RunStoppedError(
             f"the controller reports: {safety_name(sample.safety)}. Find the reason, clear it on the teach pendant and "
             "try again"
+        )
+    if sample.safety == REDUCED and not speed_stated:
+        raise RunStoppedError(
+            "the controller is in reduced mode, and does not tell its limits: leave that mode, or state the tool speed "
+            "that it allows, less 0.15 m/s, with --max-speed"
         )
     if sample.robot_mode != RUNNING:
         raise RunStoppedError(

@@ -34,11 +34,12 @@ from iparam.bridges.ur.rtde.fields import INPUT_TYPES, OUTPUT_TYPES, RtdeType, V
 from iparam.bridges.ur.rtde.packets import ControllerVersion
 from iparam.bridges.ur.rtde.simulated_time import RUN_UNTIL, SIMULATED_TIME
 from iparam.bridges.ur.twin.arm import ArmSample, TwinArm
-from iparam.bridges.ur.twin.kinematics import TwinKinematics, cross, pose_matrix
+from iparam.bridges.ur.twin.kinematics import ToolState, TwinKinematics, cross, pose_matrix
 from iparam.bridges.ur.twin.load import ForceReading, KnownLoad
 from iparam.bridges.ur.twin.motion import PERIOD, Program, ProgramError, ServoJ, SetPoint
 from iparam.bridges.ur.twin.sensors import LiveSensors
 from iparam.errors import IparamError
+from iparam.robot.catalog import DELIVERED, SafetyLimits, safety_limits
 from iparam.sensing.noise import NoiseModel, SensorNoise
 from iparam.simulation import Motors
 
@@ -92,6 +93,7 @@ class TwinController:
         notice: is told what a user of a real arm would find in the log.
         motors: of the arm, for its currents; None for ideal ones.
         simulated_time: whether it tells clients of its clock; see `iparam.bridges.ur.rtde.simulated_time`.
+        safety: limits at which it stops the arm; as delivered if not given.
 
     Attributes:
         values: RTDE field -> value, inputs included; `tick` and whoever writes inputs change it in place.
@@ -109,8 +111,10 @@ class TwinController:
         notice: Callable[[str], None],
         motors: Motors | None = None,
         simulated_time: bool = True,
+        safety: SafetyLimits | None = None,
     ) -> None:
         self.arm, self.notice = arm, notice
+        self._safety = safety or safety_limits(arm.robot) or DELIVERED
         self._simulated_time = simulated_time
         self._gains = DRIVE_GAINS
         if motors is not None:
@@ -267,6 +271,29 @@ class TwinController:
         elif not ((goal.q >= limits.lower) & (goal.q <= limits.upper)).all():
             joint = int(np.argmax((goal.q < limits.lower) | (goal.q > limits.upper)))
             self.protective_stop(f"{names[joint]} would leave its range")
+        elif self.arm.moving:
+            self._watch_safety(goal)
+
+    def _watch_safety(self, goal: SetPoint) -> None:
+        """The limits of the safety configuration."""
+        safety = self._safety
+        tool = self.kinematics.tool(goal.q, goal.dq, self._tcp)
+        flange = tool.speed[:3] - cross(tool.speed[3:], tool.arm)
+        for what, vector, limit, unit in (
+            ("the TCP", tool.speed[:3], safety.tool_speed, "m/s"),
+            ("the flange", flange, safety.tool_speed, "m/s"),
+            ("the elbow", self.kinematics.elbow(goal.dq), safety.elbow_speed, "m/s"),
+            ("the momentum", self._momentum(goal.dq, tool), safety.momentum, "kg m/s"),
+        ):
+            size = math.hypot(*vector.tolist())
+            if limit is not None and size > limit:
+                self.protective_stop(f"{what} would reach {size:.3g} {unit}; the safety limit is {limit:g} {unit}")
+                return
+
+    def _momentum(self, dq: FloatArray, tool: ToolState) -> FloatArray:
+        """(3,) of the arm and the load that the controller knows of, where ``tool`` was computed [kg m/s]."""
+        velocity = tool.speed[:3] + cross(tool.speed[3:], tool.turn @ np.array(self.load.cog) - tool.arm)
+        return self.kinematics.momentum(dq) + self.load.mass * velocity
 
     def _show(self, sample: ArmSample) -> None:
         read, values = self._sensors.read, self.values
@@ -281,8 +308,7 @@ class TwinController:
         force, torque = (tool.turn @ part for part in self._force.external.reshape(2, 3))
         wrench = np.concatenate((force, torque - cross(tool.arm, force)))
         load, goal = self.load, sample.goal
-        velocity = tool.speed[:3] + cross(tool.speed[3:], tool.turn @ np.array(load.cog) - tool.arm)
-        momentum = self.kinematics.momentum(dq) + load.mass * velocity
+        momentum = self._momentum(dq, tool)
         vectors = {
             "target_q": goal.q,
             "target_qd": goal.dq,

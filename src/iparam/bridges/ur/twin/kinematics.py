@@ -62,6 +62,7 @@ class TwinKinematics:
         self._data = self._mujoco.MjData(self._model)
         self._site = self._model.site(TOOL_SITE).id
         self._body = int(self._model.site_bodyid[self._site])
+        self._elbow = self._model.body(robot.moving_joints[2].child).id
         self._jacobian = np.empty((2, 3, 6))
         self._mass = float(self._model.body_mass.sum())
         self._quaternion, self._vector = np.empty(4), np.empty(3)
@@ -102,6 +103,11 @@ class TwinKinematics:
         """(3,) linear momentum of the bare arm in base axes, at the angles that `tool` was last asked for [kg m/s]."""
         self._mujoco.mj_jacSubtreeCom(self._model, self._data, self._jacobian[0], 0)
         return np.asarray(self._mass * (self._jacobian[0] @ dq))
+
+    def elbow(self, dq: FloatArray) -> FloatArray:
+        """(3,) velocity of the elbow in base axes, at the angles that `tool` was last asked for [m/s]."""
+        self._mujoco.mj_jacBody(self._model, self._data, self._jacobian[0], None, self._elbow)
+        return np.asarray(self._jacobian[0] @ dq)
 
     def inverse(self, flange: FloatArray, near: FloatArray, position: float, orientation: float) -> FloatArray | None:
         """Joint angles (6,) with the flange at a (4, 4), by damped Newton steps from ``near`` (6,) [rad].

@@ -26,6 +26,7 @@ from iparam.bridges.ur.twin.sockets import CLOCK_JUMP, GARBAGE, Connection, Faul
 from iparam.bridges.ur.twin.urscript import ScriptReader
 from iparam.errors import InputError
 from iparam.robot.batching import STANDARD_GRAVITY
+from iparam.robot.catalog import DELIVERED, safety_limits
 from iparam.robot.model import Robot
 from iparam.sensing.noise import NoiseModel, noise_preset
 from iparam.simulation import GroundTruth, Motors, Payload
@@ -76,6 +77,8 @@ class UrTwin:
         notice: is told what a controller would write into its log.
         clock: "simulated" waits for clients of iparam that are late, see `iparam.bridges.ur.rtde.simulated_time`; on
             "wall" it is to them as a real controller.
+        tool_speed: limit on the tool's speed in its safety configuration [m/s], and the others in proportion if it is
+            higher; as delivered if not given.
 
     Attributes:
         host: that it listens on.
@@ -98,10 +101,16 @@ class UrTwin:
         notice: Callable[[str], None] | None = None,
         gravity: tuple[float, float, float] = STANDARD_GRAVITY,
         clock: Literal["simulated", "wall"] = "simulated",
+        tool_speed: float | None = None,
     ) -> None:
         model = noise_preset(noise) if isinstance(noise, str) else noise
         if seed < 0:
             raise InputError(f"seed must be at least 0, got {seed}")
+        safety = safety_limits(robot) or DELIVERED
+        if tool_speed is not None:
+            if not (math.isfinite(tool_speed) and tool_speed > 0.0):
+                raise InputError(f"the limit on the tool's speed must be positive, got speed={tool_speed!r} m/s")
+            safety = safety.with_tool_speed(tool_speed)
         self.notices = deque[str](maxlen=NOTICES)
         self._tell = notice
         self._faults = list(faults)
@@ -124,7 +133,7 @@ class UrTwin:
             scripts = [self._server.listen(port, lambda: ScriptReader(self._controller)) for port in wanted.script]
             self.ports = TwinPorts(rtde, dashboard, tuple(scripts))
             arm = TwinArm(robot, payload, q, motors, gravity)
-            self._controller = TwinController(arm, model, seed, self._notice, motors, clock == "simulated")
+            self._controller = TwinController(arm, model, seed, self._notice, motors, clock == "simulated", safety)
         except BaseException:
             self._server.close_all()
             raise

@@ -20,7 +20,7 @@ from iparam.estimation.causes.hypothesis import (
     one_of,
     thinned,
 )
-from iparam.estimation.causes.plausible_load import largest_load
+from iparam.estimation.causes.plausible_load import expected_load
 from iparam.recording.channels import CHANNELS
 from iparam.rounding import NORMAL_95, significant
 from iparam.sensing.correction import Correction
@@ -201,7 +201,7 @@ class Units(Hypothesis):
         """See `Hypothesis.explanations`."""
         starts = [np.array([ratio - 1.0]) for ratio in (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3)]
         state, fit = fit_model(run, Mixing(_TORQUE[None]), starts)
-        ratio, mass, largest = 1.0 + float(state[0]), float(fit.phi[0]), largest_load(run.robot)
+        ratio, mass, largest = 1.0 + float(state[0]), float(fit.phi[0]), expected_load(run.robot)
         near = min(max(NEAR, SURE * float(deviations(fit)[0]) / max(abs(ratio), 1e-9)), FARTHEST)
         choices = []
         for force, torque in PAIRS:

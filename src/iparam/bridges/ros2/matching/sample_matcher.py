@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.ros2.stamped_buffer import EXACT, StampedBuffer, Values
+from iparam.bridges.ros2.matching.stamped_buffer import EXACT, StampedBuffer, Values
 from iparam.errors import InputError
 
 DEPTH = 5_000

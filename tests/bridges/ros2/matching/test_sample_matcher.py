@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 import iparam
 from iparam.bridges.ros2.diagnostics import LatencyWindow
 from iparam.bridges.ros2.joint_motion_filter import JointMotionFilter
+from iparam.bridges.ros2.matching.sample_matcher import SampleMatcher
+from iparam.bridges.ros2.matching.stamped_buffer import CLOCK_JUMP, StampedBuffer
 from iparam.bridges.ros2.nodes.live_identification import LiveIdentification, LiveSettings
 from iparam.bridges.ros2.nodes.playback_plan import stopping_pose
 from iparam.bridges.ros2.parameters import NodeParameter
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
-from iparam.bridges.ros2.sample_matcher import SampleMatcher
-from iparam.bridges.ros2.stamped_buffer import CLOCK_JUMP, StampedBuffer
 from iparam.errors import InputError, UnknownNameError
 from iparam.estimation import OnlineIdentifier, OnlineSettings
 from iparam.sensing import noise_preset

@@ -1,0 +1,168 @@
+"""`PhysicalBounds`: what an arm can do and carry. Numbers on their way to a robot are withheld where they are beyond.
+
+The bounds are those of the arm itself. Its joints turn no faster than their limit, so that a velocity filtered to a
+bandwidth cannot change faster than 2 pi times that bandwidth times the limit (Bernstein's inequality). And its joints
+have to give the torque that a motion takes together with what the tool carries: a contact at the tool, however hard,
+is in the wrench and does not raise it beyond what the gears stand.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from iparam.arrays import FloatArray
+from iparam.errors import IparamError
+from iparam.export import IdentifiedLoad, StaticLoad
+from iparam.robot.batching import STANDARD_GRAVITY
+from iparam.robot.catalog import catalog_arm
+from iparam.robot.dynamics import inverse_dynamics
+from iparam.robot.model import Robot
+from iparam.sensing.offset import resting_regressor
+from iparam.spatial.consistency import is_physically_consistent
+
+Load = IdentifiedLoad | StaticLoad
+
+OVERLOAD = 2.0
+"""By how much a joint may exceed its stated limits: gears stand a momentary peak torque of about twice the repeated one
+that makers state for a joint, and a causal filter overshoots a sudden stop by less than the whole step."""
+
+GRAVITY = 9.81
+"""[m/s^2]."""
+
+Quantity = Literal["number", "velocity", "acceleration", "torque", "mass", "inertia"]
+_UNITS = {"velocity": "rad/s or m/s", "acceleration": "rad/s^2 or m/s^2", "torque": "N m or N", "mass": "kg"}
+
+
+class ImplausibleLoadError(IparamError):
+    """A load that no controller should be told; the message says why."""
+
+
+@dataclass(frozen=True)
+class Impossible:
+    """Why a number is withheld.
+
+    Attributes:
+        quantity: that is beyond what is possible; "number" if one is not finite.
+        value, bound: of it [SI]; NaN where there is none.
+        joint: that it is about, from 1 on; 0 for none.
+    """
+
+    quantity: Quantity
+    value: float = math.nan
+    bound: float = math.nan
+    joint: int = 0
+
+    @property
+    def sentence(self) -> str:
+        """For people."""
+        if self.quantity == "number":
+            return "a number is not finite"
+        if self.quantity == "inertia":
+            return "no rigid body has this inertia"
+        where = f" of joint {self.joint}" if self.joint else ""
+        return (
+            f"it takes a {self.quantity}{where} of {self.value:.4g} {_UNITS[self.quantity]}, and at most "
+            f"{self.bound:.4g} is possible by the limits of the robot's description"
+        )
+
+
+class PhysicalBounds:
+    """Of an arm.
+
+    Args:
+        robot: the arm; a limit that its description does not state bounds nothing.
+        gravity: (3,) in base axes [m/s^2].
+        bandwidth: of the filter that velocities and accelerations come from [Hz].
+    """
+
+    def __init__(self, robot: Robot, gravity: ArrayLike = STANDARD_GRAVITY, bandwidth: float = math.inf) -> None:
+        self._robot, self._gravity = robot, gravity
+        self._velocity = OVERLOAD * robot.limits.velocity
+        self._acceleration = 2.0 * math.pi * bandwidth * self._velocity
+        self._torque = OVERLOAD * robot.limits.torque
+
+    def of_motion(self, dq: FloatArray, ddq: FloatArray) -> Impossible | None:
+        """Why joints cannot move with velocities and accelerations (n,); None if they can."""
+        return _beyond("velocity", dq, self._velocity) or _beyond("acceleration", ddq, self._acceleration)
+
+    def of_wrenches(
+        self, wrenches: FloatArray, q: FloatArray, dq: FloatArray | None = None, ddq: FloatArray | None = None
+    ) -> Impossible | None:
+        """Why an arm in a motion cannot exert one of these wrenches with its tool; None if it can exert each of them.
+
+        Args:
+            wrenches: (k, 6) [force, torque] in the tool frame [N, N m].
+            q, dq, ddq: (n,) the motion; at rest where it is None.
+        """
+        rest = np.zeros_like(q)
+        motion = np.array([q, rest if dq is None else dq, rest if ddq is None else ddq])
+        if not (math.isfinite(float(wrenches.sum())) and math.isfinite(float(motion.sum()))):
+            return Impossible("number")
+        angles, velocities, accelerations = np.repeat(motion[:, None], len(wrenches), axis=1)
+        tips = wrenches[:, [3, 4, 5, 0, 1, 2]]
+        torques = inverse_dynamics(self._robot, angles, velocities, accelerations, self._gravity, tips)
+        return _beyond("torque", torques, self._torque)
+
+    def of_load(self, phi: FloatArray, q: FloatArray) -> Impossible | None:
+        """Why an arm cannot hold a load phi (10,), NaN for what is not known, at rest at q (n,); None if it can."""
+        if not phi[0] > 0.0:
+            return Impossible("mass", float(phi[0]), 0.0)
+        if not np.isnan(phi).any() and not is_physically_consistent(phi):
+            return Impossible("inertia")
+        weight = resting_regressor(self._robot, q, self._gravity) @ np.nan_to_num(phi)
+        return self.of_wrenches(weight[None], q)
+
+
+def _beyond(quantity: Quantity, values: FloatArray, bounds: FloatArray) -> Impossible | None:
+    """The entry of (..., n) that is farthest beyond its bound (n,), if one is; NaN is."""
+    within = np.abs(values) <= bounds
+    if within.all():
+        return None
+    if not np.isfinite(values).all():
+        return Impossible("number")
+    share = np.max(np.atleast_2d(np.abs(values) / bounds), axis=0)
+    joint = int(np.argmax(share))
+    return Impossible(quantity, float(share[joint] * bounds[joint]), float(bounds[joint]), joint + 1)
+
+
+def check_load(load: Load, robot_name: str) -> None:
+    """Refuse to tell a controller a load that is impossible, or that the arm is not made to carry.
+
+    Args:
+        load: the load.
+        robot_name: the arm's catalogue name.
+    """
+    load.require_consistency()
+    way_out = "Look at the result's warnings and identify anew"
+    arm = catalog_arm(robot_name)
+    check_mass(load, arm.rated_load, robot_name)
+    distance = float(np.linalg.norm(load.center_of_mass))
+    reach, torque = _reach(arm.robot), float(arm.robot.limits.torque[3:].min())
+    if not distance <= reach:
+        raise ImplausibleLoadError(
+            f"a centre of mass {distance:.3g} m from the flange: {robot_name} itself reaches {reach:.3g} m. {way_out}"
+        )
+    if not GRAVITY * load.mass * distance <= torque:
+        raise ImplausibleLoadError(
+            f"{load.mass:.4g} kg with a centre of mass {distance:.3g} m from the flange: the wrist of {robot_name} "
+            f"would have to hold {GRAVITY * load.mass * distance:.3g} N m, and gives {torque:g} N m. {way_out}"
+        )
+
+
+def check_mass(load: Load, rated_load: float, arm: str) -> None:
+    """Refuse a mass that is not positive, or above what an arm is rated for [kg]."""
+    if not 0.0 < load.mass <= rated_load:
+        raise ImplausibleLoadError(
+            f"a mass of {load.mass:.4g} kg: {arm} carries up to {rated_load:g} kg. Look at the result's warnings and "
+            "identify anew"
+        )
+
+
+def _reach(robot: Robot) -> float:
+    """From the shoulder to the wrist of the stretched arm [m]."""
+    return float(sum(np.linalg.norm(joint.origin[:3, 3]) for joint in robot.moving_joints[2:4]))

@@ -1,0 +1,131 @@
+"""Modules that somebody put into the working folder, beside a recording, are not imported by any process of ours."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from attack.rule import LONGEST
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "iparam"
+
+PLANTED = (
+    *("iparam", "numpy", "scipy", "numba", "json", "pickle", "multiprocessing", "lazy_loader", "loky", "cloudpickle"),
+    *("rtde_control", "rosidl_cli", "mujoco", "viser", "xacro", "sitecustomize", "usercustomize"),
+)
+
+CHILD = """
+from iparam.child_process import end_child, start_child
+child, channel = start_child({module!r})
+{talk}
+end_child(child, channel)
+"""
+
+CHILDREN = {
+    "iparam.excitation.search.worker": CHILD.format(
+        module="iparam.excitation.search.worker", talk="channel.send((None, 0)); assert channel.recv()[0] == 'ready'"
+    ),
+    "iparam.estimation.online.examining_process": """
+import math
+from iparam.estimation.online.examining_process import ExaminingProcess
+with ExaminingProcess() as examining:
+    assert examining.submit(math.sqrt, 4.0).result() == 2.0
+""",
+    "iparam.bridges.ur.run.command_process": """
+from iparam.bridges.ur.run.command_client import ArmMotion
+with ArmMotion("127.0.0.1") as arm:
+    arm.load(__import__("numpy").zeros((2, 6)))
+""",
+    "iparam.bridges.ros2.interfaces.rosidl_backend": """
+import subprocess
+from iparam.child_process import python_command, safe_path_variables
+subprocess.run(
+    python_command("iparam.bridges.ros2.interfaces.rosidl_backend", "none", "none"),
+    env={**os.environ, **safe_path_variables()}, stderr=subprocess.DEVNULL,
+)
+""",
+    "iparam.files.limited_process": """
+from iparam.files.limited_process import in_limited_process
+from iparam.files.json import parse_json
+assert in_limited_process(parse_json, "it", {"data": "[{}, {}]", "name": "it"}) == ({}, {})
+""",
+    "loky": """
+from iparam.fleet.local_pool import LocalPool
+with LocalPool(1) as pool:
+    assert pool.submit(len, "abc").result() == 3
+""",
+    "iparam.__main__": """
+import subprocess
+from iparam.child_process import python_command, safe_path_variables
+command = python_command("iparam", "robots")
+subprocess.run(command, env={**os.environ, **safe_path_variables()}, stdout=subprocess.DEVNULL, check=True)
+""",
+    "iparam.cli.installation.ahead": CHILD.format(module="iparam.cli.installation.ahead", talk="child.wait()"),
+    "iparam.viewer.live.page_process": CHILD.format(
+        module="iparam.viewer.live.page_process", talk="channel.send(None)\ntry: channel.recv()\nexcept EOFError: pass"
+    ),
+}
+"""What starts a process of each kind, and hears that it has begun to work."""
+
+NEEDS = {"iparam.bridges.ur.run.command_process": "rtde_control", "iparam.viewer.live.page_process": "viser"}
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Path:
+    """A folder with modules that say that they were imported."""
+    for name in PLANTED:
+        text = f"open({str(tmp_path / 'imported')!r}, 'a').write({name!r} + ' ')\n"
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def imported(folder: Path) -> str:
+    place = folder / "imported"
+    return place.read_text(encoding="utf-8") if place.exists() else ""
+
+
+@pytest.mark.thorough(keep=7)
+@pytest.mark.parametrize("module", CHILDREN)
+def test_a_child_process_imports_nothing_from_the_working_folder(module: str, planted: Path) -> None:
+    """Nor by an empty entry of PYTHONPATH, which stands for that folder."""
+    if module in NEEDS and find_spec(NEEDS[module]) is None:
+        pytest.skip(f"needs {NEEDS[module]}")
+    script = f"import os\nos.environ['PYTHONPATH'] = os.pathsep + os.environ.get('PYTHONPATH', '')\n{CHILDREN[module]}"
+    done = subprocess.run([sys.executable, "-P", "-c", script], cwd=planted, timeout=LONGEST, check=False)
+    assert (done.returncode, imported(planted)) == (0, "")
+
+
+def test_every_process_of_ours_is_tried() -> None:
+    started = {
+        f"iparam.{'.'.join(path.relative_to(SOURCE).with_suffix('').parts)}"
+        for path in SOURCE.rglob("*.py")
+        if '\nif __name__ == "__main__":' in path.read_text(encoding="utf-8")
+    }
+    assert started == set(CHILDREN) - {"loky"}
+
+
+def test_one_module_starts_python() -> None:
+    """Every other would have to think of the working folder for itself."""
+    having = {path.name for path in SOURCE.rglob("*.py") if "sys.executable" in path.read_text(encoding="utf-8")}
+    assert having == {"child_process.py"}
+
+
+def test_the_command_itself_imports_nothing_from_the_working_folder(planted: Path) -> None:
+    command = Path(sys.executable).with_name("iparam")
+    done = subprocess.run([command, "robots", "ur5e"], cwd=planted, capture_output=True, timeout=LONGEST, check=False)
+    assert (done.returncode, imported(planted)) == (0, "")
+
+
+def test_python_m_iparam_takes_the_working_folder_off_its_path(planted: Path) -> None:
+    """What Python imports before iparam begins, it takes from there; not what iparam imports."""
+    for name in ("iparam", "lazy_loader"):
+        (planted / f"{name}.py").unlink()
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    command = [sys.executable, "-m", "iparam", "robots", "ur5e"]
+    done = subprocess.run(command, cwd=planted, capture_output=True, timeout=LONGEST, check=False, env=environment)
+    assert (done.returncode, imported(planted)) == (0, "")
