@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import Positional, Suppress, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, note, note_remark, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, note_model, note_robot_file, robot_of
@@ -107,8 +107,8 @@ class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
         recording.save(self.output)
         note_unstored(recording, self.output)
         note_robot_file(recording.robot, self.output)
-        for warning in recording.warnings:
-            note(warning)
+        for one in recording.remarks:
+            note_remark(one)
         self._report(recording)
 
     def _settings(self) -> ImportSettings:

@@ -14,6 +14,7 @@ from iparam.recording.channels import CHANNELS, TOOL, default_frame
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.recording.statements import FRAME_KEYS, stated_frames
+from iparam.remarks import Remark, remark
 from iparam.robot.kinematics import frame_poses
 from iparam.robot.model import Robot
 from iparam.sensing.frame_tree import FrameTree
@@ -193,8 +194,8 @@ def stated_frame(recording: Recording, signal: str) -> tuple[str, str]:
     return next(((frame, where) for where, frame in found.items()), ("", ""))
 
 
-def in_tool_frame(recording: Recording, robot: Robot) -> tuple[Recording, list[str]]:
-    """The recording with all that it measures at the tool in the robot's tool frame, and a sentence about each change.
+def in_tool_frame(recording: Recording, robot: Robot) -> tuple[Recording, list[Remark]]:
+    """The recording with all that it measures at the tool in the robot's tool frame, and a remark about each change.
 
     Frames behind the last joint can be exchanged: forces, torques and rates are turned, and torques are taken about the
     other origin. An accelerometer feels another acceleration there, and is left out unless the origins coincide.
@@ -203,7 +204,7 @@ def in_tool_frame(recording: Recording, robot: Robot) -> tuple[Recording, list[s
         ContradictionError: a signal is in a frame that does not move with the tool, or that the robot does not have.
     """
     changed: dict[str, Signal] = {}
-    remarks: list[str] = []
+    remarks: list[Remark] = []
     dropped: list[str] = []
     for name in [name for name in recording.signals if default_frame(name) == TOOL]:
         frame, where = stated_frame(recording, name)
@@ -218,16 +219,25 @@ def in_tool_frame(recording: Recording, robot: Robot) -> tuple[Recording, list[s
         if name == "accelerometer" and sensor.distance > NEAR:
             dropped.append(name)
             remarks.append(
-                f"the accelerometer is in {frame!r}, {1e3 * sensor.distance:.4g} mm from {robot.tool_frame!r}, and "
-                "feels another acceleration: left out"
+                remark(
+                    "accelerometer-elsewhere",
+                    frame=frame,
+                    millimetres=1e3 * sensor.distance,
+                    tool_frame=robot.tool_frame,
+                )
             )
             continue
         turned = sensor.wrench_in_tool if signal.width == 6 else sensor.vectors_in_tool
         changed[name] = Signal(signal.time, turned(signal.values), signal.unit, robot.tool_frame)
         if name == "wrench":
             remarks.append(
-                f"the wrench was recorded in the frame {frame!r}, {1e3 * sensor.distance:.4g} mm and "
-                f"{np.degrees(rotation_angle(pose)):.4g} deg from {robot.tool_frame!r}: turned into that"
+                remark(
+                    "wrench-transformed",
+                    frame=frame,
+                    millimetres=1e3 * sensor.distance,
+                    degrees=float(np.degrees(rotation_angle(pose))),
+                    tool_frame=robot.tool_frame,
+                )
             )
     if not changed and not dropped:
         return recording, remarks
