@@ -10,6 +10,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 
+from iparam.fixes import Plain, fix_text
+
 
 class IparamError(Exception):
     """Root of all errors raised on purpose by iparam.

@@ -1,4 +1,4 @@
-"""Fixes: what to change in a setup or in the arguments of a call, as values that each interface writes in its own way."""
+"""Fixes: what to change in a setup or in arguments, as values that each interface writes in its own way."""
 
 from __future__ import annotations
 
