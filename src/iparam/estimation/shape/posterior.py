@@ -94,22 +94,8 @@ class ShapePosterior:
 
 def shape_posterior(shape: Shape, data: DataRows, mass: float) -> ShapePosterior:
     """Combine data with a shape in the tool frame, for a load of about ``mass`` [kg]."""
-    import os
-
-    best = None
-    for doubt in eval(os.environ.get("DOUBT", "(1,)")):
-        model = ShapeModel(shape, mass)
-        model._fillings = model._fillings * doubt
-        model._maps = model._maps * doubt
-        x = _most_probable(model, data)
-        phi, slope = model(x)
-        A = data.rows @ slope
-        ev = -_squares(model, x, data) - np.linalg.slogdet(np.eye(len(A)) + A @ A.T)[1]
-        if best is None:
-            first = _squares(model, x, data)
-        if best is None or ev > best[0]:
-            best = (ev, model, x)
-    _, model, x = best
+    model = ShapeModel(shape, mass)
+    x = _most_probable(model, data)
     phi, slope = model(x)
     _, values, right = np.linalg.svd(data.rows @ slope, full_matrices=False)
     kept = np.eye(len(x)) - (right.T * (values**2 / (1.0 + values**2))) @ right
@@ -124,7 +110,7 @@ def shape_posterior(shape: Shape, data: DataRows, mass: float) -> ShapePosterior
         phi,
         covariance,
         np.column_stack([densities, densities * np.sqrt(np.maximum(np.diag(by_unknown), 0.0))]),
-        first,
+        _squares(model, x, data),
         float(chi2.isf(FALSE_ALARM, len(data.values))),
         covariance @ data.information,
     )
