@@ -48,7 +48,7 @@ class Filling(NamedTuple):
     form: float
 
 
-UNKNOWN = Filling(0.15, 0.3, 0.1)
+UNKNOWN = Filling(0.2, 0.35, 0.15)
 """Of a part of which nothing is known: a thin shell of a cube, 5/3 of the second moments, is just within 95 %."""
 
 SOLID = Filling(0.03, 0.03, 0.03)
