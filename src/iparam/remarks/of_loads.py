@@ -114,9 +114,8 @@ OF_LOADS: dict[str, Kind] = {
         "The load would be larger than the arm: radius of gyration {radius:.3g} m, centre of mass {distance:.3g} m "
         "from {frame}; {robot} reaches {reach:.3g} m. Is the time in seconds, and are the torques in N m?",
     ),
-    "shape-left-out": Kind(
-        INFO, "The data contradict the shape: {reason} It was left out; the result is that of the data alone."
-    ),
+    "shape-left-out": Kind(INFO, "{reason} It was left out: the result is that of the data alone."),
+    "densities-left-open": Kind(INFO, "The data contradict the stated densities. They were left open."),
     "inertia-rests-on-shape": Kind(
         INFO,
         "The inertia rests on the shape: {share:.0f} % of what is known of its least determined entry in the {what} "
