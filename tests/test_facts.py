@@ -21,7 +21,7 @@ LOOKS = {
 """Methods and functions that take a text apart."""
 
 PLACES = {
-    # Text of other people's libraries, which carry nothing else; quoted, cut to length, or with a file's own name in it.
+    # Text of other people's libraries, which carry nothing else.
     "robot/description/xacro.py",
 }
 
