@@ -161,3 +161,13 @@ def test_types_that_cannot_be_kept_are_refused_with_the_way_out(
 def test_no_driver_is_told_what_its_arms_cannot_carry(driver: str, change: dict[str, Any]) -> None:
     with pytest.raises(ImplausibleLoadError):
         iparam.bridges.ros2.set_driver_load(dataclasses.replace(LOAD, **change), driver, kind=object)
+
+
+@pytest.mark.parametrize(
+    ("driver", "center"),
+    [("ur", (0.0, 0.0, 50.0)), ("ur", (0.0, 4.0, 0.0)), ("franka", (0.0, 0.0, 50.0)), ("franka", (0.0, 0.5, 0.0))],
+)
+def test_a_load_without_inertia_hangs_where_an_arm_can_hold_it(driver: str, center: tuple[float, ...]) -> None:
+    load = StaticLoad(2.9, np.array(center), "flange")
+    with pytest.raises(ImplausibleLoadError):
+        iparam.bridges.ros2.set_driver_load(load, driver, kind=object)
