@@ -47,7 +47,7 @@ class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
     """File for the recording: .parquet or .csv. Replaced if it exists."""
     overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the bag's own)")] = None
-    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
     tip: Tip = None
     joint_topic: Annotated[str | None, arg(metavar="TOPIC", help_behavior_hint="(default: the only one)")] = None
     """Topic of the sensor_msgs/JointState."""

@@ -407,7 +407,7 @@ _OF_FORMAT: dict[str, tuple[Mutation, ...]] = {
     ".csv": (_cells, _cells, _lines, _other_number),
     ".txt": (_cells, _cells, _lines, _other_number),
     ".parquet": (_parquet, _parquet, _parquet_index),
-    **dict.fromkeys((".urdf", ".xml", ".sdf"), (_xml, _xml, _other_number)),
+    **dict.fromkeys((".urdf", ".xml"), (_xml, _xml, _other_number)),
     ".obj": (_lines, _words, _other_number),
     ".stl": (_lines, _words, _other_number),
     ".db3": (_sqlite_page, _sqlite_row),

@@ -89,7 +89,6 @@ NO_ARGUMENTS = {
     "excitation/prediction.py": {"name"},  # the same
     "excitation/setup.py": {"conditions"},  # the planner in a program
     "recording/signal.py": {"unit", "frame"},  # how a Signal shows itself
-    "robot/description/sdf_include.py": {"merge"},  # an attribute of SDF
     "robot/plausibility.py": {"type"},  # attributes of a URDF
     "robot/urdf/elements.py": {"link"},
     "robot/urdf/geometry.py": {"rpy"},
