@@ -110,7 +110,7 @@ def test_a_urdf_is_named_by_its_path(run: Path, tmp_path: Path, capsys: pytest.C
     ("arguments", "code", "message"),
     [
         (["import", "none", "--robot", "ur5e", "--output", "r.parquet"], 1, "no such file or folder"),
-        (["import", "run.parquet", "--robot", "ur5e", "--output", "r.parquet"], 1, "neither an MCAP file, nor"),
+        (["import", "run.parquet", "--robot", "ur5e", "--output", "r.parquet"], 1, "run.parquet is no bag"),
         (["import", "run.parquet", "--robot", "ur5e", "--output", "run.parquet"], 2, "would be lost"),
         (["import", "bag", "--robot", "ur5e", "--output", "no/r.parquet"], 2, "does not exist; create it first"),
         (["import", "bag", "--robot", "ur6", "--output", "r.parquet"], 2, "unknown robot 'ur6'"),
@@ -120,7 +120,7 @@ def test_a_urdf_is_named_by_its_path(run: Path, tmp_path: Path, capsys: pytest.C
         (["import", "bag", "--output", "r.parquet", "--units", "force=oz"], 2, "unknown unit of force 'oz'"),
         (["import", "bag", "--output", "r.parquet", "--wrench-frame", "hand"], 2, "unknown sensor frame 'hand'"),
         (["import", "bag", "--output", "r.parquet", "--joint-topic", "/q"], 2, "has no such topic, but /joint"),
-        (["info", "run.parquet"], 1, "neither an MCAP file, nor"),
+        (["info", "run.parquet"], 1, "run.parquet is no bag"),
         (["export", "run.parquet", "--output", "bag"], 2, "exists already"),
         (["export", "none.parquet", "--output", "other"], 1, "cannot read none.parquet"),
         (["export", "run.parquet", "--output", "other", "--joint-topic", "q"], 2, "begins with /"),

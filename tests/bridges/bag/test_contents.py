@@ -89,8 +89,11 @@ def test_the_metadata_file_stands_for_its_folder(maker: Any, fill: Fill) -> None
 @pytest.mark.parametrize("name", ["a?mode=rwc", "b#c", "d%41", "e f'g"])
 def test_names_that_mean_something_to_sqlite(maker: Any, fill: Fill, name: str) -> None:
     fill(maker, COUNT)
-    check_values(read_bag(maker.write(name, "sqlite3"), "ur5e"))
-    assert not (maker.folder / "a").exists()
+    folder = maker.folder / name
+    maker.write("bag", "sqlite3").rename(folder)
+    (folder / "bag.db3").rename(folder / f"{name}.db3")
+    check_values(read_bag(folder, "ur5e"))
+    assert sorted(file.name for file in maker.folder.iterdir()) == [name]
 
 
 # -------------------------------------------------------------------------------------- damaged and unfinished bags

@@ -192,9 +192,7 @@ def _storage_files(place: Path, source: str) -> list[Path]:
         if not file.is_file():
             raise FileFormatError(f"{file} is no file of a bag")
         if not (_STORAGE.fullmatch(file.name) or file.suffix == ".bag"):
-            raise FileFormatError(
-                f"{file} is no bag: their names end in .mcap, .db3 or .bag, or in .mcap.zstd or .db3.zstd"
-            )
+            raise FileFormatError(f"{file} is no bag: its name has to end in .mcap, .db3, .bag or .zstd")
         if file.stat().st_size == 0:
             raise FileFormatError(f"{file} is empty")
         for left in (Path(f"{file}-wal"), Path(f"{file}-journal")):
