@@ -56,7 +56,7 @@ def main() -> None:
     title = f"Bag of {SECONDS} s at {RATE} Hz, {count} messages (joint states and wrench), best of 5"
     print_table(title, ["storage", "reader", "s", "1000 messages/s", "time / rosbags"], rows)
     print(
-        "\nrosbags: iterate and deserialise only. iparam: a checked recording, read by rosbags in a process of its own."
+        "\nrosbags: iterate and deserialise only. iparam: a checked recording, in a process of bounded memory."
     )
 
 
