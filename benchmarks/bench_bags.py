@@ -55,9 +55,7 @@ def main() -> None:
                 rows.append([storage, name, f"{seconds:.2f}", f"{count / seconds / 1e3:.0f}", f"{ratio:.2f}"])
     title = f"Bag of {SECONDS} s at {RATE} Hz, {count} messages (joint states and wrench), best of 5"
     print_table(title, ["storage", "reader", "s", "1000 messages/s", "time / rosbags"], rows)
-    print(
-        "\nrosbags: iterate and deserialise only. iparam: a checked recording, in a process of bounded memory."
-    )
+    print("\nrosbags: iterate and deserialise only. iparam: a checked recording, in a process of bounded memory.")
 
 
 if __name__ == "__main__":
