@@ -116,7 +116,6 @@ LINES = (
     Line("completion", "fish", slow=True),
     Line("robots", "@arm.urdf --base base --tip tool0", quick=True),
     Line("robots", "@arm.xml --tip flange", quick=True),
-    Line("robots", "@arm.sdf --tip flange --json", quick=True),
     Line("robots", "--from ."),
     Line("kinematics compute", "--robot @arm.urdf --q 0 0 0 0 0 0"),
     Line("kinematics batch", "--input @motion.json --robot @arm.urdf --output >states_out.csv", quick=True),

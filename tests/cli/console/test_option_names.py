@@ -78,7 +78,7 @@ def test_without_a_command_nothing_changes() -> None:
 
 
 NO_ARGUMENTS = {
-    "bridges/bag": {"force", "torque", "gyro", "acceleration"},  # values of --units
+    "bridges/bag": {"force", "torque", "gyro", "acceleration", "journal_mode"},  # values of --units, a word of SQLite
     "bridges/isaac": {"joints", "step", "dt", "settle", "environment", "on", "wrench", "units", "meters"}
     | {"update_period"},  # only for programs
     "cli/bag.py": {"force"},  # the same
@@ -89,7 +89,6 @@ NO_ARGUMENTS = {
     "excitation/prediction.py": {"name"},  # the same
     "excitation/setup.py": {"conditions"},  # the planner in a program
     "recording/signal.py": {"unit", "frame"},  # how a Signal shows itself
-    "robot/description/sdf_include.py": {"merge"},  # an attribute of SDF
     "robot/plausibility.py": {"type"},  # attributes of a URDF
     "robot/urdf/elements.py": {"link"},
     "robot/urdf/geometry.py": {"rpy"},

@@ -56,7 +56,7 @@ class UrSimulate(ArmOptions, MountingOptions, PayloadOptions):
     """
 
     robot: Annotated[str, arg(metavar="ROBOT")] = "ur5e"
-    """A name from 'iparam robots', or the path of a robot file (URDF, xacro, MJCF, SDF); six joints."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, xacro, MJCF); six joints."""
     tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
     """The frame taken as the flange: a link of the URDF, or 'flange'."""
     q: Annotated[tuple[float, ...], arg(metavar="Q0 Q1 ..", help_behavior_hint="(default: elbow up, flange down)")] = ()
