@@ -34,7 +34,7 @@ from iparam.errors import IparamError
 from iparam.estimation import identify_payload
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, make_estimator
 from iparam.estimation.payload.problem_from_recording import problem_from_recording
-from iparam.fleet import LocalPool
+from iparam.worker_pool import WorkerPool
 from iparam.sensing.correction import ESTIMABLE, Correction
 
 OF_HARSH = {"drift", "delay", "low-pass", "re-zeroed", "outliers", "held-samples"}
@@ -406,7 +406,7 @@ def spread(work: Callable[[Any], Any], jobs_of: Iterable[Any], jobs: int) -> Ite
     if jobs == 1:
         yield from map(work, jobs_of)
         return
-    with LocalPool(jobs) as pool:
+    with WorkerPool(jobs) as pool:
         yield from in_workers(work, jobs_of, pool)
 
 

@@ -75,6 +75,8 @@ def test_the_end_does_not_wait_for_what_is_under_way() -> None:
     pool = WorkerPool(1)
     child = pool.submit(os.getpid).result(60.0)
     slow, waiting = pool.submit(time.sleep, 60.0), pool.submit(abs, 1)
+    while not slow.running():
+        time.sleep(0.01)
     begin = time.monotonic()
     pool.shutdown(cancel_futures=True)
     assert time.monotonic() - begin < 30.0

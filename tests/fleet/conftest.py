@@ -56,7 +56,14 @@ def make_rows(
     rng = np.random.default_rng(seed)
     found: list[dict[str, Any]] = []
     for place, mass in enumerate(masses):
-        row: dict[str, Any] = {"robot": "ur5e", "arm": arm, "tool": "saw", "verdict": "good", "error": None, "causes": None}
+        row: dict[str, Any] = {
+            "robot": "ur5e",
+            "arm": arm,
+            "tool": "saw",
+            "verdict": "good",
+            "error": None,
+            "causes": None,
+        }
         row |= {
             "source": f"{arm}/{place:03d}",
             "recorded": datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC) + datetime.timedelta(hours=place),

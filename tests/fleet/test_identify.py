@@ -89,9 +89,10 @@ def test_one_row_a_recording_and_a_bad_one_is_a_row(runs: Path, tmp_path: Path, 
     assert not any(str(tmp_path) in str(value) for row in rows.values() for value in row.values())
 
 
-def test_the_table_is_the_same_for_any_executor(runs: Path, tmp_path: Path, pool: WorkerPool) -> None:
+def test_the_table_is_the_same_for_any_number_of_workers(runs: Path, tmp_path: Path, pool: WorkerPool) -> None:
     identify_fleet([runs], tmp_path / "two", SETTINGS, executor=pool)
-    identify_fleet([runs], tmp_path / "one", SETTINGS, executor=ThreadPoolExecutor(1))
+    with WorkerPool(1) as one:
+        identify_fleet([runs], tmp_path / "one", SETTINGS, executor=one)
     assert rows_of(tmp_path / "one") == rows_of(tmp_path / "two")
 
 
@@ -166,14 +167,14 @@ def test_an_interruption_before_anything_is_done_leaves_nothing(useless: Path, t
     with pytest.raises(KeyboardInterrupt):
         identify_fleet([useless], tmp_path / "fleet", PLAIN, executor=Stopped(1))
     assert not (tmp_path / "fleet").exists()
-    with pytest.raises(InputError, match=r"layout='\{arm\}.mcap' fits none of the recordings: 0.csv, 1.csv, 2.csv and 2"):
+    with pytest.raises(
+        InputError, match=r"layout='\{arm\}.mcap' fits none of the recordings: 0.csv, 1.csv, 2.csv and 2"
+    ):
         identify_fleet([useless], tmp_path / "fleet", FleetSettings(layout=Layout("{arm}.mcap")))
     assert not (tmp_path / "fleet").exists()
 
 
-def test_a_crash_costs_what_was_not_yet_written(
-    useless: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_crash_costs_what_was_not_yet_written(useless: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("iparam.fleet.identify.SAVE_SECONDS", 0.0)
     monkeypatch.setattr("iparam.fleet.identify.SAVE_SHARE", 1e9)
     seen: list[int] = []

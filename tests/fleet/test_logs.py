@@ -77,7 +77,7 @@ def test_what_a_name_says() -> None:
         ("{arm}/{tool}/{time}", "a1/saw/2026-11-03T04:05", {"arm": "a1", "tool": "saw", "recorded": when}),
         ("{arm}-*.csv", "hall/a1-7.csv", {"arm": "a1"}),
         ("{arm}-*.csv", "hall/a1-7.parquet", None),
-        ("{arm}/**/{time}.mcap.zstd", "a1/x/y/20261103.mcap.zstd", {"arm": "a1", "recorded": when.replace(hour=0, minute=0)}),
+        ("{arm}/**/{time}.mcap.zstd", "a1/x/y/202611030405.mcap.zstd", {"arm": "a1", "recorded": when}),
         ("{tool}/{time}", "saw/run7.csv", {"tool": "saw"}),
     ):  # fmt: skip
         assert Layout(text).labels(name) == wanted

@@ -113,7 +113,7 @@ _FOOTER = """
   iparam --version        the version
   --setup FILE            with any command: its options from a file of 'iparam setup'
   --debug                 with any command: show the traceback of an error
-  --tyro-print-completion bash|zsh|tcsh   a script that completes all this
+  --tyro-print-completion bash|zsh   a script that completes all this in a shell
 
 Example:
   iparam kinematics compute --robot ur5e --q 0 -1.57 0 -1.57 0 0

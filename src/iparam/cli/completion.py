@@ -1,4 +1,4 @@
-"""`iparam --tyro-print-completion bash|zsh|tcsh`: tyro's script for a shell, of all commands."""
+"""`iparam --tyro-print-completion bash|zsh`: tyro's script for a shell, of all commands."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ import tyro
 
 from iparam.cli.command_table import COMMANDS, Entry
 from iparam.cli.console.option_values import registry
+from iparam.errors import InputError
+
+SHELLS = ("bash", "zsh")
+"""For which tyro has a script without further packages."""
+
 
 
 def print_completion(arguments: Sequence[str]) -> None:
     """Let tyro print the script, and end the program."""
+    if list(arguments[1:]) not in ([shell] for shell in SHELLS):
+        raise InputError(f"{arguments[0]} takes one shell, {' or '.join(SHELLS)}, got {' '.join(arguments[1:])!r}")
     commands: Any = _choice(COMMANDS, 0)
     omitted = (tyro.conf.OmitArgPrefixes, tyro.conf.OmitSubcommandPrefixes)
     tyro.cli(

@@ -253,7 +253,12 @@ def identify_log(settings: FleetSettings, log: Log) -> Row:
     began = time.perf_counter()
     row: dict[str, Any] = {**_stated(log, settings), "robot": _robot_name(settings)}
     try:
-        recording = _read(settings, log)
+        try:
+            recording = _read(settings, log)
+        except IparamError:  # it may be another arm's, and says so
+            with contextlib.suppress(IparamError):
+                row |= _facts(settings, _read(replace(settings, robot=None, tip=None), log))
+            raise
         row |= _facts(settings, recording)
         told, robot = _with_arm(settings, recording)
         row |= estimate_columns(identify_payload(told, robot, **_identifying(settings, told)))

@@ -64,9 +64,7 @@ for _name in WITH_SETUP:
 TYPES: dict[str, type[Command]] = {entry.name: entry.load() for entry in COMMANDS}
 WRITING = [(name, option) for name, kind in TYPES.items() for option in written_options(kind)]
 FILES_ONLY = [
-    pair
-    for pair in WRITING
-    if pair not in {("demo", "output_dir"), ("bag export", "output"), ("fleet", "output")}
+    pair for pair in WRITING if pair not in {("demo", "output_dir"), ("bag export", "output"), ("fleet", "output")}
 ]
 SUFFIXES = {
     **{(name, "output"): ".html" for name in ("report", "view")},

@@ -30,7 +30,7 @@ from iparam.excitation.constraints.constraint import (
 from iparam.excitation.information.criteria import Criterion
 from iparam.excitation.information.information import WrenchInformation
 from iparam.excitation.search.barrier import BarrierFunction, Smoothing
-from iparam.excitation.search.optimizer import Progress, _Search, optimize_excitation
+from iparam.excitation.search.optimizer import _Search, optimize_excitation
 from iparam.excitation.search.problem import ExcitationProblem
 from iparam.excitation.search.start import (
     SEARCH_PATH,
@@ -199,9 +199,7 @@ def test_a_start_keeps_every_constraint_also_where_a_smaller_motion_would_not() 
 
 
 @pytest.mark.thorough
-def test_a_cluster_searches(
-    planned, dask_scheduler: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cluster_searches(planned, dask_scheduler: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = ["excite", "optimize", "--preset", "reference", "--starts", "1", "--scheduler", dask_scheduler, "--json"]
     assert main([*line, "--output", str(tmp_path / "t.json")]) == 0
     (start,) = json.loads(capsys.readouterr().out)["starts"]
