@@ -38,11 +38,11 @@ from side_by_side import in_workers, print_table
 
 import iparam
 from iparam.estimation import identify_payload
-from iparam.worker_pool import WorkerPool
 from iparam.motion.joint_process import JointProcess, smooth_joint
 from iparam.recording import Recording
 from iparam.sensing import noise_preset
 from iparam.simulation import MujocoSimulator, Payload
+from iparam.worker_pool import WorkerPool
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 PAYLOAD = Payload.box(mass=2.0, size=(0.1, 0.15, 0.2))

@@ -44,11 +44,11 @@ from side_by_side import in_workers, print_table
 
 import iparam
 from iparam.cli.main import main as iparam_command
-from iparam.worker_pool import WorkerPool
 from iparam.robot.description.folder import arms_in_folder
 from iparam.robot.description.installed import INSTALLED_ARMS, installed_description
 from iparam.robot.loading import read_description
 from iparam.robot.model import Robot
+from iparam.worker_pool import WorkerPool
 
 LEAST_JOINTS = 4
 PLAN = ["--duration", "6", "--harmonics", "3", "--starts", "1", "--workers", "1"]

@@ -36,9 +36,9 @@ from iparam.fleet import (
     Cluster,
     ClusterError,
     ExecutorLostError,
+    FleetRun,
     FleetSettings,
     FleetTable,
-    FleetRun,
     identify_fleet,
     run_jobs,
 )

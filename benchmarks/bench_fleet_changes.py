@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-
 from side_by_side import print_table
 
 from iparam.fleet import Series, changes_of

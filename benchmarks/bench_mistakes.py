@@ -34,8 +34,8 @@ from iparam.errors import IparamError
 from iparam.estimation import identify_payload
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, make_estimator
 from iparam.estimation.payload.problem_from_recording import problem_from_recording
-from iparam.worker_pool import WorkerPool
 from iparam.sensing.correction import ESTIMABLE, Correction
+from iparam.worker_pool import WorkerPool
 
 OF_HARSH = {"drift", "delay", "low-pass", "re-zeroed", "outliers", "held-samples"}
 """What the preset harsh has of its own, drift, delay, rounding and lost samples, by the names that they may get."""

@@ -16,7 +16,6 @@ SHELLS = ("bash", "zsh")
 """For which tyro has a script without further packages."""
 
 
-
 def print_completion(arguments: Sequence[str]) -> None:
     """Let tyro print the script, and end the program."""
     if list(arguments[1:]) not in ([shell] for shell in SHELLS):

@@ -179,7 +179,7 @@ def changes_of(series: Series) -> list[Finding]:
     """
     one = series.part(np.asarray(np.isfinite(series.times)))
     found = list(_told(one, "", one.values, one.deviations))
-    biased = one.part(np.isfinite(one.bias).all(axis=1))
+    biased = one.part(np.asarray(np.isfinite(one.bias).all(axis=1)))
     drifts = _told(biased, "bias ", biased.bias, np.full(biased.bias.shape, _EXACT))
     return found + [change for change in drifts if change.kind == "bias drift"]
 
