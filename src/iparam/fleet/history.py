@@ -2,8 +2,8 @@
 
 A change is a step or a drift of the mass, of the centre of mass or of the sensor's bias that noise alone would show
 in a share `SURE` of histories at most. Each candidate (a part of the history that has a mean of its own, or a straight
-line over time) is judged by an F test of what it explains against what it leaves, and the bound is shared among all of them
-(Bonferroni); parts are searched again (circular binary segmentation, after Olshen et al., Biostatistics 5, 2004).
+line over time) is judged by an F test of what it explains against what it leaves, and the bound is shared among all of
+them (Bonferroni); parts are searched again (circular binary segmentation, after Olshen et al., Biostatistics 5, 2004).
 """
 
 from __future__ import annotations
