@@ -44,10 +44,11 @@ with ArmMotion('127.0.0.1') as arm:
     arm.load(__import__('numpy').zeros((2, 6)))
 """,
     "fleet": """0
-import iparam.fleet.stores, iparam.fleet.cluster
-iparam.fleet.cluster._distributed()
-assert [one.value for one in iparam.fleet.run_jobs(len, ['abc'])] == [3]
-code = main(['fleet', 'identify', 'file://' + os.getcwd() + '/run.csv', '--robot', 'ur5e', '--output', 'fleet'])
+import distributed
+with distributed.LocalCluster(n_workers=1, processes=False, protocol='tcp', dashboard_address=None) as started:
+    code = main(
+        ['fleet', 'run.csv', '--robot', 'ur5e', '--output', 'fleet', '--scheduler', started.scheduler_address]
+    )
 """,
 }
 """What each is for; ``code`` is 0 in the end."""

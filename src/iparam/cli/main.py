@@ -115,6 +115,10 @@ def _run(arguments: list[str]) -> None:
 
         print(f"iparam {__version__}")
         return
+    if arguments[:1] == ["--tyro-print-completion"]:
+        from iparam.cli.completion import print_completion  # imports the modules of all commands
+
+        print_completion(arguments)
     listing = overview(arguments)
     if listing is not None:
         sys.stdout.write(listing)

@@ -113,7 +113,6 @@ _TWIN = "--rtde-port 0 --dashboard-port 0 --script-ports 0 0 0 --duration 0.02"
 
 LINES = (
     Line("warm-up", "--json", slow=True),
-    Line("completion", "fish", slow=True),
     Line("robots", "@arm.urdf --base base --tip tool0", quick=True),
     Line("robots", "@arm.xml --tip flange", quick=True),
     Line("robots", "--from ."),
@@ -251,26 +250,13 @@ LINES = (
     Line("bag import", "@chunked.mcap --robot ur5e --output >imported.csv"),
     Line("bag export", "@run.parquet --robot @arm.urdf --output >bag_out"),
     Line("bag export", "@run.csv --robot ur5e --storage sqlite3 --output >bag_out"),
-    Line("fleet identify", "@run.csv --robot @arm.urdf --base base --tip tool0 --output >fleet_out", slow=True),
+    Line("fleet", "@run.csv --robot @arm.urdf --base base --tip tool0 --output >fleet_out", slow=True),
     Line(
-        "fleet identify",
-        f"@run.csv --sensor @sensor.json --scheduler tls://{NOBODY}:1 --tls-ca-file @result.json "
-        "--tls-cert @result.json --tls-key @result.json --output >fleet_out",
+        "fleet",
+        f"@run.csv --sensor @sensor.json --scheduler tls://{NOBODY}:1 --output >fleet_out",
         codes=(1, 2),
         slow=True,
     ),
-    Line("fleet report", "fleet_none --sensor @sensor.json --output >fleet_out.html", codes=(1,), slow=True),
-    *(
-        Line(
-            f"study {kind}",
-            "--trajectory @motion.json --payload-mesh @part.stl --density 1000 --runs 1 --tls-ca-file @result.json "
-            "--tls-cert @result.json --tls-key @result.json --output >runs_out.parquet",
-            codes=(2,),  # those files go with tls://
-            slow=True,
-        )
-        for kind in ("coverage", "precision", "robustness")
-    ),
-    Line("study coverage", "--trajectory @motion.json --runs 1 --workers 1 --output >runs_out.parquet", slow=True),
     Line("ros2 kinematics", "--setup @setup.toml -p robot:=@arm.urdf", endless=True),
     Line("ros2 identify", "--setup @setup.toml --params-file @params.yaml -p robot:=@arm.urdf", endless=True),
     Line(

@@ -82,7 +82,6 @@ NO_ARGUMENTS = {
     "bridges/isaac": {"joints", "step", "dt", "settle", "environment", "on", "wrench", "units", "meters"}
     | {"update_period"},  # only for programs
     "cli/bag.py": {"force"},  # the same
-    "cli/installation/completion.py": {"current", "previous", "found", "open"},  # variables of a shell
     "cli/options/shape.py": {"head"},  # a part in an example of --density
     "estimation/shape/shape.py": {"place"},  # of a shape made by a program
     "excitation/duration.py": {"mass"},  # values of --targets

@@ -5,7 +5,6 @@ from __future__ import annotations
 from concurrent.futures import Executor, Future
 
 from iparam.bridges.ros2.matching.sample_matcher import MatchedSample
-from iparam.errors import IparamError
 from iparam.estimation.online.examination import Examination, RecentSamples, examine_samples
 from iparam.estimation.online.identifier import OnlineSettings
 from iparam.estimation.payload.identify import PayloadBias
@@ -151,7 +150,7 @@ class SetupExamination:
         self._pending = None
         try:
             found = future.result()
-        except IparamError as error:  # the process that examines was ended
+        except Exception as error:  # the process that examines was ended, or fails: the samples go on
             found = Examination(None, reason=str(error))
         return self._finish(found, load)
 
