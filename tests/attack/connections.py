@@ -191,7 +191,8 @@ def _answer_dashboard(peer: socket.socket, draw: random.Random) -> None:
 # ----------------------------------------------------------------------------------------------- hostile clients
 def twin_clients(seed: str, count: str) -> int:
     """Clients that send nonsense to a simulated controller; then one that does not, which must be served."""
-    from iparam.bridges.ur.twin.twin import TwinPorts, UrTwin
+    from doubles.ur_controller.twin import TwinPorts, UrTwin
+
     from iparam.cli.console.printing import note
     from iparam.robot.catalog import catalog_robot
 

@@ -117,7 +117,6 @@ class SampleInput:
         """Look for a frame that the robot's description does not have; what is waited for, in words."""
         if self._transforms is None:
             self._transforms = TransformListener(self._node, self._inputs)
-        self._transforms.listen()
         if not self._wrench_reader.find(unknown.frame, self._transforms.tree):
             return f"{unknown}; {self._transforms.sentence}"
         self._transforms.stop()

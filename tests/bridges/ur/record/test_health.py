@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doubles.ur_controller.twin import UrTwin
 
 import iparam
 from iparam.bridges.ur.record.health import Health, RecordingHealth
-from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.ur.options import fitting
 from iparam.excitation.prediction import parse_targets
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from doubles.ur_controller.sockets import Fault
+from doubles.ur_controller.twin import UrTwin
 
 import iparam
 from iparam.bridges.ur.record import recorder as recorder_module
@@ -25,8 +27,6 @@ from iparam.bridges.ur.rtde.packets import (
     data_packet,
     setup_answer,
 )
-from iparam.bridges.ur.twin.sockets import Fault
-from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 
 UR5E = iparam.load_robot("ur5e")

@@ -101,7 +101,7 @@ OUTPUT_TYPES: Mapping[str, RtdeType] = (
     | _registers("input")
     | _named(RtdeType.DOUBLE, SIMULATED_TIME)
 )
-"""Output fields -> type, of an e-Series controller and of the twin."""
+"""Output fields -> type, of an e-Series controller, and simulated time."""
 
 INPUT_TYPES: Mapping[str, RtdeType] = (
     _named(RtdeType.UINT32, "speed_slider_mask")

@@ -6,8 +6,8 @@ import time
 from typing import Any
 
 from iparam.bridges.ros2.backend import ActionClient, GoalStatus, JointTrajectory, Node
-from iparam.bridges.ros2.interfaces.action_types import TrajectoryAction
 from iparam.bridges.ros2.messages import duration_of
+from iparam.bridges.ros2.optional_types import types_of
 
 LATE = 2.0
 """Time after the end of a motion in which the arm has to have arrived [s]."""
@@ -32,13 +32,17 @@ class TrajectoryClient:
 
     Args:
         node: that it is for.
-        types: of the action.
         name: of the action.
+
+    Raises:
+        IparamError: its types are not installed.
     """
 
-    def __init__(self, node: Node, types: TrajectoryAction, name: str) -> None:
-        self._types, self._name = types, name
-        self._client: Any = ActionClient(node, types.action, name)
+    def __init__(self, node: Node, name: str) -> None:
+        self._name = name
+        self._action = types_of("control_msgs", "action").FollowJointTrajectory
+        self._tolerance = types_of("control_msgs", "msg").JointTolerance
+        self._client: Any = ActionClient(node, self._action, name)
 
     @property
     def served(self) -> bool:
@@ -47,9 +51,9 @@ class TrajectoryClient:
 
     def send(self, trajectory: JointTrajectory, path_tolerance: float, goal_tolerance: float) -> SentGoal:
         """Ask for a trajectory, with tolerances for each joint on the way and at its end [rad]."""
-        goal = self._types.action.Goal(trajectory=trajectory, goal_time_tolerance=duration_of(LATE))
+        goal = self._action.Goal(trajectory=trajectory, goal_time_tolerance=duration_of(LATE))
         for part, tolerance in ((goal.path_tolerance, path_tolerance), (goal.goal_tolerance, goal_tolerance)):
-            part += [self._types.tolerance(name=name, position=tolerance) for name in trajectory.joint_names]
+            part += [self._tolerance(name=name, position=tolerance) for name in trajectory.joint_names]
         return SentGoal(self, f"the action {self._name}", self._client.send_goal_async(goal))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from doubles.ur_controller.controller import VERSION, TwinController
+from doubles.ur_controller.motion import PERIOD
 
 from iparam.bridges.ur.rtde.fields import IN_USE, NOT_FOUND, OUTPUT_TYPES, Recipe, RtdeType
 from iparam.bridges.ur.rtde.packets import (
@@ -21,8 +23,6 @@ from iparam.bridges.ur.rtde.packets import (
     setup_answer,
 )
 from iparam.bridges.ur.rtde.simulated_time import RUN_UNTIL, SIMULATED_TIME
-from iparam.bridges.ur.twin.controller import VERSION, TwinController
-from iparam.bridges.ur.twin.motion import PERIOD
 
 LARGEST_RECIPE = 255
 COMMANDS = frozenset({"input_int_register_0", "input_int_register_24"})
