@@ -32,10 +32,11 @@ from doubles.ur_controller.arm import ArmSample, TwinArm
 from doubles.ur_controller.kinematics import ToolState, TwinKinematics, cross, pose_matrix
 from doubles.ur_controller.load import ForceReading, KnownLoad
 from doubles.ur_controller.motion import PERIOD, MoveJ, Program, ProgramError, ServoJ, SetPoint
+from doubles.ur_controller.protocol import INPUT_TYPES, OUTPUT_TYPES
 from doubles.ur_controller.sensors import LiveSensors
 
 from iparam.arrays import FloatArray
-from iparam.bridges.ur.rtde.fields import INPUT_TYPES, OUTPUT_TYPES, RtdeType, Value
+from iparam.bridges.ur.rtde.fields import RtdeType, Value
 from iparam.bridges.ur.rtde.packets import ControllerVersion
 from iparam.bridges.ur.rtde.simulated_time import RUN_UNTIL, SIMULATED_TIME
 from iparam.errors import IparamError

@@ -12,10 +12,11 @@ from doubles.ur_controller.controller import DRIVE_GAINS, TwinController
 from doubles.ur_controller.dashboard import Dashboard
 from doubles.ur_controller.load import KnownLoad
 from doubles.ur_controller.motion import PERIOD, MoveJ, Program
+from doubles.ur_controller.protocol import OUTPUT_TYPES
 from doubles.ur_controller.urscript import ScriptReader
 
 import iparam
-from iparam.bridges.ur.rtde.fields import OUTPUT_TYPES, Recipe
+from iparam.bridges.ur.rtde.fields import Recipe
 from iparam.errors import InputError
 from iparam.export.controllers.urscript import to_urscript
 from iparam.export.load import IdentifiedLoad

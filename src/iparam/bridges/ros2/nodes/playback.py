@@ -28,9 +28,8 @@ from iparam.bridges.ros2.backend import (
 from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.messages import duration_of, status_message, write_stamp
 from iparam.bridges.ros2.nodes.playback_plan import PlaybackPlan, PlaybackSettings, stopping_pose
+from iparam.bridges.ros2.nodes.playing.channels import PublishedTrajectory, TrajectoryClient, action_served
 from iparam.bridges.ros2.nodes.playing.played_motion import Channel, Path, Phase, PlayedMotion
-from iparam.bridges.ros2.nodes.playing.trajectory_client import TrajectoryClient, action_served
-from iparam.bridges.ros2.nodes.playing.trajectory_topic import PublishedTrajectory
 from iparam.bridges.ros2.parameters import SETUP, NodeParameter, declare, on_change
 from iparam.bridges.ros2.readers import JointReader
 from iparam.errors import IparamError
