@@ -69,6 +69,7 @@ EXAMPLE_ROBOTS = {
 
 REAL_TIME = (
     "bridges",
+    "doubles",
     "fleet",
     "viewer",
     "attack",

@@ -31,8 +31,14 @@ USES = {
     "bag": "main(['bag', 'export', 'run.csv', '--robot', 'ur5e', '--output', 'bag']) or main(['bag', 'info', 'bag'])",
     "ros2": """0
 import iparam.bridges.ros2.backend
-from iparam.bridges.ros2.interfaces.action_types import trajectory_action
-assert trajectory_action().action.Goal().trajectory.points == []
+from iparam.bridges.ros2.optional_types import types_of
+from iparam.errors import IparamError
+for package in ("tf2_msgs", "control_msgs"):
+    try:
+        types_of(package, "msg")
+        code = 1
+    except IparamError as error:
+        code = code or int("apt install ros-$ROS_DISTRO-" not in str(error))
 """,
     "xacro": "main(['robots', 'arm.urdf.xacro flange:=mine', '--tip', 'mine'])",
     "usd": "main(['export', 'result.json', '--format', 'usd', '--output', 'load.usda'])",

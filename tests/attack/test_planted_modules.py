@@ -16,7 +16,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "iparam"
 
 PLANTED = (
     *("iparam", "numpy", "scipy", "numba", "json", "pickle", "multiprocessing", "lazy_loader", "cloudpickle"),
-    *("rtde_control", "rosidl_cli", "mujoco", "viser", "xacro", "sitecustomize", "usercustomize"),
+    *("rtde_control", "mujoco", "viser", "xacro", "sitecustomize", "usercustomize"),
 )
 
 CHILD = """
@@ -37,14 +37,6 @@ with WorkerPool(1) as pool:
 from iparam.bridges.ur.run.command_client import ArmMotion
 with ArmMotion("127.0.0.1") as arm:
     arm.load(__import__("numpy").zeros((2, 6)))
-""",
-    "iparam.bridges.ros2.interfaces.rosidl_backend": """
-import subprocess
-from iparam.child_process import python_command, safe_path_variables
-subprocess.run(
-    python_command("iparam.bridges.ros2.interfaces.rosidl_backend", "none", "none"),
-    env={**os.environ, **safe_path_variables()}, stderr=subprocess.DEVNULL,
-)
 """,
     "iparam.files.limited_process": """
 from iparam.files.limited_process import in_limited_process

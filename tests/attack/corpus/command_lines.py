@@ -109,7 +109,6 @@ _BOX = "--payload-mass 2 --payload-size 0.1 0.1 0.1"
 _LOGS = f"--columns {LOG_COLUMNS}"
 _FRICTION = "--friction viscous,coulomb"  # to choose the terms takes seconds
 _VIEW = (0,) if find_spec("viser") else (1,)  # it needs the extra viewer
-_TWIN = "--rtde-port 0 --dashboard-port 0 --script-ports 0 0 0 --duration 0.02"
 
 LINES = (
     Line("warm-up", "--json", slow=True),
@@ -285,8 +284,6 @@ LINES = (
         "--output >checked.parquet",
         codes=(1,),
     ),
-    Line("ur simulate", f"--payload-mesh @part.stl --density 1000 --truth >sim_truth.json {_TWIN}"),
-    Line("ur simulate", f"--robot @arm.urdf --payload-mesh @ascii.stl --density 1000 {_TWIN}"),
     Line("demo", "--time-budget 0.5 --no-report --output-dir >demo", slow=True),
 )
 """Every command at least once, and each of their file arguments."""

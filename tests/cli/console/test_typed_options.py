@@ -163,7 +163,6 @@ UR = "ur run short_ur5e.json --host 127.113.7.9 --yes --output x.parquet"
         (UR, "--amplitude 2"),
         (UR, "--dry-run 0.2"),
         (UR, "--max-deviation -1"),
-        ("ur simulate --duration 0.01", "--rtde-port 99999"),
         ("kinematics compute --robot ur5e", "--q 1 2 3 4 5 nan"),
     ],
 )

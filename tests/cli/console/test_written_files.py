@@ -48,7 +48,6 @@ READ = {
     "ur check-payload": {"plan", "cell"},
     "ros2 set-payload": {"result"},
     "ur set-payload": {"result"},
-    "ur simulate": {"payload_mesh"},
 }
 """The options that are paths and only read."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
 import importlib
 import sys
@@ -13,10 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doubles.message_types.generation import generated_package
+from doubles.message_types.loading import load_package
 
 import iparam
 from iparam.bridges.physical_bounds import ImplausibleLoadError
-from iparam.bridges.ros2.interfaces.generation import generated_package, libraries_of
 from iparam.errors import InputError, IparamError
 from iparam.export.load import IdentifiedLoad, StaticLoad
 
@@ -41,12 +41,9 @@ def services(tmp_path_factory: pytest.TempPathFactory, ros_environment: dict[str
     for name, text in SERVICES.items():
         (folder / PACKAGE / "srv" / f"{name}.srv").write_text(text, encoding="utf-8")
     made = generated_package(PACKAGE, folder)
-    import geometry_msgs.msg  # noqa: F401  its libraries, which these need
-
-    for name in libraries_of(PACKAGE):
-        ctypes.CDLL(str(made / "lib" / name), mode=ctypes.RTLD_GLOBAL)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [*sys.path, str(made)])
+        patch.setattr(sys, "path", [*sys.path])
+        load_package(PACKAGE, made)
         yield importlib.import_module(f"{PACKAGE}.srv")
 
 

@@ -18,7 +18,6 @@ from iparam.bridges.ros2.backend import (
     TransitionCallbackReturn,
     Trigger,
 )
-from iparam.bridges.ros2.description.robot_source import RobotSource
 from iparam.bridges.ros2.diagnostics import StreamDiagnostics
 from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.input_watch import SAID_AGAIN, InputWatch
@@ -36,6 +35,7 @@ from iparam.bridges.ros2.nodes.refuted_load import refuted_sentence
 from iparam.bridges.ros2.nodes.warm_up import warm_up_examination, warm_up_identifier
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter, changeable, declare, on_change
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
+from iparam.bridges.ros2.robot_source import RobotSource
 from iparam.bridges.ros2.sample_input import SampleInput
 from iparam.errors import InputError, IparamError
 from iparam.estimation.assessment.verdict import verdict_on

@@ -19,7 +19,6 @@ from iparam.bridges.ros2.backend import (
     Node,
     TwistStamped,
 )
-from iparam.bridges.ros2.description.robot_source import RobotSource
 from iparam.bridges.ros2.diagnostics import publish_status, sent_time
 from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.input_watch import InputWatch
@@ -29,6 +28,7 @@ from iparam.bridges.ros2.matching.stamped_buffer import StampedBuffer
 from iparam.bridges.ros2.messages import array_message, stamp_of, write_stamp, write_vector
 from iparam.bridges.ros2.parameters import ROBOT, NodeParameter, declare, on_change
 from iparam.bridges.ros2.readers import JointReader
+from iparam.bridges.ros2.robot_source import RobotSource
 from iparam.printable import printable
 from iparam.robot.kinematics import tool_motion
 from iparam.robot.model import Robot

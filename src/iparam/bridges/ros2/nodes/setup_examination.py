@@ -55,11 +55,6 @@ class SetupExamination:
         self.motion = self._examined = self._still = 0.0
         self._next = first
 
-    def restart(self) -> None:
-        """All that is known is void: the wrench is matched otherwise from now on."""
-        self.latest, self.of_load = None, False
-        self.load_changed()
-
     def load_changed(self) -> None:
         """The samples from now on are of another load; what is known of sensor and arm stays."""
         self.of_load = False

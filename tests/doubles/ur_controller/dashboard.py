@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from doubles.ur_controller.controller import VERSION, TwinController
+
 from iparam.bridges.ur.rtde.packets import RtdeError
-from iparam.bridges.ur.twin.controller import VERSION, TwinController
 
 LONGEST_LINE = 4096
 SERIAL_NUMBER = "20205500000"

@@ -6,10 +6,10 @@ from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
+from doubles.ur_controller.kinematics import cross
 
 from iparam.arrays import FloatArray
 from iparam.bridges.ur.rtde.packets import RtdeError
-from iparam.bridges.ur.twin.kinematics import cross
 from iparam.spatial.parameters import InertialParameters
 
 LARGEST = 1000.0
@@ -55,7 +55,7 @@ class KnownLoad:
 
 
 class ForceReading:
-    """Turns the sensor's wrench into the fields that a controller shows; see `iparam.bridges.ur.twin.controller`."""
+    """Turns the sensor's wrench into the fields that a controller shows; see `doubles.ur_controller.controller`."""
 
     def __init__(self) -> None:
         self.load = KnownLoad()

@@ -16,10 +16,6 @@ from iparam.robot.model import Robot
 from iparam.simulation.mujoco.model import TOOL_SITE, build_model
 from iparam.spatial.transforms import exp_so3, transform_from
 
-_DAMPING = 1e-4
-_MOST_STEPS = 100
-_LARGEST_STEP = 0.4  # rad
-
 
 def pose_matrix(pose: FloatArray) -> FloatArray:
     """(4, 4) of a UR pose (6,): position [m] and rotation vector [rad]."""
@@ -92,13 +88,6 @@ class TwinKinematics:
         speed = self._jacobian.reshape(6, 6) @ dq
         return ToolState(flange[:3, :3], pose[:3, 3] - flange[:3, 3], self.pose_vector(pose), speed)
 
-    def jacobian(self, q: FloatArray, tcp: FloatArray) -> FloatArray:
-        """(6, 6) from joint speeds to [v, omega] of the TCP in base axes, at joint angles q (6,)."""
-        place = (self.flange(q) @ tcp)[:3, 3]
-        self._mujoco.mj_comPos(self._model, self._data)
-        self._mujoco.mj_jac(self._model, self._data, self._jacobian[0], self._jacobian[1], place, self._body)
-        return self._jacobian.reshape(6, 6).copy()
-
     def momentum(self, dq: FloatArray) -> FloatArray:
         """(3,) linear momentum of the bare arm in base axes, at the angles that `tool` was last asked for [kg m/s]."""
         self._mujoco.mj_jacSubtreeCom(self._model, self._data, self._jacobian[0], 0)
@@ -108,42 +97,3 @@ class TwinKinematics:
         """(3,) velocity of the elbow in base axes, at the angles that `tool` was last asked for [m/s]."""
         self._mujoco.mj_jacBody(self._model, self._data, self._jacobian[0], None, self._elbow)
         return np.asarray(self._jacobian[0] @ dq)
-
-    def inverse(self, flange: FloatArray, near: FloatArray, position: float, orientation: float) -> FloatArray | None:
-        """Joint angles (6,) with the flange at a (4, 4), by damped Newton steps from ``near`` (6,) [rad].
-
-        Args:
-            flange: its pose in the base.
-            near: where to begin.
-            position, orientation: largest errors [m, rad].
-
-        Returns:
-            None if the steps do not get there: no solution, or none that leads on from ``near``.
-        """
-        q = np.array(near, dtype=np.float64)
-        damping = _DAMPING
-        pose_error = self._away(q, flange)
-        for _ in range(_MOST_STEPS):
-            if np.linalg.norm(pose_error[:3]) <= position and np.linalg.norm(pose_error[3:]) <= orientation:
-                return q
-            self._mujoco.mj_comPos(self._model, self._data)
-            place = self._data.site_xpos[self._site]
-            self._mujoco.mj_jac(self._model, self._data, self._jacobian[0], self._jacobian[1], place, self._body)
-            jacobian = self._jacobian.reshape(6, 6)
-            step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + damping * np.eye(6), pose_error)
-            tried = q + step * min(1.0, _LARGEST_STEP / max(float(np.abs(step).max()), 1e-12))
-            missing = self._away(tried, flange)
-            if np.linalg.norm(missing) < np.linalg.norm(pose_error):
-                q, pose_error, damping = tried, missing, max(0.1 * damping, 1e-12)
-            else:
-                pose_error, damping = self._away(q, flange), 10.0 * damping
-                if damping > 1e3:
-                    return None
-        return None
-
-    def _away(self, q: FloatArray, flange: FloatArray) -> FloatArray:
-        """(6,) from the flange at q to a pose, in base axes: a way [m] and a rotation vector [rad]."""
-        present = self.flange(q)
-        turn = np.zeros((4, 4))
-        turn[:3, :3] = flange[:3, :3] @ present[:3, :3].T
-        return np.concatenate((flange[:3, 3] - present[:3, 3], self.pose_vector(turn)[3:]))

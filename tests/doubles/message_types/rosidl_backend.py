@@ -1,6 +1,6 @@
 """Writes the C and Python sources of a package's messages and actions, by ROS 2's own generators.
 
-Runs as a process of its own, ``python -m``: the generators print, and change what they import.
+Runs as a process of its own: the generators print, and change what they import.
 """
 
 from __future__ import annotations
@@ -10,15 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from iparam.errors import MissingExtraError
-
-try:
-    import catkin_pkg  # noqa: F401  without which the generators only say that there are none of them
-    import rosidl_cli.entry_points as generator_names
-    from rosidl_cli.command.generate.api import generate
-except ImportError as error:
-    name = (error.name or "rosidl_cli").partition(".")[0]
-    raise MissingExtraError(f"{name} (a sourced ROS 2 installation brings it, too)", "ros2") from error
+import rosidl_cli.entry_points as generator_names
+from rosidl_cli.command.generate.api import generate
 
 SUFFIXES = (".msg", ".srv", ".action")
 

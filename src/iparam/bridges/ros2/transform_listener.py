@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
-import threading
 from functools import partial
 from typing import Any
 
 from iparam.bridges.ros2.backend import STATIC_TRANSFORM_QOS, TRANSFORM_QOS, Node
 from iparam.bridges.ros2.input_node import InputNode
-from iparam.bridges.ros2.interfaces.message_package import message_package
+from iparam.bridges.ros2.optional_types import types_of
 from iparam.errors import InputError, IparamError
 from iparam.printable import printable
 from iparam.sensing.frame_tree import FrameTree
 
-PACKAGE = "tf2_msgs"
 TOPICS = ("/tf_static", "/tf")
 MOST_NAMED = 12
 
 
 class TransformListener:
-    """Subscribes when its types are there; where they have to be made first, that takes some seconds, once.
+    """Subscribes, if the types of TF are installed; for the thread that the messages come in on.
 
     Args:
         node: that it is for.
@@ -31,39 +28,24 @@ class TransformListener:
         self._node, self._inputs = node, inputs
         self.tree = FrameTree()
         self._problem = ""
-        self._subscribed = self._ready = False
-        self._maker = threading.Thread(target=self._make, name="tf2 types", daemon=True)
-        self._maker.start()
-
-    def _make(self) -> None:
         try:
-            message_package(PACKAGE, "msg")
-            self._ready = True
+            kind = types_of("tf2_msgs", "msg").TFMessage
         except IparamError as error:
-            self._problem = str(error)
-
-    def listen(self) -> None:
-        """Subscribe as soon as that can be; for the thread that the messages come in on."""
-        if self._subscribed or not self._ready:
+            self._problem = f"TF cannot be heard: {error}"
             return
-        self._subscribed = True
-        kind = importlib.import_module(f"{PACKAGE}.msg").TFMessage
         for topic, qos in zip(TOPICS, (STATIC_TRANSFORM_QOS, TRANSFORM_QOS), strict=True):
-            self._inputs.subscribe(kind, topic, partial(self._take, topic == TOPICS[0]), qos)
+            inputs.subscribe(kind, topic, partial(self._take, topic == TOPICS[0]), qos)
 
     def stop(self) -> None:
         """Listen no more: /tf has hundreds of messages a second."""
-        if self._subscribed:
+        if not self._problem:
             self._inputs.unsubscribe(TOPICS)
-            self._subscribed = self._ready = False
 
     @property
     def sentence(self) -> str:
         """What is there instead of the frame, in words."""
         if self._problem:
-            return f"TF cannot be heard: {self._problem}"
-        if not self._subscribed:
-            return "the types of TF are being made, which takes some seconds, once"
+            return self._problem
         heard = self.tree.frames
         if not heard:
             return f"nothing has come on {' and '.join(self._inputs.resolve_topic_name(name) for name in TOPICS)}"

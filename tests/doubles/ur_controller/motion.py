@@ -5,14 +5,13 @@ the joints, one a step of the physics.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import IparamError
-from iparam.spatial.transforms import exp_so3, log_so3, transform_from
 
 
 class ProgramError(IparamError):
@@ -170,74 +169,3 @@ class SpeedJ(Motion):
         ddq = missing * min(1.0 / step, self.acceleration / largest) if largest > 0.0 else np.zeros_like(missing)
         dq = now.dq + step * ddq
         return SetPoint(now.q + step * dq, dq, ddq)
-
-
-class MoveL(Motion):
-    """From rest to rest along a straight line of the tool, turning evenly, with a trapezoidal speed.
-
-    Args:
-        start, goal: (4, 4) poses of the TCP in the base.
-        speed, acceleration: of the tool [m/s, m/s^2]; of its rotation, if that is the longer way in rad.
-        joints: the joint angles (6,) for a pose near some others; None where there are none.
-    """
-
-    def __init__(
-        self,
-        start: FloatArray,
-        goal: FloatArray,
-        speed: float,
-        acceleration: float,
-        joints: Callable[[FloatArray, FloatArray], FloatArray | None],
-    ) -> None:
-        self._start, self._joints = start, joints
-        self._way = goal[:3, 3] - start[:3, 3]
-        self._turn = log_so3(start[:3, :3].T @ goal[:3, :3])
-        length = max(float(np.linalg.norm(self._way)), float(np.linalg.norm(self._turn)))
-        self._line = MoveJ(np.zeros(1), np.array([length]), speed, acceleration)
-        self._length = max(length, 1e-300)
-        self._covered = SetPoint.at_rest(np.zeros(1))
-        self.done = self._line.done
-
-    def pose(self, share: float) -> FloatArray:
-        """(4, 4) at a share of the way, 0 to 1."""
-        turned = self._start[:3, :3] @ exp_so3(share * self._turn)
-        return transform_from(turned, self._start[:3, 3] + share * self._way)
-
-    def advance(self, now: SetPoint, step: float) -> SetPoint:
-        """The next set point."""
-        self._covered = self._line.advance(self._covered, step)
-        q = self._joints(self.pose(float(self._covered.q[0]) / self._length), now.q)
-        self.done = self._line.done or q is None
-        if (
-            q is None or self.done
-        ):  # out of reach on the way: the controller sees that the arm is not where it should be
-            return SetPoint.at_rest(now.q if q is None else q)
-        dq = (q - now.q) / step
-        return SetPoint(q, dq, (dq - now.dq) / step)
-
-
-class SpeedL(Motion):
-    """Accelerate the tool to a velocity and keep it.
-
-    Args:
-        target: (6,) velocity of the TCP in base axes, v and omega [m/s, rad/s].
-        acceleration: of the tool [m/s^2].
-        jacobian: of the TCP at joint angles (6,): (6, 6), v then omega.
-    """
-
-    def __init__(self, target: FloatArray, acceleration: float, jacobian: Callable[[FloatArray], FloatArray]) -> None:
-        self.target, self.acceleration, self._jacobian = target, acceleration, jacobian
-        self._velocity: FloatArray | None = None
-
-    def advance(self, now: SetPoint, step: float) -> SetPoint:
-        """The next set point."""
-        jacobian = self._jacobian(now.q)
-        velocity = jacobian @ now.dq if self._velocity is None else self._velocity
-        missing = self.target - velocity
-        largest = float(np.abs(missing).max())
-        if largest > 0.0:
-            velocity = velocity + missing * min(1.0, self.acceleration * step / largest)
-        self._velocity = velocity
-        # Damped, so that a singular pose slows the tool down instead of making a joint infinitely fast.
-        dq = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 1e-6 * np.eye(6), velocity)
-        return SetPoint(now.q + step * dq, dq, (dq - now.dq) / step)

@@ -12,6 +12,8 @@ from types import TracebackType
 
 import numpy as np
 import pytest
+from doubles.ur_controller.sockets import Fault, FaultKind
+from doubles.ur_controller.twin import TwinPorts, UrTwin
 
 import iparam
 from iparam.bridges.ur.rtde.client import RtdeStream
@@ -29,8 +31,6 @@ from iparam.bridges.ur.rtde.packets import (
     protocol_request,
 )
 from iparam.bridges.ur.rtde.simulated_time import PATIENCE, RUN_UNTIL, SIMULATED_TIME
-from iparam.bridges.ur.twin.sockets import Fault, FaultKind
-from iparam.bridges.ur.twin.twin import TwinPorts, UrTwin
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.simulation import Payload
 
@@ -197,7 +197,7 @@ def test_nonsense_from_one_client_does_not_disturb_another(start_twin: StartTwin
 
 
 def test_a_client_that_does_not_read_is_left_behind(start_twin: StartTwin, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iparam.bridges.ur.twin.sockets.MOST_UNSENT", 2000)
+    monkeypatch.setattr("doubles.ur_controller.sockets.MOST_UNSENT", 2000)
     twin = start_twin()
     with Client(twin) as good, Client(twin) as lazy:
         lazy.open("timestamp")

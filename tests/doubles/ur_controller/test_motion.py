@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from doubles.ur_controller.arm import HOME, TwinArm
+from doubles.ur_controller.motion import PERIOD, Brake, Hold, Motion, MoveJ, ServoJ, SetPoint, SpeedJ
+from doubles.ur_controller.sensors import LiveSensors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import iparam
-from iparam.bridges.ur.twin.arm import HOME, TwinArm
-from iparam.bridges.ur.twin.motion import PERIOD, Brake, Hold, Motion, MoveJ, ServoJ, SetPoint, SpeedJ
-from iparam.bridges.ur.twin.sensors import LiveSensors
 from iparam.recording import Signal
 from iparam.sensing.noise import NoiseModel, SensorNoise, noise_preset
 from iparam.simulation import Payload

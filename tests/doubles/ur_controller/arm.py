@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from doubles.ur_controller.motion import PERIOD, Brake, Hold, Motion, SetPoint
 
 from iparam.arrays import FloatArray, as_float_array
-from iparam.bridges.ur.twin.motion import PERIOD, Brake, Hold, Motion, SetPoint
 from iparam.errors import InputError
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.description.mujoco_backend import require_mujoco

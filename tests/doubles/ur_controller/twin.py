@@ -13,17 +13,17 @@ from types import TracebackType
 from typing import Literal
 
 import numpy as np
+from doubles.ur_controller.arm import HOME, ArmSample, TwinArm
+from doubles.ur_controller.controller import TwinController
+from doubles.ur_controller.dashboard import Dashboard
+from doubles.ur_controller.motion import PERIOD
+from doubles.ur_controller.rtde import InputOwners, RtdeSession
+from doubles.ur_controller.sockets import CLOCK_JUMP, GARBAGE, Connection, Fault, FaultKind, SocketServer
+from doubles.ur_controller.urscript import ScriptReader
 
 from iparam.arrays import FloatArray
 from iparam.bridges.ur.rtde.packets import RTDE_PORT
 from iparam.bridges.ur.rtde.simulated_time import PATIENCE
-from iparam.bridges.ur.twin.arm import HOME, ArmSample, TwinArm
-from iparam.bridges.ur.twin.controller import TwinController
-from iparam.bridges.ur.twin.dashboard import Dashboard
-from iparam.bridges.ur.twin.motion import PERIOD
-from iparam.bridges.ur.twin.rtde import InputOwners, RtdeSession
-from iparam.bridges.ur.twin.sockets import CLOCK_JUMP, GARBAGE, Connection, Fault, FaultKind, SocketServer
-from iparam.bridges.ur.twin.urscript import ScriptReader
 from iparam.errors import InputError
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.catalog import DELIVERED, safety_limits

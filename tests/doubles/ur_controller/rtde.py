@@ -5,24 +5,26 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from doubles.ur_controller.controller import VERSION, TwinController
+from doubles.ur_controller.motion import PERIOD
+from doubles.ur_controller.protocol import OUTPUT_TYPES, answer, requested_outputs, requested_protocol, setup_answer
 
-from iparam.bridges.ur.rtde.fields import IN_USE, NOT_FOUND, OUTPUT_TYPES, Recipe, RtdeType
+from iparam.bridges.ur.rtde.fields import (
+    IN_USE,
+    NOT_FOUND,
+    Recipe,
+    RtdeType,
+)
 from iparam.bridges.ur.rtde.packets import (
     PROTOCOL_VERSION,
     Packet,
     PacketKind,
     PacketSplitter,
     RtdeError,
-    answer,
     data_packet,
     requested_names,
-    requested_outputs,
-    requested_protocol,
-    setup_answer,
 )
 from iparam.bridges.ur.rtde.simulated_time import RUN_UNTIL, SIMULATED_TIME
-from iparam.bridges.ur.twin.controller import VERSION, TwinController
-from iparam.bridges.ur.twin.motion import PERIOD
 
 LARGEST_RECIPE = 255
 COMMANDS = frozenset({"input_int_register_0", "input_int_register_24"})

@@ -28,16 +28,17 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
+from doubles.ur_controller.arm import ArmSample, TwinArm
+from doubles.ur_controller.kinematics import ToolState, TwinKinematics, cross, pose_matrix
+from doubles.ur_controller.load import ForceReading, KnownLoad
+from doubles.ur_controller.motion import PERIOD, MoveJ, Program, ProgramError, ServoJ, SetPoint
+from doubles.ur_controller.protocol import INPUT_TYPES, OUTPUT_TYPES
+from doubles.ur_controller.sensors import LiveSensors
 
 from iparam.arrays import FloatArray
-from iparam.bridges.ur.rtde.fields import INPUT_TYPES, OUTPUT_TYPES, RtdeType, Value
+from iparam.bridges.ur.rtde.fields import RtdeType, Value
 from iparam.bridges.ur.rtde.packets import ControllerVersion
 from iparam.bridges.ur.rtde.simulated_time import RUN_UNTIL, SIMULATED_TIME
-from iparam.bridges.ur.twin.arm import ArmSample, TwinArm
-from iparam.bridges.ur.twin.kinematics import ToolState, TwinKinematics, cross, pose_matrix
-from iparam.bridges.ur.twin.load import ForceReading, KnownLoad
-from iparam.bridges.ur.twin.motion import PERIOD, Program, ProgramError, ServoJ, SetPoint
-from iparam.bridges.ur.twin.sensors import LiveSensors
 from iparam.errors import IparamError
 from iparam.robot.catalog import DELIVERED, SafetyLimits, safety_limits
 from iparam.sensing.noise import NoiseModel, SensorNoise
@@ -158,11 +159,6 @@ class TwinController:
         for name, value in values.items():
             self.values[name] = value
             self.written[name] = self.ticks
-        for kind, first in (("standard", 0), ("configurable", 8), ("tool", 16)):
-            mask, bits = (values.get(f"{kind}_digital_output{end}") for end in ("_mask", ""))
-            if isinstance(mask, int) and isinstance(bits, int) and mask:
-                shown = int(self.values["actual_digital_output_bits"])  # type: ignore[arg-type]
-                self.values["actual_digital_output_bits"] = shown & ~(mask << first) | (bits & mask) << first
 
     def tick(self) -> None:
         """Let the program, then the arm, do 2 ms, and show the result."""
@@ -242,16 +238,17 @@ class TwinController:
         self._servo_since = self.ticks
         arm.motion = ServoJ(target, lookahead_time, gain)
 
-    def check_goal(self, q: FloatArray) -> None:
-        """Refuse a place (6,) [rad] that the joints cannot reach."""
-        limits = self.arm.robot.limits
-        if not ((q >= limits.lower) & (q <= limits.upper)).all():
-            raise ProgramError(f"the joints cannot reach {np.round(q, 3).tolist()}")
-
-    def tcp_pose(self, q: FloatArray, offset: FloatArray | None = None) -> FloatArray:
-        """(6,) UR pose of the TCP in the base at joint angles q (6,)."""
-        tcp = self._tcp if offset is None else pose_matrix(offset)
-        return self.kinematics.pose_vector(self.kinematics.flange(q) @ tcp)
+    def joint_line(self, goal: FloatArray, speed: float, acceleration: float) -> MoveJ:
+        """The straight line in joint space from the set point to joint angles (6,), no joint faster than it can."""
+        if speed <= 0.0 or acceleration <= 0.0:
+            raise ProgramError(f"movej at {speed:g} rad/s and {acceleration:g} rad/s^2: both must be positive")
+        start, limits = self.arm.goal.q, self.arm.robot.limits
+        if not ((goal >= limits.lower) & (goal <= limits.upper)).all():
+            raise ProgramError(f"the joints cannot reach {np.round(goal, 3).tolist()}")
+        way = np.abs(goal - start)
+        if way.any():
+            speed = min(speed, float((limits.velocity * way.max() / np.maximum(way, 1e-12)).min()))
+        return MoveJ(start, goal, speed, acceleration)
 
     def _watch(self, sample: ArmSample) -> None:
         """What makes a real controller stop on its own."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from doubles.ur_controller.control_script import control_program
+from doubles.ur_controller.controller import TwinController
+from doubles.ur_controller.load import KnownLoad
+from doubles.ur_controller.motion import Program
+
 from iparam.bridges.ur.rtde.packets import RtdeError
-from iparam.bridges.ur.twin.control_script import control_program
-from iparam.bridges.ur.twin.controller import TwinController
-from iparam.bridges.ur.twin.load import KnownLoad
-from iparam.bridges.ur.twin.motion import Program
 
 LARGEST_PROGRAM = 1_000_000  # characters
 

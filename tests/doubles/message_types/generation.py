@@ -18,9 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from iparam.child_process import python_command, safe_path_variables
-from iparam.errors import IparamError
-from iparam.files.code_folder import check_code_folder
 from iparam.files.kept import cache_folder
 
 DEFINITIONS = Path(__file__).parent / "definitions"
@@ -35,33 +32,15 @@ def libraries_of(package: str) -> tuple[str, ...]:
 
 
 def generated_package(package: str, definitions: Path = DEFINITIONS) -> Path:
-    """The folder to import a package from, with its libraries in ``lib``; it is made if it is not there.
-
-    Raises:
-        IparamError: there is no compiler, or it fails.
-        SharedFolderError: others can write to the folder that it is kept in.
-    """
+    """The folder to import a package from, with its libraries in ``lib``; it is made if it is not there."""
     source = definitions / package
-    kept = cache_folder() / "interfaces" / f"{package}-{_fingerprint(source)}"
-    check_code_folder(kept, "set IPARAM_CACHE to a folder of your own")
+    kept = cache_folder() / "message_types" / f"{package}-{_fingerprint(source)}"
     if (kept / package).is_dir():
         return kept
-    compilers = [shutil.which(os.environ.get(name, "") or default) for name, default in (("CC", "cc"), ("CXX", "c++"))]
-    if None in compilers:
-        raise IparamError(
-            f"{package} is not installed, and there is no C and C++ compiler to make it: source a ROS 2 installation "
-            f"that has it (apt install ros-$ROS_DISTRO-{package.replace('_', '-')})"
-        )
-    try:
-        kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise IparamError(
-            f"{package} is not installed, and what is made of it cannot be kept in {kept.parent} ({error.strerror}): "
-            "set IPARAM_CACHE to a folder that can be written"
-        ) from error
+    kept.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=kept.parent) as work:
         made = Path(work) / "made"
-        _write_and_compile(source, Path(work), made, [str(name) for name in compilers])
+        _write_and_compile(source, Path(work), made)
         try:
             made.rename(kept)
         except OSError:  # another process was quicker
@@ -81,14 +60,13 @@ def _fingerprint(source: Path) -> str:
     return hashlib.sha256(text + versions.encode()).hexdigest()[:16]
 
 
-def _write_and_compile(source: Path, work: Path, made: Path, compilers: list[str]) -> None:
+def _write_and_compile(source: Path, work: Path, made: Path) -> None:
     prefixes = [Path(path) for path in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if path]
     prefixes = [path for path in prefixes or [Path(sys.prefix)] if (path / "share").is_dir()]
     sources, package = work / "sources", source.name
-    module = "iparam.bridges.ros2.interfaces.rosidl_backend"
-    shares = [str(prefix / "share") for prefix in prefixes]
-    environment = {"AMENT_PREFIX_PATH": os.pathsep.join(map(str, prefixes)), **os.environ, **safe_path_variables()}
-    _run(python_command(module, str(source), str(sources), *shares), package, environment)
+    command = [sys.executable, str(Path(__file__).with_name("rosidl_backend.py")), str(source), str(sources)]
+    environment = {"AMENT_PREFIX_PATH": os.pathsep.join(map(str, prefixes)), **os.environ}
+    _run([*command, *(str(prefix / "share") for prefix in prefixes)], environment)
     include = []
     for part in ("c", "introspection_c", "fastrtps_c"):
         (work / f"include_{part}").mkdir()
@@ -99,7 +77,7 @@ def _write_and_compile(source: Path, work: Path, made: Path, compilers: list[str
         include += [f"-I{path}" for path in sorted((prefix / "include").iterdir()) if path.is_dir()]
     (made / "lib").mkdir(parents=True)
     builder = _Builder(package, made / "lib", include, prefixes)
-    c, cpp = compilers
+    c, cpp = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
     plain = [path for path in (sources / "c").rglob("*.c") if path.parent.name == "detail"]
     builder.link([c], SUPPORTS[0], plain, SUPPORTS[:1])
     builder.link([cpp, "-std=c++17"], SUPPORTS[1], (sources / "fastrtps_c").rglob("*.cpp"), SUPPORTS[:2])
@@ -136,12 +114,9 @@ class _Builder:
         paths = sorted(str(path) for path in files)  # type: ignore[attr-defined]
         output = self._folder / name if target is None else target
         command = [*compiler, *FLAGS, *self.include, "-o", str(output), f"-Wl,-soname,{output.name}", *paths]
-        _run([*command, "-Wl,--as-needed", *own, *others], self._package)
+        _run([*command, "-Wl,--as-needed", *own, *others])
 
 
-def _run(command: list[str], package: str, environment: dict[str, str] | None = None) -> None:
+def _run(command: list[str], environment: dict[str, str] | None = None) -> None:
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    if done.returncode:
-        lines = (done.stderr or done.stdout).strip().splitlines()
-        first = next((line for line in lines if "rror" in line), lines[-1] if lines else "no reason was given")
-        raise IparamError(f"{package} could not be made from its definitions: {first.strip()}")
+    assert done.returncode == 0, done.stderr or done.stdout

@@ -6,16 +6,17 @@ import dataclasses
 
 import numpy as np
 import pytest
+from doubles.ur_controller.arm import HOME, TwinArm
+from doubles.ur_controller.control_script import ControlScript
+from doubles.ur_controller.controller import DRIVE_GAINS, TwinController
+from doubles.ur_controller.dashboard import Dashboard
+from doubles.ur_controller.load import KnownLoad
+from doubles.ur_controller.motion import PERIOD, MoveJ, Program
+from doubles.ur_controller.protocol import OUTPUT_TYPES
+from doubles.ur_controller.urscript import ScriptReader
 
 import iparam
-from iparam.bridges.ur.rtde.fields import OUTPUT_TYPES, Recipe
-from iparam.bridges.ur.twin.arm import HOME, TwinArm
-from iparam.bridges.ur.twin.control_script import ControlScript
-from iparam.bridges.ur.twin.controller import DRIVE_GAINS, TwinController
-from iparam.bridges.ur.twin.dashboard import Dashboard
-from iparam.bridges.ur.twin.load import KnownLoad
-from iparam.bridges.ur.twin.motion import PERIOD, MoveJ, Program
-from iparam.bridges.ur.twin.urscript import ScriptReader
+from iparam.bridges.ur.rtde.fields import Recipe
 from iparam.errors import InputError
 from iparam.export.controllers.urscript import to_urscript
 from iparam.export.load import IdentifiedLoad
@@ -110,7 +111,7 @@ def test_an_unknown_load_at_rest_pulls_down_in_base_axes(controller: TwinControl
 def test_the_pose_and_speed_belong_to_the_joints() -> None:
     controller = make(noise="ur5e")
     client = Client(controller)
-    client.call(29, [0.01, -0.02, 0.15, 0.1, 0.2, -0.3])
+    controller.set_tcp(np.array([0.01, -0.02, 0.15, 0.1, 0.2, -0.3]))
     client.write(9, [0.3, -0.2, 0.1, 0.4, -0.3, 0.2, 5.0, 0.0])
     client.wait(0.3)
     robot = controller.arm.robot
@@ -289,24 +290,6 @@ def test_stops_take_the_time_of_their_deceleration(controller: TwinController) -
         assert not controller.arm.moving
 
 
-def test_questions_are_answered(controller: TwinController) -> None:
-    client = Client(controller)
-    client.write(26)
-    client.wait(PERIOD)
-    assert controller.values["output_double_register_0"] == PERIOD
-    client.write(0)
-    client.wait(PERIOD)
-    client.call(44, [*HOME, *np.zeros(6)])
-    flange = iparam.forward_kinematics(controller.arm.robot, HOME)
-    answer = np.array([controller.values[f"output_double_register_{i}"] for i in range(6)])
-    np.testing.assert_allclose(answer[:3], flange[:3, 3], atol=1e-9)
-    np.testing.assert_allclose(exp_so3(answer[3:]), flange[:3, :3], atol=1e-9)
-    client.call(37, [7.0, *HOME[1:]])
-    assert controller.values["output_int_register_1"] == 0
-    client.call(37, HOME)
-    assert controller.values["output_int_register_1"] == 1
-
-
 @pytest.mark.parametrize(
     ("command", "numbers"),
     [(11, [*HOME, 0.0, 0.0, PERIOD, 0.1, 300.0]), (24, [])],
@@ -327,8 +310,7 @@ def test_a_silent_client_trips_the_watchdog(controller: TwinController, command:
 @pytest.mark.parametrize(
     ("command", "numbers", "message"),
     [
-        (3, [0.1] * 8, "the straight line leaves the arm's reach"),
-        (6, [0.1] * 8, "forceMode of ur_rtde is not modelled"),
+        (6, [0.1] * 8, "command 6 of ur_rtde is not modelled"),
         (1, [*HOME, 0.0, 1.0], "both must be positive"),
         (1, [9.0, *HOME[1:], 1.0, 1.0], "cannot reach"),
         (1, [float("nan"), *HOME[1:], 1.0, 1.0], "wrote nan"),
@@ -370,7 +352,6 @@ def test_the_stop_command_ends_the_program(controller: TwinController) -> None:
         (9, [0.0, 0.0, 0.0, 0.0, 0.0, 4.0, 30.0, 0.0], "would have to move"),
         (9, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 30.0, 0.0], ""),
         (9, [0.0, 1.5, 0.0, 0.0, 0.0, 0.0, 30.0, 0.0], "collision of"),
-        (31, [], "asked for by the program"),
     ],
 )
 def test_a_protective_stop_stops_arm_and_program(

@@ -12,19 +12,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bridges.command_server import CommandServer
 
 import iparam
-from iparam.bridges.ur.twin.control_script import NOT_MODELLED
-from iparam.cli.main import main
 from iparam.simulation import GroundTruth
-from iparam.spatial.transforms import exp_so3, log_so3
+from iparam.spatial.transforms import exp_so3
 
 rtde_control = pytest.importorskip("rtde_control")
 rtde_receive = pytest.importorskip("rtde_receive")
 dashboard_client = pytest.importorskip("dashboard_client")
 
 pytestmark = pytest.mark.reference
-LOAD = ("--payload", "box", "--mass", "1.5", "--size", "0.08", "0.1", "0.12", "--offset", "0.02", "-0.01", "0.06")
+LOAD = ("--mass", "1.5", "--size", "0.08", "0.1", "0.12", "--offset", "0.02", "-0.01", "0.06")
 HOME = np.array([0.0, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0])
 WAIT = 60.0
 
@@ -62,11 +61,6 @@ def wait_for(condition: Any) -> None:
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
-
-
-def test_ready_line_names_address_and_command(twin: TwinProcess) -> None:
-    assert f"ur5e at {twin.host}, RTDE 30004, dashboard 29999, script 30001, 30002, 30003" in twin.ready_line
-    assert twin.ready_line.endswith(f"iparam ur record --host {twin.host}\n")
 
 
 def test_receive_sees_the_arm_and_its_load(receive: Any, truth_file: Path) -> None:
@@ -191,7 +185,7 @@ def test_a_protective_stop_is_seen(control: Any, receive: Any, twin: TwinProcess
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_command_ends_by_a_signal_with_clients_connected(
+def test_the_program_ends_by_a_signal_with_clients_connected(
     start_twin_process: StartTwinProcess, number: signal.Signals
 ) -> None:
     twin = start_twin_process("--fault", "protective-stop@0.05")
@@ -206,98 +200,13 @@ def test_the_command_ends_by_a_signal_with_clients_connected(
     assert line == "True\n"
     assert code == 0
     notes = twin.notes
-    assert "iparam: note: protective stop at 0.0" in notes
+    assert "ur-simulator: protective stop at 0.0" in notes
     assert "Traceback" not in notes
-    assert notes.splitlines()[-1].startswith("iparam: note: ended after ")
+    assert notes.splitlines()[-1].startswith("ur-simulator: ended after ")
 
 
-@pytest.fixture(scope="module")
-def second(start_twin_process: StartTwinProcess) -> TwinProcess:
-    """Another one: nobody has stopped it."""
-    return start_twin_process()
-
-
-@pytest.fixture
-def clients(second: TwinProcess) -> Iterator[tuple[Any, Any]]:
-    control = rtde_control.RTDEControlInterface(second.host)
-    receive = rtde_receive.RTDEReceiveInterface(second.host)
-    yield control, receive
-    control.stopScript()
-    for client in (control, receive):
-        client.disconnect()
-
-
-def test_the_tool_moves_in_straight_lines(clients: tuple[Any, Any]) -> None:
-    """moveL, moveJ_IK, moveL_FK, speedL, jog and paths, as the examples of ur_rtde call them."""
-    control, receive = clients
-    assert control.moveJ(HOME.tolist(), 1.0, 2.0)
-    pose = np.array(receive.getActualTCPPose())
-    goal = pose + np.array([0.03, 0.05, -0.1, 0.0, 0.0, 0.0])
-    assert control.moveL(goal.tolist(), 0.5, 1.0, True)
-    seen = []
-    wait_for(lambda: seen.append(receive.getActualTCPPose()[:3]) or control.getAsyncOperationProgress() < 0)
-    way = goal[:3] - pose[:3]
-    off = np.cross(np.array(seen) - pose[:3], way / np.linalg.norm(way))
-    assert np.abs(off).max() < 1e-4  # [m] from the line
-    np.testing.assert_allclose(receive.getActualTCPPose()[:3], goal[:3], atol=1e-5)
-    np.testing.assert_allclose(control.getTargetWaypoint()[:3], goal[:3], atol=1e-9)
-    assert control.moveJ_IK(pose.tolist(), 1.0, 2.0)
-    np.testing.assert_allclose(receive.getActualQ(), HOME, atol=1e-4)
-    turned = HOME + np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.4])
-    assert control.moveL_FK(turned.tolist(), 0.5, 1.0)
-    np.testing.assert_allclose(receive.getActualQ(), turned, atol=1e-4)
-    down = [0.0, 0.0, -0.1, 0.0, 0.0, 0.0]
-    wait_for(lambda: control.speedL(down, 1.0, 0.002) and receive.getActualTCPPose()[2] < pose[2] - 5e-3)
-    assert control.speedStop()
-    sunk = np.array(receive.getActualTCPPose())
-    np.testing.assert_allclose(sunk[:2], pose[:2], atol=1e-4)
-    assert control.jogStart([0.0, 0.0, 0.1, 0.0, 0.0, 0.0])
-    wait_for(lambda: receive.getActualTCPPose()[2] > sunk[2] + 1e-3)
-    assert control.jogStop()
-    path = [[*place, 1.0, 2.0, blend] for place, blend in ((HOME, 0.0), (turned, 0.02), (HOME, 0.0))]
-    assert control.moveJ(path)
-    np.testing.assert_allclose(receive.getActualQ(), HOME, atol=1e-4)
-
-
-def test_inverse_kinematics(clients: tuple[Any, Any]) -> None:
-    control, _ = clients
-    robot = iparam.load_robot("ur5e")
-    q = HOME + np.array([0.3, 0.2, -0.4, 0.1, 0.2, -0.5])
-    flange = iparam.forward_kinematics(robot, q)
-    pose = [*flange[:3, 3], *log_so3(flange[:3, :3])]
-    np.testing.assert_allclose(control.getInverseKinematics(pose, q.tolist(), 1e-9, 1e-9), q, atol=1e-7)
-    found = np.array(control.getInverseKinematics(pose))  # from where the arm is: perhaps another one
-    np.testing.assert_allclose(iparam.forward_kinematics(robot, found), flange, atol=1e-7)
-    far = [5.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-    assert [control.getInverseKinematicsHasSolution(one) for one in (pose, far)] == [True, False]
-    assert [control.isPoseWithinSafetyLimits(one) for one in (pose, far)] == [True, False]
-
-
-def test_digital_outputs(second: TwinProcess) -> None:
-    client = pytest.importorskip("rtde_io").RTDEIOInterface(second.host)
-    receive = rtde_receive.RTDEReceiveInterface(second.host)
-    try:
-        assert not receive.getDigitalOutState(5)
-        assert client.setStandardDigitalOut(5, True)
-        wait_for(lambda: receive.getDigitalOutState(5))
-        assert not receive.getDigitalOutState(4)
-    finally:
-        client.disconnect()
-        receive.disconnect()
-
-
-def test_what_is_lacking_is_in_the_help_and_ends_the_program(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["ur", "simulate", "--help"]) == 0
-    said = capsys.readouterr().out
-    assert [name for name in NOT_MODELLED.values() if name not in said] == []
-
-
-def test_a_call_that_sends_more_than_was_agreed_on_fails_instead_of_hanging(
-    second: TwinProcess, clients: tuple[Any, Any]
-) -> None:
-    """getForwardKinematics(q, tcp) of ur_rtde 1.6.5; without arguments it works."""
-    control, receive = clients
-    np.testing.assert_allclose(control.getForwardKinematics(), receive.getActualTCPPose(), atol=1e-3)
-    with pytest.raises(RuntimeError, match="did not succeed"):
-        control.getForwardKinematics(HOME.tolist(), [0.0] * 6)
-    assert control.reuploadScript()
+def test_a_wrong_option_is_told(command_server: CommandServer) -> None:
+    command = command_server.start("--fault", "drp@3", program="doubles.ur_controller.__main__")
+    assert command.wait(60.0) == 2
+    assert "did you mean 'drop'?" in command.err
+    assert "Traceback" not in command.err

@@ -1,13 +1,16 @@
-"""`TrajectoryClient`: sends trajectories to a controller's FollowJointTrajectory action; `SentGoal` is one of them."""
+"""The two ways of a trajectory to a controller: its FollowJointTrajectory action (`TrajectoryClient`, each trajectory a
+`SentGoal`), and its topic (`PublishedTrajectory`), which never answers.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from iparam.bridges.ros2.backend import ActionClient, GoalStatus, JointTrajectory, Node
-from iparam.bridges.ros2.interfaces.action_types import TrajectoryAction
 from iparam.bridges.ros2.messages import duration_of
+from iparam.bridges.ros2.optional_types import types_of
 
 LATE = 2.0
 """Time after the end of a motion in which the arm has to have arrived [s]."""
@@ -32,13 +35,17 @@ class TrajectoryClient:
 
     Args:
         node: that it is for.
-        types: of the action.
         name: of the action.
+
+    Raises:
+        IparamError: its types are not installed.
     """
 
-    def __init__(self, node: Node, types: TrajectoryAction, name: str) -> None:
-        self._types, self._name = types, name
-        self._client: Any = ActionClient(node, types.action, name)
+    def __init__(self, node: Node, name: str) -> None:
+        self._name = name
+        self._action = types_of("control_msgs", "action").FollowJointTrajectory
+        self._tolerance = types_of("control_msgs", "msg").JointTolerance
+        self._client: Any = ActionClient(node, self._action, name)
 
     @property
     def served(self) -> bool:
@@ -47,9 +54,9 @@ class TrajectoryClient:
 
     def send(self, trajectory: JointTrajectory, path_tolerance: float, goal_tolerance: float) -> SentGoal:
         """Ask for a trajectory, with tolerances for each joint on the way and at its end [rad]."""
-        goal = self._types.action.Goal(trajectory=trajectory, goal_time_tolerance=duration_of(LATE))
+        goal = self._action.Goal(trajectory=trajectory, goal_time_tolerance=duration_of(LATE))
         for part, tolerance in ((goal.path_tolerance, path_tolerance), (goal.goal_tolerance, goal_tolerance)):
-            part += [self._types.tolerance(name=name, position=tolerance) for name in trajectory.joint_names]
+            part += [self._tolerance(name=name, position=tolerance) for name in trajectory.joint_names]
         return SentGoal(self, f"the action {self._name}", self._client.send_goal_async(goal))
 
 
@@ -102,3 +109,32 @@ class SentGoal:
         else:
             reason = CODES.get(result.error_code, f"error {result.error_code}")
             self.ended = f"{reason}: {result.error_string}" if result.error_string else reason
+
+
+class PublishedTrajectory:
+    """A `played_motion.Channel`: a trajectory on a topic, which another one ends.
+
+    Args:
+        publisher: of the topic.
+        stopping: makes the trajectory that brings the arm to rest from where it is.
+    """
+
+    reports = False
+    refused = False
+    ended: str | None = None
+
+    def __init__(self, publisher: Any, stopping: Callable[[], JointTrajectory | None]) -> None:
+        self.name = f"the topic {publisher.topic_name}"
+        self.begun: float | None = time.monotonic()
+        self._publisher, self._stopping = publisher, stopping
+
+    @property
+    def alive(self) -> bool:
+        """Whether somebody listens."""
+        return bool(self._publisher.get_subscription_count())
+
+    def stop(self) -> None:
+        """Publish the trajectory to rest, unless nothing is known of where the arm is."""
+        message = self._stopping()
+        if message is not None:
+            self._publisher.publish(message)
