@@ -1,8 +1,4 @@
-from .design.sketch import Sketch as Sketch
-from .design.work import DesignWork as DesignWork
-from .design.work import PlannedMotion as PlannedMotion
 from .link_meshes import arm_meshes as arm_meshes
-from .live.page import live_view as live_view
 from .live.page_process import LivePage as LivePage
 from .live.state import LiveState as LiveState
 from .load_shapes import LoadShapes as LoadShapes
@@ -15,8 +11,5 @@ from .track import Track as Track
 from .view import View as View
 from .view import ViewInput as ViewInput
 from .view import view_of as view_of
-from .viser_backend import DesignServer as DesignServer
-from .viser_backend import LiveServer as LiveServer
 from .viser_backend import ViewServer as ViewServer
 from .viser_backend import require_viser as require_viser
-from .wrench import ShownWrench as ShownWrench

@@ -20,7 +20,6 @@ READ = {
     "robots": {"from_"},
     "kinematics batch": {"input"},
     "excite optimize": {"cell", *TLS},
-    "excite design": {"cell"},
     "excite random": {"cell"},
     "excite check": {"trajectory", "cell"},
     "excite predict": {"trajectory", "cell", "shape"},
