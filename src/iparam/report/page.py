@@ -32,7 +32,7 @@ _SECTIONS = (
 )
 
 
-STILL_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_STILL_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Of a page of texts and pictures: nothing is loaded, and nothing runs, whatever a file had in it."""
 
 _SCENE_POLICY = (
@@ -83,7 +83,7 @@ def report_page(given: ReportInput) -> str:
         title=given.title,
         subtitle=_subtitle(given),
         sections=sections,
-        policy=_SCENE_POLICY if given.scene else STILL_POLICY,
+        policy=_SCENE_POLICY if given.scene else _STILL_POLICY,
     )
 
 
