@@ -19,9 +19,9 @@ def margin_chart(margins: Margins) -> Panel:
     """The distance of the nearest pair, and the clearance that was planned with."""
     time, values = thinned(margins.time, 1e3 * margins.distance[:, None])
     if margins.clearance <= 0.0:
-        return Panel("nearest pair [mm]", time, values, ("nearest pair",), (BLUE,))
+        return Panel("nearest pair [mm]", time, values, ("distance",), (BLUE,))
     rows = np.column_stack([values, np.full(len(time), 1e3 * margins.clearance)])
-    return Panel("nearest pair [mm]", time, rows, ("nearest pair", "clearance"), (BLUE, VERMILLION))
+    return Panel("nearest pair [mm]", time, rows, ("distance", "clearance"), (BLUE, VERMILLION))
 
 
 def joint_charts(track: Track) -> tuple[Panel, ...]:
@@ -47,10 +47,10 @@ def wrench_charts(wrench: ShownWrench) -> tuple[Panel, ...]:
             charts.append(Panel(f"{name} [{unit}]", time, rows, axes, AXES))
             continue
         both = np.column_stack([rows, interpolated(time, wrench.time, wrench.predicted[:, part])])
-        names = (*axes, *(f"{axis} predicted" for axis in axes))
+        names = (*axes, *(f"{axis} model" for axis in axes))
         charts.append(Panel(f"{name} [{unit}]", time, both, names, (*PALE_AXES, *AXES)))
         left = thinned(wrench.time, wrench.measured[:, part] - wrench.predicted[:, part])
-        charts.append(Panel(f"residual of the {name} [{unit}]", *left, axes, AXES))
+        charts.append(Panel(f"{name} residual [{unit}]", *left, axes, AXES))
     return tuple(charts)
 
 

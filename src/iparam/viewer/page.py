@@ -91,7 +91,7 @@ def _curves(view: View) -> str:
     first, last = min(chart.time[0] for chart in charts), max(chart.time[-1] for chart in charts)
     left = 100.0 * LEFT / WIDTH
     now = f'<i data-first="{first:.6g}" data-last="{last:.6g}" data-left="{left:.4g}" data-right="{100.0 * RIGHT:.4g}">'
-    return f'<div id="curves">{svg_text(time_figure(charts, small=True))}{now}</i></div>'
+    return f'<div id="curves">{svg_text(time_figure(charts))}{now}</i></div>'
 
 
 def _loads(view: View) -> str:

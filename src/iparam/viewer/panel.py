@@ -183,7 +183,7 @@ class PagePanel:
         curves = zip(chart.names, chart.colors, strict=True)
         series: list[dict[str, Any]] = [{"label": "time [s]"}]
         series += [{"label": name, "stroke": color, "width": 1.5} for name, color in curves]
-        series.append({"label": "", "stroke": VERMILLION, "width": 1})
+        series.append({"label": "mark", "stroke": VERMILLION, "width": 1})
         x_axis = {"label": "time [s]", "labelSize": 18, "size": 34, "labelFont": "12px sans-serif"}
         return self._gui.add_uplot(
             with_uprights(chart, ()),
