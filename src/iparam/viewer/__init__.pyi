@@ -1,13 +1,7 @@
-from .link_meshes import arm_meshes as arm_meshes
 from .live.page_process import LivePage as LivePage
 from .live.state import LiveState as LiveState
-from .load_shapes import LoadShapes as LoadShapes
-from .load_shapes import estimated_load as estimated_load
-from .margins import nearest_pair as nearest_pair
 from .page import embedded_scene as embedded_scene
-from .page import view_page as view_page
 from .page import write_view as write_view
-from .track import Track as Track
 from .view import View as View
 from .view import ViewInput as ViewInput
 from .view import view_of as view_of
