@@ -55,7 +55,6 @@ COMMANDS = (
     Entry("kinematics compute", "iparam.cli.kinematics.compute:Compute", "pose, velocity and acceleration of the tool"),
     Entry("kinematics batch", "iparam.cli.kinematics.batch:Batch", "the same for a whole trajectory file"),
     Entry("dynamics compute", "iparam.cli.dynamics:Compute", "joint torques of a motion, and where they come from"),
-    Entry("excite design", "iparam.cli.excite.design:Design", "plan by eye: start pose and cell in the browser"),
     Entry("excite optimize", "iparam.cli.excite.optimize:Optimize", "plan the motion that tells most about a payload"),
     Entry(
         "excite random",

@@ -70,7 +70,7 @@ _WRITTEN_BY = {
     FileKind.STATIC_RESULT: "iparam identify payload --static --output",
     FileKind.SENSOR: "iparam calibrate sensor --output",
     FileKind.TRUTH: "iparam simulate --truth",
-    FileKind.CELL: "iparam excite design --cell-output",
+    FileKind.CELL: "iparam.robot.save_cell",
     FileKind.SETUP: "iparam setup --output",
 }
 _EXPORTS = {

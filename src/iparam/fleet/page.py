@@ -70,7 +70,7 @@ def write_fleet_report(folder: str | os.PathLike[str], output: str | os.PathLike
     page = page_environment().get_template("page.html")
     subtitle = f"{_counted(len(rows), 'recording')}, {made}. Made by iparam."
     content = {"title": "Fleet", "subtitle": subtitle, "sections": sections, "policy": _POLICY}
-    write_atomically(place, page.render(**content, chart_style="", chart_data="", chart_script=""))
+    write_atomically(place, page.render(**content))
     return place
 
 

@@ -133,11 +133,6 @@ LINES = (
         codes=(2,),
         slow=True,
     ),
-    Line(
-        "excite design",
-        f"--robot @arm.urdf --cell @cell.json {_BOX} --host {ELSEWHERE} --output >plan.json --cell-output >around.json",
-        codes=(1, 2),
-    ),
     Line("excite random", f"--robot @arm.urdf --cell @cell.json {_BOX} --duration 4 --output >plan.json"),
     Line("excite check", "@motion.json --robot ur5e --cell @cell.json", codes=(1,), quick=True),  # it is too fast
     Line("excite check", f"@calm.json --robot @arm.urdf --cell @cell.json {_BOX}"),
@@ -228,6 +223,7 @@ LINES = (
     Line("report", "@result.json --trajectory @motion.json --robot @arm.urdf --output >page.html", slow=True),
     Line("report", "@result.json --recording @run.parquet --sensor @sensor.json --output >page.html", slow=True),
     Line("view", "@result.json @truth.json --output >view.html", codes=_VIEW),
+    Line("view", f"@result.json --host {ELSEWHERE}", codes=(1, 2)),
     Line("view", "@calm.json @cell.json --robot @arm.urdf --output >view.html", codes=_VIEW, slow=True),
     Line("view", "@run.csv @result.json --robot ur5e --output >view.html", codes=_VIEW, slow=True),
     Line(

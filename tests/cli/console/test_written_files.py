@@ -19,7 +19,6 @@ READ = {
     "robots": {"from_"},
     "kinematics batch": {"input"},
     "excite optimize": {"cell"},
-    "excite design": {"cell"},
     "excite random": {"cell"},
     "excite check": {"trajectory", "cell"},
     "excite predict": {"trajectory", "cell", "shape"},
