@@ -70,11 +70,7 @@ def test_a_wrong_shape_loses_against_good_motion(
     hammer: Shape, body: iparam.InertialParameters, make_problem: MakeProblem, wrong: str
 ) -> None:
     maps = {"mirrored": np.diag([1.0, 1.0, -1.0, 1.0]), "large": np.diag([1.5, 1.5, 1.5, 1.0])}
-    shape = (
-        hammer.deformed(maps[wrong])
-        if wrong in maps
-        else Shape(hammer.parts[:1]).deformed(np.eye(4)[[2, 0, 1, 3]])
-    )
+    shape = hammer.deformed(maps[wrong]) if wrong in maps else Shape(hammer.parts[:1]).deformed(np.eye(4)[[2, 0, 1, 3]])
     problem = make_problem(body, speed=4.0, noise=0.1)
     found, alone = ShapeEstimator(shape).fit(problem), ConsistentLeastSquares().fit(problem)
     assert largest_error(found, body) <= 1.2 * largest_error(alone, body)
