@@ -1,6 +1,7 @@
 """Invented loads on a UR5e, for `bench_shape.py`: payloads, at rest, and forecasts.
 
-Loads are two boxes off the axis. Their densities differ by part, and are of four kinds: 30 % solid, 20 % castings, 20 % housings with something in them, 30 % shells or cores. All are off the place of their shape by 1 mm and 0.6 degrees.
+Loads are two boxes off the axis. Their densities differ by part, and are of four kinds: 30 % solid, 20 % castings, 20 %
+housings with something in them, 30 % shells or cores. All are off the place of their shape by 1 mm and 0.6 degrees.
 """
 
 from __future__ import annotations
