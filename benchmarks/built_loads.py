@@ -106,7 +106,7 @@ def built_load(rng: np.random.Generator) -> tuple[Shape, iparam.InertialParamete
 
 
 def simulated(index: int) -> tuple[str, Found]:
-    """One in MuJoCo, as `shape_loads.simulated_load`."""
+    """One in MuJoCo, by the motion of `shape_loads`."""
     shape, truth, word = built_load(np.random.default_rng([2030, index]))
     robot = iparam.load_robot("ur5e")
     run = iparam.simulation.MujocoSimulator().load(robot, iparam.Payload.from_parameters(truth)).run(slow_motion())

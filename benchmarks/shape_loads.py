@@ -1,8 +1,7 @@
-"""Invented loads on a UR5e, for `bench_shape.py`: payloads, in MuJoCo, at rest, and forecasts.
+"""Invented loads on a UR5e, for `bench_shape.py`: payloads, at rest, and forecasts.
 
-Loads are two boxes off the axis. Their densities differ by part, and are of four kinds, in about the proportions that
-iparam holds for usual: 30 % solid, 20 % castings, 20 % housings with something in them, 30 % shells or cores. None of
-these is a polynomial, as which iparam models them, and all are off the place of their shape by 1 mm and 0.6 degrees.
+Loads are two boxes off the axis. Their densities differ by part, and are of four kinds: 30 % solid, 20 % castings, 20 %
+housings with something in them, 30 % shells or cores. All are off the place of their shape by 1 mm and 0.6 degrees.
 """
 
 from __future__ import annotations
@@ -62,9 +61,7 @@ def wrist_regressors(pace: float, rate: float = 125.0) -> tuple[FloatArray, Floa
 GRID = 16  # cells along each edge of a box: a shell is one of them thick, or more
 
 
-def invented_load(
-    rng: np.random.Generator, kind: str, in_place: bool = False
-) -> tuple[Shape, iparam.InertialParameters]:
+def invented_load(rng: np.random.Generator, kind: str) -> tuple[Shape, iparam.InertialParameters]:
     """A shape of two boxes off the axis, and a load of that kind, not quite in its place."""
     points, volumes, parts, density = [], [], [], []
     steps = (np.arange(GRID) + 0.5) / GRID - 0.5
@@ -78,7 +75,7 @@ def invented_load(
     place, volume = np.vstack(points), np.concatenate(volumes)
     shape = Shape.from_points(place, volume, parts)
     off = iparam.spatial.exp_se3(np.concatenate([rng.normal(0.0, 0.01, 3), rng.normal(0.0, 0.001, 3)]))
-    true = place if in_place else place @ off[:3, :3].T + off[:3, 3]
+    true = place @ off[:3, :3].T + off[:3, 3]
     homogeneous = np.column_stack([true, np.ones(len(true))])
     mass = np.concatenate(density) * volume
     phi = iparam.spatial.phi_from_pseudo_inertia((homogeneous * mass[:, None]).T @ homogeneous)
@@ -224,31 +221,6 @@ def as_obj(shape: Shape) -> Shape:
         path = Path(folder) / "part.obj"
         write_obj(path, shape)
         return iparam.estimation.load_shape(path)
-
-
-def simulated_load(in_place: bool, index: int) -> Found:
-    """One load in MuJoCo; solid and in its place, or of its kind and not quite there. And what was forecast of it."""
-    rng = np.random.default_rng([2026, index])
-    shape, truth = invented_load(rng, "solid" if in_place else kind_of(index), in_place)
-    known, robot = as_obj(shape), iparam.load_robot("ur5e")
-    if in_place:  # of the file's own volume, not of points in it
-        masses = [rng.uniform(0.5, 2.0) for _ in known.parts]
-        truth = known.body(truth.mass, masses)
-    load = iparam.Payload.from_parameters(truth)
-    run = iparam.simulation.MujocoSimulator().load(robot, load).run(slow_motion())
-    recording = iparam.noise_preset("ur5e").apply(run.recording, index)
-    found = iparam.identify_payload(recording, robot, ShapeEstimator(known), correction=MOUNTING)
-    alone = iparam.identify_payload(recording, robot, correction=MOUNTING)
-    return scored(found, alone, truth)
-
-
-def bench_mujoco(count: int) -> None:
-    """Errors and coverage of loads that MuJoCo moves slowly."""
-    exact = list(in_workers(functools.partial(simulated_load, True), range(max(count // 10, 1))))
-    rows = [[f"{len(exact)} solid, in their places", *load_cells(exact)]]
-    rows += load_rows(list(in_workers(functools.partial(simulated_load, False), range(count))))
-    title = f"Loads in MuJoCo, UR5e, 10 s, tool below {SPEED} m/s, noise ur5e; inertia in % of its largest moment"
-    print_table(title, LOAD_HEADER, rows)
 
 
 def forecast_motion(index: int) -> Found:

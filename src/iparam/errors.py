@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from iparam.fixes import Plain, fix_text
 
@@ -46,6 +47,17 @@ class IparamError(Exception):
         """What is wrong with the value, to follow the name of the argument, or of the option that it is."""
         text = repr(self.value)
         return f"must be {self.expected}, got {text if len(text) <= 80 else f'{text[:80]}...'}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As from another process: a class may take other arguments than its message."""
+        return _again, (type(self), self.args, vars(self))
+
+
+def _again(kind: type[IparamError], arguments: tuple[Any, ...], attributes: Mapping[str, Any]) -> IparamError:
+    error = kind.__new__(kind)
+    error.args = arguments
+    vars(error).update(attributes)
+    return error
 
 
 class InputError(IparamError, ValueError):

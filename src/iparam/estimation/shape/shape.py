@@ -46,7 +46,7 @@ class Part:
     density: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        moments, outline = as_bounded_array(self.moments, "moments"), as_bounded_array(self.outline, "outline")
+        moments, outline = as_float_array(self.moments, "moments"), as_bounded_array(self.outline, "outline")
         if moments.shape != (4, 4) or outline.ndim != 2 or outline.shape[1] != 3 or not len(outline):
             raise InputError(
                 f"part {self.name!r} needs moments (4, 4) and an outline (k, 3), got {moments.shape} and "
