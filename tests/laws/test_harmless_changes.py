@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iparam.rounding import NORMAL_95
 import iparam
 from iparam.estimation import Estimate, identify_payload
 from iparam.recording import Recording, Signal
+from iparam.rounding import NORMAL_95
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 ROBOT = iparam.load_robot("ur5e")

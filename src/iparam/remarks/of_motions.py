@@ -122,14 +122,18 @@ OF_MOTIONS: dict[str, Kind] = {
     ),
     "sign-follows-gravity": Kind(
         DOUBT,
-        "The force follows gravity like the weight of {mass:.3g} kg with the sign reversed while the arm {state}. "
-        "Does the sensor report the {other}?",
+        "The force follows gravity like a weight of {mass:.3g} kg that pulls downwards. It should push upwards if "
+        "the arm stands upright. Does the sensor report the {other}?",
     ),
     "sign-pushes-down": Kind(
         DOUBT,
         "At rest the arm would push its load down with {force:.3g} N instead of carrying it. The wrench has the "
         "wrong sign (it was recorded as {measures}), or the sensor was zeroed with the load on.",
     ),
-    "efforts-taken-for-torques": Kind(INFO, "{topic}: the efforts were taken for torques. {reason}"),
+    "efforts-taken-for-torques": Kind(
+        DOUBT,
+        "{topic}: the efforts were taken for torques [N m]. The ROS 2 driver of Universal Robots puts motor currents "
+        "[A] there unless it is set up otherwise.",
+    ),
     "efforts-zero": Kind(INFO, "{topic}: all efforts are zero. They were left out."),
 }

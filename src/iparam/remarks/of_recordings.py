@@ -92,6 +92,50 @@ OF_RECORDINGS: dict[str, Kind] = {
     "scales-disagree": Kind(
         DOUBT, "{higher} is {scale:.4g} times the slope of {lower} over time. Are all three in SI units?"
     ),
+    # Bags.
+    "bag-incomplete": Kind(INFO, "{what}."),
+    "robot-from-bag": Kind(INFO, "The robot is that of {topic}: {robot}, {joints} joints, tool frame {tool_frame}."),
+    "topic-chosen": Kind(INFO, "{topic} was taken, as {reason}, and not {others}."),
+    "joint-prefix": Kind(INFO, "{topic}: the joints with the prefix {prefix!r} were taken."),
+    "other-joints": Kind(INFO, "{topic}: {count} messages about other joints were left out."),
+    "messages-damaged": Kind(INFO, "{topic}: {count} messages are damaged and were left out."),
+    "messages-reordered": Kind(INFO, "{topic}: {count} messages came after later ones and were put in order."),
+    "messages-uneven": Kind(
+        INFO,
+        "{topic}: {count} messages have more or fewer values for {signal} than names of joints. They were left out.",
+    ),
+    "messages-absurd": Kind(
+        INFO, "{topic}: {count} samples of {signal} are not finite or beyond {bound:g}. They were left out."
+    ),
+    "signal-without-messages": Kind(
+        INFO, "{topic}: {signal} was left out: no message has sound numbers for all of it."
+    ),
+    "stamps-missing": Kind(DOUBT, "{topics}: the headers have no stamps. The time of recording is used instead."),
+    "stamps-jump": Kind(
+        DOUBT,
+        "{topic}: the stamps jump {count} times against the time of recording, first by {step:+.4g} s at {start:.6g} "
+        "s. The clock was set, or messages were held up.",
+    ),
+    "two-clocks": Kind(
+        DOUBT, "The stamps differ from the time of recording by {differences}. They seem to come from two clocks."
+    ),
+    "no-wrench-topic": Kind(INFO, "There is no topic of type {type}: the recording has no wrench."),
+    "wrench-without-angles": Kind(
+        INFO, "{count} samples of the wrench lie where no joint angles tell how the tool is turned. They were left out."
+    ),
+    "imu-left-out": Kind(INFO, "The IMU was left out: {reason}"),
+    "frame-placed": Kind(INFO, "{topic} is in the frame {frame!r}, {place} from {tool_frame}, by tf_static."),
+    "frame-unnamed": Kind(DOUBT, "{topic} names no frame. It was taken to be in {tool_frame}."),
+    "frame-contradicted": Kind(DOUBT, "{topic} is in the frame {frame}, and was taken to be in {stated!r}, as stated."),
+    "gravity-missing": Kind(
+        DOUBT,
+        "{topic}: the accelerometer reads {median:.3g} m/s^2 in the median. Gravity seems to have been removed, and "
+        "the estimators expect it.",
+    ),
+    "acceleration-implausible": Kind(
+        DOUBT, "{topic}: the accelerometer reads {median:.4g} m/s^2 in the median, where gravity alone gives 9.81."
+    ),
+    "weight-implausible": Kind(DOUBT, "The force follows a weight of {mass:.4g} kg. Is it in N?"),
     # The robot and what the recording states.
     "followers-computed": Kind(INFO, "{signals} of mimic joints were not recorded. They were computed: {joints}."),
     "follower-off": Kind(

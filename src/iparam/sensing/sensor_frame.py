@@ -38,12 +38,12 @@ class SensorFrame:
     Attributes:
         name: of the frame, or "base".
         pose: (4, 4) T_tool_sensor [m]; None for "base".
-        remark: about how it was found; "" if there is nothing to say.
+        remark: about how it was found; None if there is nothing to say.
     """
 
     name: str
     pose: FloatArray | None
-    remark: str = ""
+    remark: Remark | None = None
 
     def wrench_in_tool(self, values: FloatArray) -> FloatArray:
         """Forces and torques (T, 6) at the sensor, as forces and torques about the tool's origin in its axes."""
@@ -102,16 +102,17 @@ def sensor_frame(
         )
     stated = names[0].lstrip("/")
     if not stated:
-        remark = f"{topic} names no frame: taken to be in {robot.tool_frame}. {option} says otherwise"
-        return SensorFrame(robot.tool_frame, rigid[robot.tool_frame], remark)
+        said = remark("frame-unnamed", topic=topic, tool_frame=robot.tool_frame)
+        return SensorFrame(robot.tool_frame, rigid[robot.tool_frame], said)
     for name in (stated, stated.removeprefix(prefix)):
         if name in rigid:
             return SensorFrame(name, rigid[name])
     placed = _in_tree(stated, robot, prefix, tree)
     if placed is not None:
         distance, angle = 1e3 * float(np.linalg.norm(placed[:3, 3])), np.degrees(rotation_angle(placed))
-        where = f"{distance:.4g} mm and {angle:.4g} deg from {robot.tool_frame}, by tf_static"
-        return SensorFrame(stated, placed, f"{topic} is in the frame {stated!r}, {where}")
+        place = f"{distance:.4g} mm and {angle:.4g} deg"
+        said = remark("frame-placed", topic=topic, frame=stated, place=place, tool_frame=robot.tool_frame)
+        return SensorFrame(stated, placed, said)
     known = ", ".join(rigid)
     others = {stated.removesuffix(name) for name in rigid if stated.endswith(name)} - {""}
     if prefix and others:
@@ -273,6 +274,6 @@ def _is_identity(pose: FloatArray) -> bool:
     return bool(np.abs(pose - np.eye(4)).max() < _ROUNDING)
 
 
-def _against(names: list[str], told: str, topic: str) -> str:
+def _against(names: list[str], told: str, topic: str) -> Remark | None:
     others = [repr(name) for name in names if name.lstrip("/") != told and name]
-    return f"{topic} is in the frame {', '.join(others)} by its messages; taken as {told!r}, as told" if others else ""
+    return remark("frame-contradicted", topic=topic, frame=", ".join(others), stated=told) if others else None
