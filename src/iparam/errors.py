@@ -1,6 +1,7 @@
 """The errors that iparam raises on purpose.
 
 Every one derives from :class:`IparamError`, so ``except iparam.IparamError`` catches exactly what the library
+from iparam.fixes import Plain, fix_text
 refuses; anything else that escapes is a bug. A message gives the value, the bound and the way out.
 """
 
@@ -10,9 +11,42 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from iparam.fixes import Plain, fix_text
+
 
 class IparamError(Exception):
-    """Root of all errors raised on purpose by iparam."""
+    """Root of all errors raised on purpose by iparam.
+
+    Args:
+        message: what is wrong, and the way out; "" makes it of argument, value and ``expected``.
+        argument: of the function that was called, if the error is about one.
+        value: that it has.
+        expected: what it has to be, to follow "must be".
+        fix: arguments that would correct it, by name.
+
+    Attributes:
+        message: without the fix, which each interface writes in its own way.
+        argument, value, expected, fix: as given.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        argument: str = "",
+        value: object = None,
+        expected: str = "",
+        fix: Mapping[str, Plain] | None = None,
+    ) -> None:
+        self.argument, self.value, self.expected, self.fix = argument, value, expected, dict(fix or {})
+        self.message = message or f"{argument} {self.complaint}"
+        super().__init__(f"{self.message}. Set {fix_text(self.fix)}" if self.fix else self.message)
+
+    @property
+    def complaint(self) -> str:
+        """What is wrong with the value, to follow the name of the argument, or of the option that it is."""
+        text = repr(self.value)
+        return f"must be {self.expected}, got {text if len(text) <= 80 else f'{text[:80]}...'}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As from another process: a class may take other arguments than its message."""
@@ -46,10 +80,12 @@ class StatedPathError(InputError):
     """
 
     def __init__(self, file: object, kind: str, path: str, argument: str) -> None:
-        self.path, self.argument = path, argument
+        self.path = path
         super().__init__(
-            f"{file} names the {kind} {path}, and a path in a file is not followed: add {argument}={path!r} if you "
-            "trust it"
+            f"{file} names the {kind} {path}, and a path in a file is not followed: name it as {argument} if "
+            "you trust it",
+            argument=argument,
+            value=path,
         )
 
 

@@ -25,7 +25,7 @@ from iparam.export import (
     to_urdf_inertial,
     to_urscript,
 )
-from iparam.export.remarks import MAX_LENGTH, decimal, plain_decimal
+from iparam.export.comment import MAX_LENGTH, decimal, plain_decimal
 from iparam.spatial import principal_axes
 
 

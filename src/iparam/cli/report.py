@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import note, print_line
+from iparam.cli.console.printing import note, note_remark, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.joint_state import robot_of
@@ -89,8 +89,8 @@ class Report(CorrectedRunOptions):
             created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z"),
             truth_frame="" if truth is None else truth.frame,
         )
-        for remark in content.remarks:
-            note(remark)
+        for one in content.remarks:
+            note_remark(one)
         iparam.report.write_report(self.output, replace(content, scene=self._scene(content)))
         print_line(f"report    {self.output}")
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.motion.joint_process import JointProcess
+from iparam.remarks import Remark
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
 from iparam.robot.model import Robot
 from iparam.spatial.transforms import exp_so3
@@ -49,7 +50,7 @@ class MotionEstimate:
             and acceleration in its own axes, and q is what the velocity adds up to, [rad] about the axes of that
             instant: no coordinates, but smooth, and their differences are small turns. None for joints.
         quasi_static: whether the linear acceleration is not known at all, and taken to be zero.
-        warnings: what the source had to leave out.
+        remarks: what the source left out or found odd.
         processes: the models of the joints that a Kalman smoother was run with; () from another source.
         judge: the signal whose prediction chose their bandwidths; "" if the angles alone did.
     """
@@ -64,7 +65,7 @@ class MotionEstimate:
     linear_acceleration_noise: FloatArray | None = None
     orientation: FloatArray | None = None
     quasi_static: bool = False
-    warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     processes: tuple[JointProcess, ...] = ()
     judge: str = ""
 
@@ -94,7 +95,7 @@ class MotionEstimate:
             object.__setattr__(self, name, frozen(array))
         if (self.linear_acceleration_minus_gravity is None) != (self.linear_acceleration_noise is None):
             raise InputError("linear_acceleration_minus_gravity and linear_acceleration_noise come together")
-        object.__setattr__(self, "warnings", tuple(self.warnings))
+        object.__setattr__(self, "remarks", tuple(dict.fromkeys(self.remarks)))
 
     @property
     def num_samples(self) -> int:

@@ -14,6 +14,7 @@ from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError
 from iparam.recording.channels import CHANNELS
 from iparam.recording.signal import Signal
+from iparam.remarks import Remark, remark
 
 if TYPE_CHECKING:
     from iparam.robot.model import Robot
@@ -159,8 +160,8 @@ ORDERS = (("q", "dq", "ddq"), ("target_q", "target_dq", "target_ddq"))
 """Signals of which each is the derivative of the one before."""
 
 
-def dates_in_seconds(signals: Mapping[str, Signal]) -> tuple[dict[str, Signal], list[str]]:
-    """Signals without joints whose stamps are dates in ms, us or ns, in seconds; and a sentence about it.
+def dates_in_seconds(signals: Mapping[str, Signal]) -> tuple[dict[str, Signal], list[Remark]]:
+    """Signals without joints whose stamps are dates in ms, us or ns, in seconds; and a remark about it.
 
     Such stamps can mean nothing else. With joint angles `check_time` refuses them, because velocities may be in the
     same unit.
@@ -170,7 +171,7 @@ def dates_in_seconds(signals: Mapping[str, Signal]) -> tuple[dict[str, Signal], 
     for unit, factor in _FINER.items():
         if starts and not of_joints and all(DATES[0] * factor <= start <= DATES[1] * factor for start in starts):
             converted = {n: Signal(s.time / factor, s.values, s.unit, s.frame) for n, s in signals.items()}
-            return converted, [f"the time stamps are dates in {unit}, and were converted to seconds"]
+            return converted, [remark("stamps-are-dates", unit=unit)]
     return dict(signals), []
 
 
@@ -182,7 +183,7 @@ def check_time(
     sure_of_time: bool = False,
     sure_of_angles: bool = False,
     convertible: bool = True,
-) -> list[str]:
+) -> list[Remark]:
     """Refuse a time that the data themselves show not to be in seconds; say where it is only odd.
 
     These tell: stamps that are dates in another unit; samples that come at impossible rates, or at another rate than is
@@ -198,14 +199,14 @@ def check_time(
         sure_of_angles: the same for the angles.
         convertible: whether another unit of the time can be given; else nothing but its source can be corrected.
     """
-    notes: list[str] = []
+    notes: list[Remark] = []
 
     def object_to(problem: str, sure: bool) -> None:
         if not convertible:
             problem = _CONVERSION.sub("correct its stamps", problem)
         if not sure:
             raise ContradictionError(f"{source}: {problem}")
-        notes.append(problem)
+        notes.append(remark("time-unit-doubtful", reason=problem))
 
     for name, signal in signals.items():
         for unit, factor in _FINER.items():
@@ -223,7 +224,7 @@ def check_time(
             turned, other = (higher, lower) if which == "higher" else (lower, higher)
             object_to(f"{told}: {turned} is in degrees and {other} in rad; convert {turned} to rad", sure_of_angles)
         else:
-            notes.append(f"{told}: are all three in SI units?")
+            notes.append(remark("scales-disagree", higher=higher, scale=scale, lower=lower))
     _check_stated_rate(signals, rate, sure_of_time, object_to)
     _check_speeds(signals, robot, source)
     most = max((signal.num_samples for signal in signals.values()), default=0)

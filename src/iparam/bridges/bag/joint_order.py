@@ -13,6 +13,7 @@ from iparam.bridges.bag.contents import IntArray, JointSamples
 from iparam.bridges.bag.settings import ImportSettings
 from iparam.errors import FileFormatError, InputError
 from iparam.recording.followers import joint_count
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 
 
@@ -52,8 +53,10 @@ class JointValues:
     uneven: int
 
 
-def find_order(samples: JointSamples, robot: Robot, settings: ImportSettings, topic: str) -> tuple[JointOrder, str]:
-    """The joints by the settings or by their names, and a remark ("" if there is nothing to say)."""
+def find_order(
+    samples: JointSamples, robot: Robot, settings: ImportSettings, topic: str
+) -> tuple[JointOrder, Remark | None]:
+    """The joints by the settings or by their names, and a remark if there is something to say."""
     lists = Counter(samples.names)
     if settings.joint_names:
         if len(settings.joint_names) not in (robot.num_joints, len(robot.free_joints)):
@@ -64,13 +67,13 @@ def find_order(samples: JointSamples, robot: Robot, settings: ImportSettings, to
         order = JointOrder(settings.joint_names, unnamed=True)
     else:
         for wanted in dict.fromkeys((robot.joint_names, _leaders(robot))):
-            prefix, remark = _prefix(lists, wanted, robot, settings, topic)
+            prefix, said = _prefix(lists, wanted, robot, settings, topic)
             order = JointOrder(tuple(prefix + name for name in wanted))
             if any(order.columns(joints) is not None for joints in lists):
-                return order, remark
+                return order, said
     if all(order.columns(joints) is None for joints in lists):
         raise FileFormatError(_mismatch(lists, order.names, robot, topic))
-    return order, ""
+    return order, None
 
 
 def _leaders(robot: Robot) -> tuple[str, ...]:
@@ -80,11 +83,11 @@ def _leaders(robot: Robot) -> tuple[str, ...]:
 
 def _prefix(
     lists: Counter[tuple[str, ...]], wanted: Sequence[str], robot: Robot, settings: ImportSettings, topic: str
-) -> tuple[str, str]:
+) -> tuple[str, Remark | None]:
     if settings.joint_prefix is not None:
-        return settings.joint_prefix, ""
+        return settings.joint_prefix, None
     if any(set(wanted) <= set(joints) for joints in lists):
-        return "", ""
+        return "", None
     found = {
         joint.removesuffix(wanted[0])
         for joints in lists
@@ -98,8 +101,8 @@ def _prefix(
         )
     if found:
         prefix = found.pop()
-        return prefix, f"{topic}: the joints are those with the prefix {prefix!r}"
-    return "", ""
+        return prefix, remark("joint-prefix", topic=topic, prefix=prefix)
+    return "", None
 
 
 def _mismatch(lists: Counter[tuple[str, ...]], wanted: Sequence[str], robot: Robot, topic: str) -> str:

@@ -11,6 +11,7 @@ from iparam.bridges.bag.contents import BagContents, Topic
 from iparam.bridges.bag.units import check_units
 from iparam.errors import FileFormatError, InputError, UnknownNameError
 from iparam.recording.recording import AngleUnit
+from iparam.remarks import Remark, remark
 from iparam.sensing.correction import Correction
 from iparam.sensing.wrench_source import Measures
 
@@ -92,7 +93,7 @@ def choose_topic(
     name: str | None,
     option: str,
     required: bool,
-    notes: list[str] | None = None,
+    notes: list[Remark] | None = None,
     fits: Callable[[Topic], bool] | None = None,
 ) -> Topic | None:
     """The topic to read messages of a type from: the one that is named, the only one, or that of a common driver.
@@ -120,7 +121,7 @@ def choose_topic(
         if len(usual) == 1:
             if notes is not None:
                 others = ", ".join(sorted(topic.name for topic in candidates if topic is not usual[0]))
-                notes.append(f"{usual[0].name} was taken, as {reason}, and not {others}: {option} chooses")
+                notes.append(remark("topic-chosen", topic=usual[0].name, reason=reason, others=others))
             return usual[0]
     if candidates:
         raise InputError(
@@ -128,7 +129,7 @@ def choose_topic(
             f"{topic_list(candidates)}"
         )
     if required:
-        reasons = "".join(f". {remark}" for remark in contents.notes)
+        reasons = "".join(f". {one}" for one in contents.notes)
         raise FileFormatError(
             f"{contents.source} has no messages of type {kind}. Its topics: {topic_list(contents.topics)}{reasons}"
         )

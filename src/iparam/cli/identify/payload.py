@@ -120,7 +120,7 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
         if self.output is not None:
             estimate.save(self.output)
         say_refuted(estimate)
-        note_further(estimate.warnings, recording)
+        note_further(estimate.remarks, recording)
         held = self._held(estimate, robot)
         if self.json:
             print_json({**estimate.to_document(), **({} if held is None else {"held": held.to_document()})})
@@ -140,7 +140,7 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
         names = ("", str(self.gripper))
         frame = frame or estimate.frame
         held = iparam.combine_estimates(estimate, gripper, minus=True, robot=robot, frame=frame, names=names)
-        note_further(warning for warning in held.warnings if warning not in estimate.warnings)
+        note_further(one for one in held.remarks if one not in estimate.remarks)
         return held
 
     def _load(self) -> tuple[Recording, Robot | None]:
@@ -187,7 +187,7 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
         if self.output is not None:
             estimate.save(self.output)
         say_refuted(estimate)
-        note_further(estimate.warnings, recording)
+        note_further(estimate.remarks, recording)
         if self.json:
             print_json(estimate.to_document())
         else:

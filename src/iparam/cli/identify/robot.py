@@ -93,7 +93,7 @@ class IdentifyRobot(ControllerLogOptions):
             known = {name: found.friction[term] for name, term in names.items() if term in found.friction}
             dynamics = {name: np.nan_to_num(values) for name, values in known.items()}
             iparam.files.write_atomically(self.urdf, iparam.robot.robot_to_urdf(found.robot, dynamics))
-        note_further(found.warnings, *recordings)
+        note_further(found.remarks, *recordings)
         if self.json:
             print_json(document)
         else:

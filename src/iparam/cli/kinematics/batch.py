@@ -14,7 +14,7 @@ from tyro.conf import arg
 
 import iparam
 from iparam.arrays import FloatArray
-from iparam.cli.console.printing import note, say
+from iparam.cli.console.printing import note_remark, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.kinematics.sample_files import SampleBlock, is_trajectory_file, read_table
 from iparam.cli.kinematics.state_files import StatesHeader, writer_type
@@ -82,8 +82,8 @@ class Batch(ArmOptions):
         if not (self.robot or stated):
             raise InputError(f"{self.input} does not say which robot it belongs to: add --robot")
         robot = robot_of(self.robot or stated, self.tip, **self.cut(), named_by="" if self.robot else str(self.input))
-        for remark in iparam.robot.check_same_arm(stated, robot, self.robot or stated, str(self.input)):
-            note(remark)
+        for one in iparam.robot.check_same_arm(stated, robot, self.robot or stated, str(self.input)):
+            note_remark(one)
         return robot, read_table(self.input, robot.num_joints)
 
     def _stated_robot(self) -> str:

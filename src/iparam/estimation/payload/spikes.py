@@ -18,6 +18,7 @@ from iparam.arrays import FloatArray
 from iparam.motion.delay import AlignedMotion
 from iparam.motion.motion import MotionEstimate
 from iparam.recording.signal import Signal
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 from iparam.rounding import percent
 
@@ -46,8 +47,8 @@ _ROUNDS = 5
 
 def without_spikes(
     wrench: Signal, motion: MotionEstimate, robot: Robot | None, gravity: ArrayLike
-) -> tuple[Signal, tuple[str, ...]]:
-    """The wrench without its spikes, and a sentence about them; the same signal where there are none.
+) -> tuple[Signal, tuple[Remark, ...]]:
+    """The wrench without its spikes, and a remark about them; the same signal where there are none.
 
     Args:
         wrench: in the tool's frame, of an unknown load and bias.
@@ -76,9 +77,13 @@ def without_spikes(
     kept = np.ones(wrench.num_samples, dtype=bool)
     kept[inside[~sound]] = False
     sizes = np.abs(_from_neighbours(values))[~sound].max(axis=0)
-    said = (
-        f"{count} of {wrench.num_samples} wrench samples ({percent(count / wrench.num_samples)}) are spikes, up "
-        f"to {sizes[:3].max():.3g} N and {sizes[3:].max():.3g} N m beside their neighbours, and were left out."
+    said = remark(
+        "wrench-spikes",
+        count=count,
+        samples=wrench.num_samples,
+        share=percent(count / wrench.num_samples),
+        force=sizes[:3].max(),
+        torque=sizes[3:].max(),
     )
     return dataclasses.replace(wrench, time=wrench.time[kept], values=wrench.values[kept]), (said,)
 

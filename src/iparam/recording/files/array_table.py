@@ -20,6 +20,7 @@ from iparam.recording.channels import CHANNELS, check_name, column_names, expand
 from iparam.recording.files.reading import Reading, mapped_columns
 from iparam.recording.files.table import Table, TableBuilder, check_names, numbered_poses, tells_poses
 from iparam.recording.files.usual_names import usual_signal
+from iparam.remarks import remark
 
 NPZ, EMPTY_NPZ = b"PK\x03\x04", b"PK\x05\x06"
 NPY = b"\x93NUMPY"
@@ -68,15 +69,15 @@ def read_array_table(stream: BinaryIO, source: str, reading: Reading, num_joints
             arrays = zipped_arrays(stream, source)
     numeric = {name: array for name, array in _by_short_names(arrays).items() if array.dtype.kind in "fiub"}
     others = [name for name in _by_short_names(arrays) if name not in numeric]
-    notes = [f"arrays that hold no real numbers were left out: {', '.join(others[:12])}"] if others else []
+    notes = [remark("columns-without-numbers", columns=", ".join(others[:12]))] if others else []
     if reading.columns is not None:
         columns = _matrix_columns(numeric, source, reading.columns, num_joints)
     else:
         columns, odd, usual = _named_columns(numeric, source, reading)
         if usual:
-            notes.append(f"columns were understood by their usual names: {', '.join(usual)}")
+            notes.append(remark("usual-names", columns=", ".join(usual)))
         if odd:
-            notes.append(f"arrays that are not of the length of time were left out: {', '.join(odd[:12])}")
+            notes.append(remark("arrays-of-other-length", columns=", ".join(odd[:12])))
     check_names(list(columns), source)
     rows = next(iter(columns.values())).size
     builder = TableBuilder(list(columns), rows, source, "row", reading.rows)

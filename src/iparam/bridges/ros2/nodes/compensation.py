@@ -133,8 +133,8 @@ class CompensationNode(Node):
 
     def _use(self, estimate: Estimate, live: LiveCompensation, robot: Robot) -> None:
         check_frame(estimate.frame, robot)
-        if arm := compare_arm(estimate, robot).sentence:
-            self.get_logger().warning(arm)
+        if (arm := compare_arm(estimate, robot).remark) is not None:
+            self.get_logger().warning(printable(arm.message))
         live.set_load(estimate.known_phi)
         if not estimate.complete:
             self.get_logger().warning(printable(f"the inertia stays in the torque. {estimate.to_see_the_rest}"))

@@ -338,8 +338,8 @@ class Identification:
             self._diagnostics.publish(values, error=said)
             return
         remarks = [rivals] if rivals else []
-        if verdict is not None and verdict.remark:
-            remarks.append(verdict.remark)
+        if verdict is not None and verdict.remark is not None:
+            remarks.append(verdict.remark.message)
         if live.late:
             self._node.get_logger().warning(live.late, throttle_duration_sec=SAID_AGAIN)
             remarks.append(live.late)

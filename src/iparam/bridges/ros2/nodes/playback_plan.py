@@ -115,7 +115,7 @@ class PlaybackPlan:
         pull = np.asarray(STANDARD_GRAVITY if gravity is None else gravity, dtype=float)
         _check(motion, robot, f"{settings.trajectory} is not valid and is not played", conditions, pull)
         arm = compare_with_stated(planned.robot or "", robot, settings.robot, settings.trajectory)
-        remarks = [arm.sentence] if arm.same is False else []
+        remarks = [str(arm.remark)] if arm.same is False else []
         if planned.conditions is None and conditions.payload is None:
             remarks.append(
                 f"{settings.trajectory} does not say what payload it was planned with: taken for none (payload_size)"

@@ -29,6 +29,7 @@ from iparam.bridges.ur.rtde.packets import RTDE_PORT, RtdeError
 from iparam.bridges.ur.rtde.simulated_time import SIMULATED_TIME
 from iparam.errors import InputError, IparamError
 from iparam.recording.recording import Recording
+from iparam.remarks import Remark
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import Robot
 from iparam.sensing.applied_setup import APPLIED
@@ -102,7 +103,7 @@ class ArmRecorder:
         self._threads: list[threading.Thread] = []
         self._conversion: SignalConversion | None = None
         self._deciding = threading.Lock()
-        self._notes: list[str] = []
+        self._notes: list[Remark] = []
         self._events: list[dict[str, Any]] = []
         self._state: tuple[int, int] | None = None
         self._received = 0.0

@@ -272,8 +272,8 @@ class SensorGain(Hypothesis):
             finding = f"Gains of the channels, in their median, of {listed},"
             correction = Correction(wrench_scale=tuple(1.0 / gains))
             factors = (1.0, float(np.abs(gains).min()), float(np.abs(gains).max()))
-            typed = "--wrench-scale estimate"  # their errors are the load's, too
-            yield Explanation(self.slug, finding, fit, 5, correction, scale=middle, factors=factors, typed=typed)
+            setting = {"wrench_scale": "estimate"}  # their errors are the load's, too
+            yield Explanation(self.slug, finding, fit, 5, correction, scale=middle, factors=factors, setting=setting)
         model = Mixing(np.array(single))
         state = gauss_newton(few, model, np.zeros(36), MATRIX_ITERATIONS)[0]
         fit = linear_fit(run, model.regressors(run, state))
