@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from iparam.bridges.bag.bag_files import METADATA
+from iparam.bridges.bag.contents import METADATA
 from iparam.errors import FileWriteError, InputError
 from iparam.files.atomic import check_writable
 
