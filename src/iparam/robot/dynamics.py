@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
+from iparam.native import rigid_body as native
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector, joint_batch, run_batched, tip_batch
 from iparam.robot.kernels import dynamics as kernels
 from iparam.robot.kernels import dynamics_derivatives as derivative_kernels
@@ -75,8 +76,8 @@ def inverse_dynamics(
     batch = joint_batch(robot, q=q, dq=dq, ddq=ddq)
     chain = robot.chain
     torques = batch.empty(robot.num_joints)
-    constants = (chain.origins, chain.prismatic, chain.tool, chain.phi, chain.armature, gravity_vector(gravity))
-    run_batched(kernels.inverse_dynamics, constants, (*batch.arrays, tip_batch(batch, tip_wrench), torques), batch.size)
+    constants = (chain.address, gravity_vector(gravity))
+    run_batched(native.inverse_dynamics, constants, (*batch.arrays, tip_batch(batch, tip_wrench), torques), batch.size)
     return batch.unflatten(torques)
 
 

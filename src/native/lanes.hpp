@@ -1,0 +1,114 @@
+// Lanes: one number of each of WIDTH samples, in one vector register. A kernel does for a block of WIDTH samples what its
+// formula does for one. A block at the end of a batch that is not full repeats its last sample, so that the digits of a
+// sample do not depend on the number of samples.
+#pragma once
+
+#include <math.h>
+
+#include "kernel.hpp"
+
+namespace IPARAM_PATH {
+
+#if defined(__AVX512F__)
+constexpr int WIDTH = 8;
+#elif defined(__AVX2__)
+constexpr int WIDTH = 4;
+#else
+constexpr int WIDTH = 2;
+#endif
+
+typedef double Lanes __attribute__((vector_size(WIDTH * sizeof(double))));
+typedef long long Bits __attribute__((vector_size(WIDTH * sizeof(double))));
+
+[[gnu::always_inline]] inline Lanes all(double x) { return Lanes{} + x; }
+
+// Samples first .. first + count - 1 of a batch, count <= WIDTH.
+struct Block {
+    long long first;
+    int count;
+
+    // Column `column` of rows of `stride` numbers, a row a sample.
+    [[gnu::always_inline]] Lanes load(const double* rows, long long stride, long long column) const
+    {
+        Lanes x;
+        const double* at = rows + first * stride + column;
+        if (count == WIDTH) {
+            for (int lane = 0; lane < WIDTH; lane++)
+                x[lane] = at[lane * stride];
+        } else {
+            for (int lane = 0; lane < WIDTH; lane++)
+                x[lane] = at[(lane < count ? lane : count - 1) * stride];
+        }
+        return x;
+    }
+
+    [[gnu::always_inline]] void store(double* rows, long long stride, long long column, Lanes x) const
+    {
+        double* at = rows + first * stride + column;
+        if (count == WIDTH) {
+            for (int lane = 0; lane < WIDTH; lane++)
+                at[lane * stride] = x[lane];
+        } else {
+            for (int lane = 0; lane < count; lane++)
+                at[lane * stride] = x[lane];
+        }
+    }
+};
+
+// Call `of_block` for the blocks of a batch, in order.
+template <class Function> [[gnu::always_inline]] inline void for_blocks(long long samples, Function of_block)
+{
+    for (long long first = 0; first < samples; first += WIDTH)
+        of_block(Block{first, samples - first < WIDTH ? int(samples - first) : WIDTH});
+}
+
+[[gnu::always_inline]] inline bool any(Bits mask)
+{
+    long long found = 0;
+    for (int lane = 0; lane < WIDTH; lane++)
+        found |= mask[lane];
+    return found != 0;
+}
+
+struct SinCos {
+    Lanes sin, cos;
+};
+
+// By the C library, where `far` is set.
+[[gnu::noinline]] inline void sin_cos_of(const Lanes& x, const Bits& far, SinCos& found)
+{
+    for (int lane = 0; lane < WIDTH; lane++) {
+        if (far[lane]) {
+            found.sin[lane] = sin(x[lane]);
+            found.cos[lane] = cos(x[lane]);
+        }
+    }
+}
+
+// sin(x) and cos(x) to two units in the last place. Cody-Waite reduction to |r| <= pi/4 in three exact parts of pi/2, then
+// the classical minimax polynomials. Beyond 1e5 rad, where the reduction would lose digits, and for what is not finite, the
+// C library takes over.
+[[gnu::always_inline]] inline SinCos sin_cos(Lanes x)
+{
+    const double shift = 6755399441055744.0; // 1.5 * 2^52: a sum with it rounds to a whole number, in its last bits
+    const Lanes shifted = x * 0.63661977236758134308 + shift;
+    const Bits quadrant = (Bits)shifted;
+    const Lanes n = shifted - shift;
+    const Lanes r = ((x - n * 1.57079632673412561417e+00) - n * 6.07710050630396597660e-11) - n * 2.02226624879595063154e-21;
+    const Lanes z = r * r;
+    Lanes s = 2.75573136213857245e-6 + z * (-2.50507477628578073e-8 + z * 1.58962301576546568e-10);
+    s = -1.66666666666666307e-1 + z * (8.33333333332211859e-3 + z * (-1.98412698295895386e-4 + z * s));
+    s = r + r * z * s;
+    Lanes c = -2.75573141792967388e-7 + z * (2.08757008419747317e-9 - z * 1.13585365213876817e-11);
+    c = 4.16666666666665929e-2 + z * (-1.38888888888730564e-3 + z * (2.48015872888517045e-5 + z * c));
+    c = 1.0 - 0.5 * z + z * z * c;
+    const Bits odd = (quadrant & 1) != 0;
+    const Bits sign_of_sin = (quadrant & 2) << 62, sign_of_cos = ((quadrant + 1) & 2) << 62;
+    SinCos found = {(Lanes)((Bits)(odd ? c : s) ^ sign_of_sin), (Lanes)((Bits)(odd ? s : c) ^ sign_of_cos)};
+    const Bits far = ~((Lanes)((Bits)x & 0x7fffffffffffffffll) <= 1e5);
+    if (any(far))
+        sin_cos_of(x, far, found);
+    return found;
+}
+
+} // namespace IPARAM_PATH
