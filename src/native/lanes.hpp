@@ -22,6 +22,19 @@ typedef long long Bits __attribute__((vector_size(WIDTH * sizeof(double))));
 
 [[gnu::always_inline]] inline Lanes all(double x) { return Lanes{} + x; }
 
+// Of a block that is not full; apart, because it is rare and would be a copy of everything.
+[[gnu::noinline]] inline void load_some(const double* at, long long stride, int count, Lanes& x)
+{
+    for (int lane = 0; lane < WIDTH; lane++)
+        x[lane] = at[(lane < count ? lane : count - 1) * stride];
+}
+
+[[gnu::noinline]] inline void store_some(double* at, long long stride, int count, const Lanes& x)
+{
+    for (int lane = 0; lane < count; lane++)
+        at[lane * stride] = x[lane];
+}
+
 // Samples first .. first + count - 1 of a batch, count <= WIDTH.
 struct Block {
     long long first;
@@ -32,26 +45,30 @@ struct Block {
     {
         Lanes x;
         const double* at = rows + first * stride + column;
-        if (count == WIDTH) {
+        if (count != WIDTH)
+            load_some(at, stride, count, x);
+        else
             for (int lane = 0; lane < WIDTH; lane++)
                 x[lane] = at[lane * stride];
-        } else {
-            for (int lane = 0; lane < WIDTH; lane++)
-                x[lane] = at[(lane < count ? lane : count - 1) * stride];
-        }
         return x;
     }
 
-    [[gnu::always_inline]] void store(double* rows, long long stride, long long column, Lanes x) const
+    [[gnu::always_inline]] void store(double* rows, long long stride, long long column, const Lanes& x) const
     {
         double* at = rows + first * stride + column;
-        if (count == WIDTH) {
+        if (count != WIDTH)
+            store_some(at, stride, count, x);
+        else
             for (int lane = 0; lane < WIDTH; lane++)
                 at[lane * stride] = x[lane];
-        } else {
-            for (int lane = 0; lane < count; lane++)
-                at[lane * stride] = x[lane];
-        }
+    }
+
+    // COUNT columns from `column` on.
+    template <int COUNT>
+    [[gnu::always_inline]] void store_row(double* rows, long long stride, long long column, const Lanes* values) const
+    {
+        for (int i = 0; i < COUNT; i++)
+            store(rows, stride, column + i, values[i]);
     }
 };
 
