@@ -35,9 +35,8 @@ struct Chain {
     Body bodies[];
 };
 
-// Numbers a joint, of which chains of usual length keep theirs on the stack.
-template <class T> class PerJoint {
-    static constexpr long long FEW = 8;
+// Numbers a joint, or a pair of joints, of which chains of usual length keep theirs on the stack.
+template <class T, long long FEW = 8> class PerJoint {
     T few[FEW];
     void* memory = nullptr;
     T* rows = few;
@@ -88,9 +87,8 @@ public:
 [[gnu::always_inline]] inline void store(
     const Block& block, double* rows, long long stride, long long at, const Vector<Lanes>& v)
 {
-    block.store(rows, stride, at, v.x);
-    block.store(rows, stride, at + 1, v.y);
-    block.store(rows, stride, at + 2, v.z);
+    const Lanes row[3] = {v.x, v.y, v.z};
+    block.store_row<3>(rows, stride, at, row);
 }
 
 // One joint as the recursion in the bodies' own frames sees it.

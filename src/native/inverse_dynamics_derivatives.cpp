@@ -63,7 +63,7 @@ KERNEL(void, inverse_dynamics_derivatives)(long long samples, long long n, const
             const Body& body = chain->bodies[i];
             advance(frame, body, block.load(q, n, i));
             screw = screws[i] = advance(screw, body, frame, block.load(dq, n, i), block.load(ddq, n, i));
-            bodies[i] = moving(about_base(body.phi, frame), screw.v, screw.a);
+            bodies[i] = moving(moved(body.phi, frame.r, frame.p), screw.v, screw.a);
         }
         if (tip) { // It goes with the tool: a load of the last body that no motion changes.
             attach(frame, chain->tool);

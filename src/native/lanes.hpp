@@ -4,6 +4,7 @@
 #pragma once
 
 #include <math.h>
+#include <string.h>
 
 #include "kernel.hpp"
 
@@ -21,6 +22,43 @@ typedef double Lanes __attribute__((vector_size(WIDTH * sizeof(double))));
 typedef long long Bits __attribute__((vector_size(WIDTH * sizeof(double))));
 
 [[gnu::always_inline]] inline Lanes all(double x) { return Lanes{} + x; }
+
+struct LanePair {
+    Lanes low, high;
+};
+
+// Each other run of STEP lanes of a for the run before it of b.
+template <int STEP> [[gnu::always_inline]] inline LanePair exchange(const Lanes& a, const Lanes& b)
+{
+    Bits low, high;
+    for (int lane = 0; lane < WIDTH; lane++) {
+        low[lane] = lane & STEP ? WIDTH + lane - STEP : lane;
+        high[lane] = lane & STEP ? WIDTH + lane : lane + STEP;
+    }
+#if defined(__clang__)
+    LanePair pair;
+    for (int lane = 0; lane < WIDTH; lane++) { // the compiler finds the shuffle
+        pair.low[lane] = lane & STEP ? b[lane - STEP] : a[lane];
+        pair.high[lane] = lane & STEP ? b[lane] : a[lane + STEP];
+    }
+    return pair;
+#else
+    return {__builtin_shuffle(a, b, low), __builtin_shuffle(a, b, high)};
+#endif
+}
+
+template <int STEP = WIDTH / 2> [[gnu::always_inline]] inline void transpose(Lanes (&square)[WIDTH])
+{
+    for (int i = 0; i < WIDTH; i++) {
+        if (!(i & STEP)) {
+            const LanePair pair = exchange<STEP>(square[i], square[i + STEP]);
+            square[i] = pair.low;
+            square[i + STEP] = pair.high;
+        }
+    }
+    if constexpr (STEP > 1)
+        transpose<STEP / 2>(square);
+}
 
 // Of a block that is not full; apart, because it is rare and would be a copy of everything.
 [[gnu::noinline]] inline void load_some(const double* at, long long stride, int count, Lanes& x)
@@ -63,12 +101,43 @@ struct Block {
                 at[lane * stride] = x[lane];
     }
 
+    // As many columns from `column` on as there are values.
+    [[gnu::always_inline]] void store_columns(
+        double* rows, long long stride, long long column, const Lanes* values, long long columns) const
+    {
+        long long i = 0;
+        for (; i + WIDTH <= columns; i += WIDTH)
+            store_row<WIDTH>(rows, stride, column + i, values + i);
+        for (; i < columns; i++)
+            store(rows, stride, column + i, values[i]);
+    }
+
     // COUNT columns from `column` on.
     template <int COUNT>
     [[gnu::always_inline]] void store_row(double* rows, long long stride, long long column, const Lanes* values) const
     {
-        for (int i = 0; i < COUNT; i++)
-            store(rows, stride, column + i, values[i]);
+        constexpr int WHOLE = COUNT / WIDTH * WIDTH, PAIRS = COUNT / 2 * 2;
+        double* at = rows + first * stride + column;
+        if (count != WIDTH) {
+            for (int i = 0; i < COUNT; i++)
+                store_some(at + i, stride, count, values[i]);
+            return;
+        }
+        for (int i = 0; i < WHOLE; i += WIDTH) {
+            Lanes square[WIDTH];
+            for (int j = 0; j < WIDTH; j++)
+                square[j] = values[i + j];
+            transpose(square);
+            for (int lane = 0; lane < WIDTH; lane++)
+                memcpy(at + lane * stride + i, &square[lane], sizeof(Lanes));
+        }
+        for (int i = WHOLE; i < PAIRS; i += 2) {
+            const Lanes pairs[2] = {exchange<1>(values[i], values[i + 1]).low, exchange<1>(values[i], values[i + 1]).high};
+            for (int lane = 0; lane < WIDTH; lane++)
+                memcpy(at + lane * stride + i, (const double*)&pairs[lane % 2] + lane / 2 * 2, 2 * sizeof(double));
+        }
+        if (PAIRS < COUNT)
+            store(rows, stride, column + PAIRS, values[PAIRS]);
     }
 };
 

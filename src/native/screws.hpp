@@ -61,31 +61,31 @@ struct Screw {
     return {turn_back(frame.r, twist.w), turn_back(frame.r, twist.v + cross(twist.w, frame.p))};
 }
 
-// Mass, first moment and inertia about the base's origin, in base axes.
+// Several bodies as one: mass, first moment and inertia.
 struct CompositeBody {
-    Lanes mass;
+    double mass;
     Vector<Lanes> first;
     Symmetric<Lanes> inertia;
 };
 
-[[gnu::always_inline]] inline CompositeBody about_base(const Inertial& phi, const Frame& frame)
+// Mass, first moment and inertia of a body, given in a frame (R, p), in the axes and about the origin that R and p are in.
+template <class T>
+[[gnu::always_inline]] inline CompositeBody moved(const T& body, const Matrix<Lanes>& r, const Vector<Lanes>& p)
 {
-    const Matrix<Lanes>& r = frame.r;
-    const Vector<Lanes>& p = frame.p;
-    const Vector<Lanes> h = r * phi.first;
+    const Vector<Lanes> h = r * body.first;
     // Columns of I R^T, then rows of R times them.
-    const Vector<Lanes> x = phi.inertia * r.x, y = phi.inertia * r.y, z = phi.inertia * r.z;
+    const Vector<Lanes> x = body.inertia * r.x, y = body.inertia * r.y, z = body.inertia * r.z;
     // Shifting the point by -p: with g = 2 h + m p, I grows by the symmetric part of (p.g) E - p g^T.
-    const Vector<Lanes> shift = phi.mass * p, g = 2.0 * h + shift;
+    const Vector<Lanes> shift = body.mass * p, g = 2.0 * h + shift;
     const Lanes xx = p.x * g.x, yy = p.y * g.y, zz = p.z * g.z;
-    return {all(phi.mass), h + shift,
+    return {body.mass, h + shift,
         {dot(r.x, x) + yy + zz, dot(r.x, y) - 0.5 * (p.x * g.y + p.y * g.x), dot(r.x, z) - 0.5 * (p.x * g.z + p.z * g.x),
             dot(r.y, y) + xx + zz, dot(r.y, z) - 0.5 * (p.y * g.z + p.z * g.y), dot(r.z, z) + xx + yy}};
 }
 
-[[gnu::always_inline]] inline void operator+=(CompositeBody& a, const CompositeBody& b)
+template <class T> [[gnu::always_inline]] inline void operator+=(CompositeBody& a, const T& b)
 {
-    const Symmetric<Lanes>&i = a.inertia, &j = b.inertia;
+    const auto &i = a.inertia, &j = b.inertia;
     a = {a.mass + b.mass, a.first + b.first,
         {i.xx + j.xx, i.xy + j.xy, i.xz + j.xz, i.yy + j.yy, i.yz + j.yz, i.zz + j.zz}};
 }
