@@ -2,6 +2,7 @@
 #pragma once
 
 #include "body_regressor.hpp"
+#include "curvature.hpp"
 
 namespace IPARAM_PATH {
 
@@ -16,11 +17,6 @@ struct ToolColumn {
 
 struct ToolTwist {
     Twist v, a;
-};
-
-// State (q, dq, ddq) of the joints of a block.
-struct JointState {
-    Lanes q, dq, ddq;
 };
 
 // `columns` is filled; gravity is in the acceleration.
