@@ -19,7 +19,7 @@ INPUTS := $(VENV)/pyvenv.cfg pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-extras docs test-newton test-isaac release fuzz lint format bench tables lock clean clean-cache
+.PHONY: help demo test test-all test-extras docs test-newton test-isaac ur-simulator release fuzz lint format bench tables lock clean clean-cache
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -61,6 +61,12 @@ lint: $(READY_DEV)  ## ruff, mypy, import-linter
 format: $(READY_DEV)  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# make ur-simulator MASS=2 NOISE=ur5e HOST=127.0.0.2 FAULT="protective-stop@20"; ARGS=--help tells the rest.
+ur-simulator: $(READY_DEV)  ## a simulated UR controller to practise with (MASS=2 NOISE=ur5e HOST=.. FAULT=.. ARGS=..)
+	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(BIN)/python -m doubles.ur_controller $(if $(HOST),--host $(HOST)) \
+		$(if $(MASS),--mass $(MASS)) $(if $(SIZE),--size $(SIZE)) $(if $(NOISE),--noise $(NOISE)) \
+		$(if $(CLOCK),--clock $(CLOCK)) $(if $(FAULT),--fault $(FAULT)) $(ARGS)
 
 tables: $(READY_DEV)  ## all measured tables of the docs, made anew, stamped: hours, on a quiet machine (TABLES=--list)
 	$(BIN)/python benchmarks/tables.py $(TABLES)

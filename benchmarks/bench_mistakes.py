@@ -34,8 +34,8 @@ from iparam.errors import IparamError
 from iparam.estimation import identify_payload
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, make_estimator
 from iparam.estimation.payload.problem_from_recording import problem_from_recording
-from iparam.fleet import LocalPool
 from iparam.sensing.correction import ESTIMABLE, Correction
+from iparam.worker_pool import WorkerPool
 
 OF_HARSH = {"drift", "delay", "low-pass", "re-zeroed", "outliers", "held-samples"}
 """What the preset harsh has of its own, drift, delay, rounding and lost samples, by the names that they may get."""
@@ -406,7 +406,7 @@ def spread(work: Callable[[Any], Any], jobs_of: Iterable[Any], jobs: int) -> Ite
     if jobs == 1:
         yield from map(work, jobs_of)
         return
-    with LocalPool(jobs) as pool:
+    with WorkerPool(jobs) as pool:
         yield from in_workers(work, jobs_of, pool)
 
 

@@ -69,13 +69,15 @@ EXAMPLE_ROBOTS = {
 
 REAL_TIME = (
     "bridges",
+    "doubles",
     "fleet",
     "viewer",
     "attack",
     "report/test_page_browser.py",
     "test_readme_screen.py",
     "cli/ur",
-    "cli/fleet",
+    "cli/test_fleet.py",
+    "test_worker_pool.py",
     "cli/test_view.py",
 )
 """Under tests/: where processes, sockets and browsers keep pace with the wall clock of a machine that others use."""

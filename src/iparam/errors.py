@@ -7,11 +7,23 @@ refuses; anything else that escapes is a bug. A message gives the value, the bou
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 
 class IparamError(Exception):
     """Root of all errors raised on purpose by iparam."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As from another process: a class may take other arguments than its message."""
+        return _again, (type(self), self.args, vars(self))
+
+
+def _again(kind: type[IparamError], arguments: tuple[Any, ...], attributes: Mapping[str, Any]) -> IparamError:
+    error = kind.__new__(kind)
+    error.args = arguments
+    vars(error).update(attributes)
+    return error
 
 
 class InputError(IparamError, ValueError):

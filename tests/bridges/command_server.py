@@ -96,14 +96,22 @@ class CommandServer:
         )
         self.commands: list[Command] = []
 
-    def start(self, *arguments: str, environment: dict[str, str] | None = None, **options: Any) -> Command:
-        """Run ``iparam`` with ``arguments``.
+    def start(
+        self,
+        *arguments: str,
+        program: str = "iparam.cli.main",
+        environment: dict[str, str] | None = None,
+        **options: Any,
+    ) -> Command:
+        """Run a program with ``arguments``.
 
         Args:
             arguments: of the command line.
+            program: the module whose ``main`` is run.
             environment: of the process; None for that of this one.
             **options: ``folder`` to run in, ``terminal``, a device that becomes its terminal and all of its streams,
-                and ``largest_file``, how large a file may become [bytes].
+                ``largest_file``, how large a file may become [bytes], and ``sourced``, whether it has the
+                types of a sourced ROS 2.
         """
         self._count += 1
         folder = self._folder / str(self._count)
@@ -112,6 +120,7 @@ class CommandServer:
             (folder / stream).touch()
         request = {
             "arguments": arguments,
+            "program": program,
             "environment": dict(os.environ if environment is None else environment),
             "files": str(folder),
             "folder": str(folder),
@@ -134,6 +143,7 @@ class CommandServer:
 # ------------------------------------------------------------------------------------------------ in the process
 def load_arms() -> None:
     """What ``iparam ur run`` loads up to its connection: nobody listens there."""
+    import_module("doubles.ur_controller.__main__")
     from iparam.cli.main import main
 
     motion = str(ROOT / "tests" / "data" / "calm_ur5e.json")
@@ -186,8 +196,6 @@ def _watch(request: dict[str, Any], answers: int) -> None:
 
 def _become(request: dict[str, Any]) -> None:
     """Look like a process that was started for the command, and end as one."""
-    from iparam.cli.main import main
-
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     files, new = request["files"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -204,12 +212,14 @@ def _become(request: dict[str, Any]) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
+    if request.get("sourced"):
+        import_module("doubles.message_types.loading").load_types()
     if limit := request.get("largest_file"):
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     sys.argv = ["iparam", *request["arguments"]]
     code = _UNCAUGHT
     try:
-        code = main()
+        code = import_module(request["program"]).main()
     except BaseException:
         traceback.print_exc()
     finally:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.bridges.physical_bounds import ImplausibleLoadError, PhysicalBounds, check_load, check_mass
+from iparam.bridges.physical_bounds import Capacity, ImplausibleLoadError, PhysicalBounds, check_load
 from iparam.export import IdentifiedLoad
 
 BANDWIDTH = 15.0
@@ -93,7 +93,7 @@ def test_limits_that_are_not_stated_bound_nothing(ur5e: iparam.Robot) -> None:
 def test_a_controller_is_not_told_what_its_arm_cannot_carry() -> None:
     load = IdentifiedLoad(4.0, np.array([0.0, 0.0, 0.1]), 0.02 * np.eye(3), frame="tool0")
     check_load(load, "ur5e")
-    check_mass(load, 4.0, "an arm")
+    Capacity("an arm", 4.0, reach=0.1, wrist_torque=4.0).check(load)
     for wrong in (
         dataclasses.replace(load, mass=5.1),
         dataclasses.replace(load, center_of_mass=np.array([0.0, 0.0, 0.8])),
@@ -101,5 +101,10 @@ def test_a_controller_is_not_told_what_its_arm_cannot_carry() -> None:
     ):
         with pytest.raises(ImplausibleLoadError):
             check_load(wrong, "ur5e")
-    with pytest.raises(ImplausibleLoadError):
-        check_mass(load, 3.9, "an arm")
+    for less in (
+        Capacity("an arm", 3.9, 1.0, 9.0),
+        Capacity("an arm", 9.0, 0.09, 9.0),
+        Capacity("an arm", 9.0, 1.0, 3.9),
+    ):
+        with pytest.raises(ImplausibleLoadError):
+            less.check(load)

@@ -155,16 +155,17 @@ def test_what_a_command_raises_becomes_a_line_and_an_exit_code(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such bound")
-def test_too_little_memory_is_told_before_a_library_waits_for_ever() -> None:
+@pytest.mark.parametrize("megabytes", [300, 900])
+def test_too_little_memory_is_told_before_a_library_waits_for_ever(megabytes: int) -> None:
     limited = (
         "import resource, sys; from iparam.cli.main import main; "
-        "resource.setrlimit(resource.RLIMIT_AS, (300 << 20,) * 2); "
+        f"resource.setrlimit(resource.RLIMIT_AS, ({megabytes} << 20,) * 2); "
         "sys.exit(main(['kinematics', 'compute', '--robot', 'ur5e', '--q', *'000000']))"
     )
     done = run_python("-c", limited)
     assert done.returncode == 1
     assert done.stderr.startswith("iparam: error: ")
-    assert "300 MB" in done.stderr
+    assert f"{megabytes} MB" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from iparam.bridges.ros2.interfaces.generation import generated_package
 from iparam.files.code_folder import SharedFolderError, check_code_folder
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no such modes")
@@ -100,14 +99,3 @@ def test_kernels_are_not_kept_beside_the_source_where_that_is_shared(own: Path) 
             [sys.executable, str(own / "kernel.py")], capture_output=True, text=True, timeout=120, check=True
         )
         assert done.stdout.startswith(str(own)) == beside
-
-
-def test_message_types_are_not_loaded_from_a_shared_cache(
-    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not even looked at: what lies there may be somebody's library."""
-    monkeypatch.setenv("IPARAM_CACHE", str(own))
-    (tmp_path / "some_msgs").mkdir()
-    own.chmod(0o777)
-    with pytest.raises(SharedFolderError, match="set IPARAM_CACHE to a folder of your own"):
-        generated_package("some_msgs", tmp_path)

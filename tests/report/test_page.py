@@ -74,13 +74,12 @@ def test_the_file_needs_nothing_else(full_page: Path) -> None:
     page = full_page.read_text(encoding="utf-8")
     elements = Elements(page)
     assert {"iframe", "object", "embed", "img", "base", "form"}.isdisjoint(elements.names)
-    assert elements.names.count("script") == 2  # the data of the charts, and what draws them
+    assert "script" not in elements.names
     outside = [v for k, v in elements.attributes if k in ("src", "href", "xlink:href") and not str(v).startswith("#")]
     assert outside == ["data:,"]
     assert set(re.findall(r"https?://[^\s\"'<]+", page)) == {
         "http://www.w3.org/2000/svg",
         "http://www.w3.org/1999/xlink",
-        "https://github.com/leeoniya/uPlot",  # in a comment of the script
     }
     ids = [value for key, value in elements.attributes if key == "id"]
     assert len(set(ids)) == len(ids)
@@ -161,7 +160,7 @@ def test_hostile_texts_stay_texts(run: Any) -> None:
     )
     elements = Elements(page)
     assert "img" not in elements.names
-    assert elements.names.count("script") == 2  # its own
+    assert "script" not in elements.names
     assert not [name for name, _ in elements.attributes if name.startswith("on")]
     assert page.count("<title>") == page.count("</title>") == 1 + page.count("<svg ")
     assert page.count("</style>") == 1

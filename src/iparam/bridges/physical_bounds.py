@@ -9,6 +9,7 @@ is in the wrench and does not raise it beyond what the gears stand.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -130,6 +131,61 @@ def _beyond(quantity: Quantity, values: FloatArray, bounds: FloatArray) -> Impos
     return Impossible(quantity, float(share[joint] * bounds[joint]), float(bounds[joint]), joint + 1)
 
 
+@dataclass(frozen=True)
+class Capacity:
+    """What an arm is made to carry at its flange.
+
+    Attributes:
+        arm: in words.
+        rated_load: the largest mass [kg].
+        reach: from the shoulder to the wrist of the stretched arm; no centre of mass is farther from the flange [m].
+        wrist_torque: of the weakest wrist joint [N m].
+    """
+
+    arm: str
+    rated_load: float
+    reach: float
+    wrist_torque: float
+
+    @classmethod
+    def of(cls, name: str) -> Capacity:
+        """That of an arm of the catalogue."""
+        arm = catalog_arm(name)
+        return cls(name, arm.rated_load, _reach(arm.robot), float(arm.robot.limits.torque[3:].min()))
+
+    @classmethod
+    def most(cls, arm: str, names: Sequence[str]) -> Capacity:
+        """What none of several arms of the catalogue exceeds: of one of them, it is not known which."""
+        each = [cls.of(name) for name in names]
+        return cls(
+            arm,
+            max(one.rated_load for one in each),
+            max(one.reach for one in each),
+            max(one.wrist_torque for one in each),
+        )
+
+    def check(self, load: Load) -> None:
+        """Refuse a load that is impossible, or more than this."""
+        load.require_consistency()
+        way_out = "Look at the result's warnings and identify anew"
+        if not 0.0 < load.mass <= self.rated_load:
+            raise ImplausibleLoadError(
+                f"a mass of {load.mass:.4g} kg: {self.arm} carries up to {self.rated_load:g} kg. {way_out}"
+            )
+        distance = float(np.linalg.norm(load.center_of_mass))
+        if not distance <= self.reach:
+            raise ImplausibleLoadError(
+                f"a centre of mass {distance:.3g} m from the flange: {self.arm} itself reaches {self.reach:.3g} m. "
+                f"{way_out}"
+            )
+        if not GRAVITY * load.mass * distance <= self.wrist_torque:
+            raise ImplausibleLoadError(
+                f"{load.mass:.4g} kg with a centre of mass {distance:.3g} m from the flange: the wrist of {self.arm} "
+                f"would have to hold {GRAVITY * load.mass * distance:.3g} N m, and gives {self.wrist_torque:g} N m. "
+                f"{way_out}"
+            )
+
+
 def check_load(load: Load, robot_name: str) -> None:
     """Refuse to tell a controller a load that is impossible, or that the arm is not made to carry.
 
@@ -137,30 +193,7 @@ def check_load(load: Load, robot_name: str) -> None:
         load: the load.
         robot_name: the arm's catalogue name.
     """
-    load.require_consistency()
-    way_out = "Look at the result's warnings and identify anew"
-    arm = catalog_arm(robot_name)
-    check_mass(load, arm.rated_load, robot_name)
-    distance = float(np.linalg.norm(load.center_of_mass))
-    reach, torque = _reach(arm.robot), float(arm.robot.limits.torque[3:].min())
-    if not distance <= reach:
-        raise ImplausibleLoadError(
-            f"a centre of mass {distance:.3g} m from the flange: {robot_name} itself reaches {reach:.3g} m. {way_out}"
-        )
-    if not GRAVITY * load.mass * distance <= torque:
-        raise ImplausibleLoadError(
-            f"{load.mass:.4g} kg with a centre of mass {distance:.3g} m from the flange: the wrist of {robot_name} "
-            f"would have to hold {GRAVITY * load.mass * distance:.3g} N m, and gives {torque:g} N m. {way_out}"
-        )
-
-
-def check_mass(load: Load, rated_load: float, arm: str) -> None:
-    """Refuse a mass that is not positive, or above what an arm is rated for [kg]."""
-    if not 0.0 < load.mass <= rated_load:
-        raise ImplausibleLoadError(
-            f"a mass of {load.mass:.4g} kg: {arm} carries up to {rated_load:g} kg. Look at the result's warnings and "
-            "identify anew"
-        )
+    Capacity.of(robot_name).check(load)
 
 
 def _reach(robot: Robot) -> float:

@@ -22,7 +22,7 @@ from iparam.robot.catalog import robot_names
 from iparam.rounding import number
 
 if TYPE_CHECKING:
-    from iparam.bridges.bag.bag_files import BagContents
+    from iparam.bridges.bag.contents import BagContents
     from iparam.bridges.bag.settings import ImportSettings
     from iparam.recording.recording import Recording
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
     r"""Read joint states, wrench and IMU of a ROS 2 or ROS 1 bag into a recording.
-
-    Damaged and unfinished bags are read as far as they go.
 
     The robot of a recorded /robot_description is written beside it, as .urdf.
 
@@ -49,7 +47,7 @@ class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
     """File for the recording: .parquet or .csv. Replaced if it exists."""
     overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the bag's own)")] = None
-    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
     tip: Tip = None
     joint_topic: Annotated[str | None, arg(metavar="TOPIC", help_behavior_hint="(default: the only one)")] = None
     """Topic of the sensor_msgs/JointState."""
@@ -248,7 +246,7 @@ class BagExport(RecordedRunOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class BagInfo:
-    r"""List the topics of a ROS 2 or ROS 1 bag, sound or damaged.
+    r"""List the topics of a ROS 2 or ROS 1 bag.
 
     Example:
       iparam bag info mybag
@@ -268,19 +266,19 @@ class BagInfo:
         if self.json:
             topics = [
                 {
-                    "topic": log.topic.name,
-                    "type": log.topic.type,
-                    "messages": log.count,
-                    "rate": log.rate,
-                    "span": log.span,
+                    "topic": topic.name,
+                    "type": topic.type,
+                    "messages": topic.count,
+                    "rate": topic.rate,
+                    "span": topic.span,
                 }
-                for log in contents.logs
+                for topic in contents.topics
             ]
             print_json({"storage": list(contents.storages), "topics": topics, "warnings": list(contents.notes)})
             return
         rows = [
-            [log.topic.name, log.topic.type, str(log.count), number(log.rate, 1), number(log.span, 3)]
-            for log in contents.logs
+            [topic.name, topic.type, str(topic.count), number(topic.rate, 1), number(topic.span, 3)]
+            for topic in contents.topics
         ]
         title = f"{self.bag}: {', '.join(contents.storages)}"
         print_table(title, ["topic", "type", "messages", "rate Hz", "span s"], rows)

@@ -33,9 +33,9 @@ BROKEN_PIPE = 141  # 128 + SIGPIPE
 LEAST_COLUMNS = 20
 """That help and complaints are laid out for: in fewer than six tyro never finds the end of a line."""
 
-LEAST_MEMORY = 600 << 20
-"""Bytes of address space below which no command starts: with 150 to 500 MB, OpenBLAS was seen to wait for ever for its
-threads, or to end the process without a word of ours."""
+LEAST_MEMORY = 1100 << 20
+"""Bytes of address space below which no command starts: with 150 to 900 MB, OpenBLAS and the C library were seen to
+wait for ever, or to end 'identify payload' without a word of ours; with 1100 MB it worked."""
 
 _SETUP_HINT = "--setup FILE, written by 'iparam setup', gives the options that it knows."
 _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of malloc.h
@@ -115,6 +115,10 @@ def _run(arguments: list[str]) -> None:
 
         print(f"iparam {__version__}")
         return
+    if arguments[:1] == ["--tyro-print-completion"]:
+        from iparam.cli.completion import print_completion  # imports the modules of all commands
+
+        print_completion(arguments)
     listing = overview(arguments)
     if listing is not None:
         sys.stdout.write(listing)

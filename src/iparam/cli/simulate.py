@@ -70,7 +70,7 @@ class SimulatedArmOptions(ArmOptions, MountingOptions, PayloadOptions):
     """File for the payload's true inertial parameters: .json."""
     overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the trajectory's)")] = None
-    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
     tip: Tip = None
     noise: Annotated[str, arg(metavar="PRESET")] = "ideal"
     """Noise of the sensors: ideal, ur5e or harsh."""

@@ -14,7 +14,6 @@ from iparam.plotting.interval_plots import IntervalGroup, interval_figure
 from iparam.printable import printable
 from iparam.remarks import Severity
 from iparam.rounding import NORMAL_95, decimals_for, number
-from iparam.spatial.transforms import rpy_from_rotation
 
 if TYPE_CHECKING:
     from iparam.estimation.estimate import Cause, Estimate
@@ -67,20 +66,12 @@ def estimate_rows(estimate: Estimate) -> Iterator[tuple[str, str]]:
 
 
 def shape_rows(shape: FoundShape) -> Iterator[tuple[str, str]]:
-    """The densities of the parts of a shape, and where it is if that was estimated."""
+    """The densities of the parts of a shape."""
     for part in shape.filled_parts[:MOST_PARTS]:
         half = NORMAL_95 * part.standard_deviation
         yield "density", f"{_interval(part.density, half)} kg/m^3 of {part.name}"
     if len(shape.filled_parts) > MOST_PARTS:
         yield "density", f"and of {len(shape.filled_parts) - MOST_PARTS} further parts, in the result file"
-    if shape.pose is not None and shape.pose_deviation is not None:
-        place = zip(1e3 * shape.pose[:3, 3], 1e3 * NORMAL_95 * shape.pose_deviation[:3], strict=True)
-        turns = np.degrees(rpy_from_rotation(shape.pose[:3, :3])), np.degrees(NORMAL_95 * shape.pose_deviation[3:])
-        yield "shape at", ", ".join(_interval(float(value), float(half)) for value, half in place) + " mm"
-        yield (
-            "shape turned",
-            ", ".join(_interval(float(turn), float(half)) for turn, half in zip(*turns, strict=True)) + " deg",
-        )
 
 
 def verdict_row(estimate: Estimate) -> tuple[str, str]:

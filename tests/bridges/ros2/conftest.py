@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bridges.command_server import Command, CommandServer
+from doubles.message_types.loading import load_types
 
 import iparam
 from iparam.cli.main import main
@@ -95,6 +96,15 @@ class Peer:
         self.until(lambda: all(p.get_subscription_count() for p in publishers), "nobody subscribes")
         self.spin(0.3)  # the other side has to know of us, too
 
+    def topics_of(self, name: str) -> set[str]:
+        """The topics that a node is known to publish; none while it is not discovered, or is gone."""
+        from rclpy.node import NodeNameNonExistentError
+
+        try:
+            return {topic for topic, _ in self.node.get_publisher_names_and_types_by_node(name, "/")}
+        except NodeNameNonExistentError:
+            return set()
+
     def call(self, service: str) -> Any:
         from std_srvs.srv import Trigger
 
@@ -120,6 +130,7 @@ def ros_environment() -> Iterator[dict[str, str]]:
         with pytest.MonkeyPatch.context() as patch:
             for name, value in values.items():
                 patch.setenv(name, value)
+            load_types()
             yield {**os.environ, **values, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path])}
 
 
@@ -152,9 +163,10 @@ def start_node(
 ) -> Iterator[Callable[..., NodeProcess]]:
     """A function that starts `iparam ros2 NAME` with options and parameters; what still runs at the end is killed."""
 
-    def start(name: str, *options: str, **parameters: object) -> NodeProcess:
+    def start(name: str, *options: str, sourced: bool = True, **parameters: object) -> NodeProcess:
         words = ("ros2", name, *options, "--ros-args", *_words(parameters))
-        return NodeProcess(node_server.start(*words, environment=ros_environment, folder=str(tmp_path)))
+        work = str(tmp_path)
+        return NodeProcess(node_server.start(*words, environment=ros_environment, folder=work, sourced=sourced))
 
     yield start
     for command in node_server.commands:

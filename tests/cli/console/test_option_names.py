@@ -78,18 +78,16 @@ def test_without_a_command_nothing_changes() -> None:
 
 
 NO_ARGUMENTS = {
-    "bridges/bag": {"force", "torque", "gyro", "acceleration"},  # values of --units
+    "bridges/bag": {"force", "torque", "gyro", "acceleration", "journal_mode"},  # values of --units, a word of SQLite
     "bridges/isaac": {"joints", "step", "dt", "settle", "environment", "on", "wrench", "units", "meters"}
     | {"update_period"},  # only for programs
     "cli/bag.py": {"force"},  # the same
-    "cli/installation/completion.py": {"current", "previous", "found", "open"},  # variables of a shell
     "cli/options/shape.py": {"head"},  # a part in an example of --density
     "estimation/shape/shape.py": {"place"},  # of a shape made by a program
     "excitation/duration.py": {"mass"},  # values of --targets
     "excitation/prediction.py": {"name"},  # the same
     "excitation/setup.py": {"conditions"},  # the planner in a program
     "recording/signal.py": {"unit", "frame"},  # how a Signal shows itself
-    "robot/description/sdf_include.py": {"merge"},  # an attribute of SDF
     "robot/plausibility.py": {"type"},  # attributes of a URDF
     "robot/urdf/elements.py": {"link"},
     "robot/urdf/geometry.py": {"rpy"},

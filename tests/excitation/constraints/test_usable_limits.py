@@ -42,27 +42,10 @@ def mjcf(limits: dict[str, str]) -> str:
     return f'<mujoco><compiler angle="radian"/><worldbody>{text}</worldbody><actuator>{motors}</actuator></mujoco>'
 
 
-def sdf(limits: dict[str, str]) -> str:
-    """The same arm; limits are the elements in <limit>."""
-    body = "<inertial><mass>1</mass><inertia><ixx>.01</ixx><iyy>.01</iyy><izz>.01</izz></inertia></inertial>"
-    links = "".join(f'<link name="l{i}"><pose>0 0 {0.3 * i:g} 0 0 0</pose>{body}</link>' for i in range(4))
-    joints = "".join(
-        f'<joint name="{name}" type="{kind}"><parent>l{i}</parent><child>l{i + 1}</child>'
-        f"<axis><xyz>{axis}</xyz><limit>{limits[name]}</limit></axis></joint>"
-        for i, (name, kind, axis) in enumerate(JOINTS)
-    )
-    return f'<sdf version="1.7"><model name="arm">{links}{joints}</model></sdf>'
-
-
 ZEROS = {name: f'{bounds} velocity="0" effort="0"' for name, bounds in RANGE.items()}
 MISSING = dict(RANGE)
 SOME = {**ZEROS, "turn": 'lower="-3" upper="3" velocity="2" effort="50"'}
 MUJOCO = {"lift": 'range="0 .3"', "turn": 'range="-3 3"', "bend": ""}
-GAZEBO = {
-    "lift": "<lower>0</lower><upper>.3</upper><velocity>-1</velocity><effort>-1</effort>",
-    "turn": "<lower>-3</lower><upper>3</upper><velocity>0</velocity><effort>0</effort>",
-    "bend": "<lower>-1e16</lower><upper>1e16</upper>",
-}
 
 
 @pytest.mark.parametrize(
@@ -73,7 +56,6 @@ GAZEBO = {
         ("arm.urdf", urdf({**MISSING, "bend": "-"}), (0, 1, 2)),
         ("arm.urdf", urdf(SOME), (0, 2)),
         ("arm.xml", mjcf(MUJOCO), (0, 1, 2)),
-        ("arm.sdf", sdf(GAZEBO), (0, 1, 2)),
     ],
 )
 def test_every_format_s_missing_limits_are_assumed_and_named(

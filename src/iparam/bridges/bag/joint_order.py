@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.bag.messages import IntArray, JointSamples
+from iparam.bridges.bag.contents import IntArray, JointSamples
 from iparam.bridges.bag.settings import ImportSettings
 from iparam.errors import FileFormatError, InputError
 from iparam.recording.followers import joint_count

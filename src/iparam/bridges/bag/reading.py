@@ -6,27 +6,19 @@ import dataclasses
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.bag.bag_files import BagContents, open_bag
+from iparam.bridges.bag.contents import BagContents, JointSamples, Topic, VectorSamples, open_bag
 from iparam.bridges.bag.joint_order import JointOrder, find_order, joint_values, messages_of_arm
-from iparam.bridges.bag.messages import (
-    JointSamples,
-    Samples,
-    VectorSamples,
-    decode_imus,
-    decode_joints,
-    decode_wrenches,
-)
 from iparam.bridges.bag.robot_in_bag import fixed_frames, robot_in_bag
+from iparam.bridges.bag.rosbags_backend import IMU, JOINT_STATE, WRENCH
 from iparam.bridges.bag.settings import ImportSettings, choose_topic
 from iparam.bridges.bag.signals import CollectedSignals, Ordered, choose_clock, order
-from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH, TopicLog
 from iparam.bridges.bag.units import check_acceleration, check_gyro, check_wrench, scale, wrench_remarks
 from iparam.bridges.bag.writing import Provenance
 from iparam.errors import ContradictionError, FileFormatError, InputError
@@ -57,8 +49,8 @@ def read_bag(
 ) -> Recording:
     """Read a bag of ROS 2 or ROS 1 into a recording: joint states, and wrench and IMU where there are any.
 
-    A damaged or unfinished bag is read as far as it goes. The recording's ``warnings`` say what was left out, and its
-    ``metadata["bag"]`` what was taken from which topic. Time zero is the first sample.
+    The recording's ``warnings`` say what was left out, and its ``metadata["bag"]`` what was taken from which topic.
+    Time zero is the first sample.
 
     Args:
         path: of the bag: a folder, or a single .mcap, .db3 or .bag file; or what `open_bag` read of it.
@@ -113,33 +105,30 @@ class _Import:
         self.taken.notes += self.contents.notes
         choice = self._choose()
         joints = self._arm(choice[JOINT_STATE])
-        samples: dict[str, Samples] = {JOINT_STATE: joints}
-        for kind, decode in ((WRENCH, decode_wrenches), (IMU, decode_imus)):
-            if kind in choice:
-                samples[kind] = decode(choice[kind])
-        by_name = {choice[kind].topic.name: found for kind, found in samples.items()}
+        samples = {kind: joints if kind == JOINT_STATE else topic.readable() for kind, topic in choice.items()}
+        by_name = {choice[kind].name: found for kind, found in samples.items()}
         clock, found_notes = choose_clock(by_name, self.settings.stamps)
         self.taken.notes += found_notes
         used = joints.stamps if clock == "header" else joints.log_times
         base = int(used[np.flatnonzero(used)[0]]) if used.any() else 0
         wrench_frame: SensorFrame | None = None
-        for kind, log in choice.items():
+        for kind, topic in choice.items():
             found = samples[kind]
             if found.unreadable:
-                self.taken.notes.append(f"{log.topic.name}: {found.unreadable} messages are damaged and were left out")
-            placed = order(log.topic.name, found, clock, base)
+                self.taken.notes.append(f"{topic.name}: {found.unreadable} messages are damaged and were left out")
+            placed = order(topic.name, found, clock, base)
             self.taken.notes += placed.notes
             if isinstance(found, JointSamples):
-                self._joints(log, found, placed)
+                self._joints(topic, found, placed)
             elif isinstance(found, VectorSamples) and kind == WRENCH:
-                wrench_frame = self._wrench(log, found, placed)
+                wrench_frame = self._wrench(topic, found, placed)
             elif isinstance(found, VectorSamples):
-                self._imu(log, found, placed)
+                self._imu(topic, found, placed)
         return self._recording(clock, wrench_frame)
 
-    def _choose(self) -> dict[str, TopicLog]:
+    def _choose(self) -> dict[str, Topic]:
         """Type -> topic, joint states first."""
-        chosen: dict[str, TopicLog] = {}
+        chosen: dict[str, Topic] = {}
         for kind, name, option in (
             (JOINT_STATE, self.settings.joint_topic, "--joint-topic"),
             (WRENCH, self.settings.wrench_topic, "--wrench-topic"),
@@ -148,12 +137,12 @@ class _Import:
             required = kind == JOINT_STATE
             if name == NOTHING and not required:
                 continue
-            fits: Callable[[TopicLog], bool] | None = None
+            fits: Callable[[Topic], bool] | None = None
             if self._names_joints:
-                fits = self._has_joints if kind == JOINT_STATE else partial(self._has_frame, kind)
-            log = choose_topic(self.contents, kind, name, option, required, self.taken.notes, fits)
-            if log is not None:
-                chosen[kind] = log
+                fits = self._has_joints if kind == JOINT_STATE else self._has_frame
+            topic = choose_topic(self.contents, kind, name, option, required, self.taken.notes, fits)
+            if topic is not None:
+                chosen[kind] = topic
         if WRENCH not in chosen and self.settings.wrench_topic != NOTHING:
             self.taken.notes.append(f"there is no topic of type {WRENCH}: the recording has no wrench")
         return chosen
@@ -162,23 +151,23 @@ class _Import:
     def _names_joints(self) -> bool:
         return bool(self.settings.joint_names) or self.settings.joint_prefix is not None
 
-    def _has_joints(self, log: TopicLog) -> bool:
+    def _has_joints(self, topic: Topic) -> bool:
         """Whether a topic has the joints that the settings name."""
         prefix = self.settings.joint_prefix or ""
         free = [self.robot.joint_names[joint] for joint in self.robot.free_joints]
         wanted = set(self.settings.joint_names or (prefix + name for name in free))
-        return any(wanted <= set(names) for names in decode_joints(log).names)
+        return any(wanted <= set(names) for names in _joint_states(topic).names)
 
-    def _has_frame(self, kind: str, log: TopicLog) -> bool:
+    def _has_frame(self, topic: Topic) -> bool:
         """Whether a sensor's topic is of the arm with the prefix that the settings name."""
         prefix = self.settings.joint_prefix
-        frames = (decode_wrenches if kind == WRENCH else decode_imus)(log).frames
+        frames = topic.readable().frames
         return bool(prefix) and all(frame.lstrip("/").startswith(str(prefix)) for frame in frames)
 
-    def _arm(self, log: TopicLog) -> JointSamples:
+    def _arm(self, topic: Topic) -> JointSamples:
         """The joint states of the arm, without those of others on the same topic."""
-        samples = decode_joints(log)
-        self.joints, remark = find_order(samples, self.robot, self.settings, log.topic.name)
+        samples = _joint_states(topic)
+        self.joints, remark = find_order(samples, self.robot, self.settings, topic.name)
         if remark:
             self.taken.notes.append(remark)
         if self.joints.names[0].endswith(self.robot.joint_names[0]):
@@ -187,12 +176,12 @@ class _Import:
         self.passed_over = samples.stamps.size - len(rows)
         if self.passed_over:
             self.taken.notes.append(
-                f"{log.topic.name}: {self.passed_over} messages are about other joints and were passed over"
+                f"{topic.name}: {self.passed_over} messages are about other joints and were passed over"
             )
         return samples.only(rows)
 
-    def _joints(self, log: TopicLog, samples: JointSamples, placed: Ordered) -> None:
-        topic = log.topic.name
+    def _joints(self, source: Topic, samples: JointSamples, placed: Ordered) -> None:
+        topic = source.name
         effort = {"torque": "tau", "current": "current", "ignore": ""}[self.settings.effort]
         for name, numbers in (("q", samples.position), ("dq", samples.velocity), (effort, samples.effort)):
             if not name:
@@ -215,10 +204,10 @@ class _Import:
                 f"{topic}: the efforts were taken for torques [N m]. The ROS 2 driver of Universal Robots puts motor "
                 "currents [A] there unless it is set up otherwise: say --effort current if it did"
             )
-        self.taken.report(log, ("q", "dq", effort), self.passed_over)
+        self.taken.report(source, ("q", "dq", effort), self.passed_over)
 
-    def _wrench(self, log: TopicLog, samples: VectorSamples, placed: Ordered) -> SensorFrame:
-        topic, units = log.topic.name, self.settings.units
+    def _wrench(self, source: Topic, samples: VectorSamples, placed: Ordered) -> SensorFrame:
+        topic, units = source.name, self.settings.units
         frame = self._wrench_frame(samples.frames, topic)
         if frame.remark:
             self.taken.notes.append(frame.remark)
@@ -230,7 +219,7 @@ class _Import:
         values = self.taken.values["wrench"] * factors
         check_wrench(values, units, topic)
         self.taken.values["wrench"] = frame.wrench_in_tool(values)
-        self.taken.report(log, ("wrench",))
+        self.taken.report(source, ("wrench",))
         return frame
 
     def _wrench_frame(self, frames: Mapping[str, int], topic: str) -> SensorFrame:
@@ -273,8 +262,8 @@ class _Import:
         known = Correction(measures=self.settings.measures, wrench_frame=axes).merged(place)
         return Provenance.from_custom(self.contents.custom).applied.merged(known)
 
-    def _imu(self, log: TopicLog, samples: VectorSamples, placed: Ordered) -> None:
-        topic, units = log.topic.name, self.settings.units
+    def _imu(self, source: Topic, samples: VectorSamples, placed: Ordered) -> None:
+        topic, units = source.name, self.settings.units
         try:
             frame = sensor_frame(
                 samples.frames,
@@ -308,7 +297,7 @@ class _Import:
             check_gyro(self.taken.values["gyro"], float(self.robot.limits.velocity.sum()), units, topic)
         if "accelerometer" in self.taken.values:
             self.taken.notes += check_acceleration(self.taken.values["accelerometer"], units, topic)
-        self.taken.report(log, ("accelerometer", "gyro"))
+        self.taken.report(source, ("accelerometer", "gyro"))
 
     def _recording(self, clock: str, wrench_frame: SensorFrame | None) -> Recording:
         origin = self._origin(clock)
@@ -367,6 +356,12 @@ class _Import:
         if clock == "header" and stated is not None and abs(first - stated) < 10**15:
             return stated
         return first
+
+
+def _joint_states(topic: Topic) -> JointSamples:
+    samples = topic.readable()
+    assert isinstance(samples, JointSamples)
+    return samples
 
 
 def _pose(place: Correction) -> FloatArray:

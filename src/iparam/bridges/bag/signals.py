@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.bag.messages import IntArray, Samples
+from iparam.bridges.bag.contents import IntArray, Samples, Topic
 from iparam.bridges.bag.settings import Stamps
-from iparam.bridges.bag.topic_log import TopicLog
 from iparam.recording.channels import default_frame, default_unit
 from iparam.recording.files.table import usable_rows
 from iparam.recording.signal import Signal
@@ -136,11 +135,11 @@ class CollectedSignals:
             )
         self.stamps[name], self.values[name] = stamps[good], values[good]
 
-    def report(self, log: TopicLog, names: tuple[str, ...], passed_over: int = 0) -> None:
+    def report(self, topic: Topic, names: tuple[str, ...], passed_over: int = 0) -> None:
         """Note what was taken from a topic.
 
         Args:
-            log: the topic.
+            topic: it.
             names: of the signals that it may have.
             passed_over: how many of its messages were about something else.
         """
@@ -148,14 +147,14 @@ class CollectedSignals:
         samples = max((self.stamps[name].size for name in signals), default=0)
         self.topics.append(
             {
-                "topic": log.topic.name,
-                "type": log.topic.type,
+                "topic": topic.name,
+                "type": topic.type,
                 "signals": signals,
-                "messages": log.count,
+                "messages": topic.count,
                 "samples": samples,
-                "dropped": log.count - samples - passed_over,
-                "rate": log.rate,
-                "span": log.span,
+                "dropped": topic.count - samples - passed_over,
+                "rate": topic.rate,
+                "span": topic.span,
             }
         )
 

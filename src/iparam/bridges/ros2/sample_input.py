@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from iparam.bridges.ros2.backend import Imu, JointState, Node, WrenchStamped
-from iparam.bridges.ros2.description.transform_listener import TransformListener
 from iparam.bridges.ros2.diagnostics import received_time
 from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.matching.sample_matcher import SampleMatcher
 from iparam.bridges.ros2.messages import stamp_or_now
 from iparam.bridges.ros2.readers import JointReader, UnknownFrameError, WrenchReader
 from iparam.bridges.ros2.serialized import JointStateDecoder, read_linear_acceleration, read_wrench
+from iparam.bridges.ros2.transform_listener import TransformListener
 from iparam.errors import InputError
 from iparam.printable import printable
 
@@ -117,7 +117,6 @@ class SampleInput:
         """Look for a frame that the robot's description does not have; what is waited for, in words."""
         if self._transforms is None:
             self._transforms = TransformListener(self._node, self._inputs)
-        self._transforms.listen()
         if not self._wrench_reader.find(unknown.frame, self._transforms.tree):
             return f"{unknown}; {self._transforms.sentence}"
         self._transforms.stop()

@@ -50,7 +50,7 @@ class Batch(ArmOptions):
     """File for the states: .json, .csv or .parquet. Replaced if it exists."""
     overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the trajectory's)")] = None
-    """A name from 'iparam robots', or the path of a robot file (URDF, xacro, MJCF, SDF). A table needs it."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, xacro, MJCF). A table needs it."""
     fps: Annotated[float | None, arg(metavar="HZ", help_behavior_hint="(default: the trajectory's)")] = None
     """Samples a second taken from a trajectory."""
     tip: Tip = None

@@ -45,7 +45,7 @@ class JointStateOptions(ArmOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str, arg(metavar="ROBOT")]
-    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
     q: Annotated[tuple[float, ...], arg(metavar="Q0 Q1 ..")]
     """Joint positions, one number a joint [rad, or m for prismatic joints]."""
     dq: Annotated[tuple[float, ...], arg(metavar="DQ0 DQ1 ..", help_behavior_hint="(default: at rest)")] = ()

@@ -68,7 +68,7 @@ class PlanningOptions(ArmOptions, MountingOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="")] = None
-    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
     tip: Tip = None
     preset: Annotated[Literal["reference"] | None, arg(metavar="{reference}", help_behavior_hint="")] = None
     """A ready-made problem: 'reference', a UR5e as spheres with limits of its own."""
@@ -248,7 +248,7 @@ class PlanConditionOptions(PlanningOptions):
     ] = ()
     """Joints that do not move, and where they stand [rad or m], e.g. torso_lift_joint=0.2."""
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint=_PLAN)] = None
-    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
     tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the plan's, or the robot's own)")] = (
         None
     )

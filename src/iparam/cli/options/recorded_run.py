@@ -57,7 +57,7 @@ class RecordedRunOptions(ArmOptions, RecordingFileOptions, MountingOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the recording's)")] = None
-    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
     tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the recording's)")] = None
     """The frame taken as the tool: a link of the URDF, or 'flange'."""
 

@@ -60,7 +60,7 @@ class Record(MountingOptions, SensorPlaceOptions, HostOption):
     duration: Annotated[float | None, arg(metavar="S", help_behavior_hint="(default: until Ctrl-C)")] = None
     """How long to record [s]."""
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: ask the controller)")] = None
-    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
     wrench: Literal["auto", "tcp-force", "raw"] = "auto"
     """Field that the wrench is made from. auto: raw, if the controller has it in newtons."""
     measures: Literal["reaction", "action"] = "reaction"

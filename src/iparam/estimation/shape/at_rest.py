@@ -9,10 +9,8 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.estimate_assembly import estimate_of
-from iparam.estimation.shape.contradiction import believed_densities, contradiction, unevenness
 from iparam.estimation.shape.data_rows import known_rows
-from iparam.estimation.shape.estimator import METHOD, data_share, found_shape, left_out, reliance
-from iparam.estimation.shape.posterior.placement import placed_posterior
+from iparam.estimation.shape.estimator import METHOD, with_data
 from iparam.estimation.shape.shape import Shape
 from iparam.estimation.static.identify import INERTIA_UNSEEN, StaticEstimate
 from iparam.rounding import NORMAL_95
@@ -34,25 +32,19 @@ def with_shape(static: StaticEstimate, shape: Shape) -> Estimate:
     phi[:4] = static.mass * np.array([1.0, *static.center_of_mass])
     covariance = np.full((10, 10), np.nan)
     covariance[:4, :4] = static.covariance[:4, :4] * (static.interval_factor / NORMAL_95) ** 2
-    rows = known_rows(phi, covariance)
-    shape, objection = believed_densities(shape, rows, static.mass)
-    found, placement = placed_posterior(shape, rows, static.mass)
-    if against := contradiction(shape, rows, static.mass, found, telling=False):
-        return _as_estimate(static, phi, covariance, warnings=(left_out(against), *static.warnings))
-    share = data_share(found.covariance, rows)
-    doubts = filter(None, (objection, unevenness(shape, rows, found)))
-    placed = [] if placement is None else [placement.remark]
-    warnings = [*doubts, *static.warnings, *shape.remarks, *placed, *reliance(shape, found, share)]
+    known = with_data(shape, known_rows(phi, covariance))
+    if isinstance(known, str):
+        return _as_estimate(static, phi, covariance, warnings=(known, *static.warnings))
     return dataclasses.replace(
         _as_estimate(
             static,
-            found.phi,
-            found.covariance,
-            warnings=tuple(warnings),
+            known.posterior.phi,
+            known.posterior.covariance,
+            warnings=(*static.warnings, *known.warnings),
             status="All ten parameters were estimated: mass and centre of mass from rests, the inertia with the shape.",
-            data_share=share,
+            data_share=known.data_share,
         ),
-        shape=found_shape(shape, found, placement),
+        shape=known.found,
     )
 
 

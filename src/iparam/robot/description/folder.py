@@ -27,7 +27,7 @@ DEEPEST = 16
 MOST_ARMS = 12
 """Arms that are listed of one file."""
 
-_SUFFIXES = {".urdf", ".sdf", ".xacro", ".xml", ".mjcf"}
+_SUFFIXES = {".urdf", ".xacro", ".xml", ".mjcf"}
 _HEAD = 8192
 
 
@@ -123,4 +123,4 @@ def _is_robot(path: Path) -> bool:
             head = stream.read(_HEAD)
     except OSError:
         return False
-    return any(mark in head for mark in (b"<mujoco>", b"<mujoco ", b"<robot", b"<sdf"))
+    return any(mark in head for mark in (b"<mujoco>", b"<mujoco ", b"<robot"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.bridges.ros2.interfaces.message_package import message_package
 from iparam.sensing.correction import wrench_transform
 
 NODE = "iparam_identification"
@@ -119,12 +119,31 @@ def test_the_robot_comes_from_its_description_and_what_is_missing_is_said(
     assert "Traceback" not in node.text
 
 
+@pytest.mark.skipif(find_spec("tf2_msgs") is not None, reason="a sourced ROS 2 has tf2_msgs")
+def test_without_the_types_of_tf_what_is_missing_is_said(
+    peer: Any, start_node: Callable[..., Any], joint_state: Any, wrench_stamped: Any
+) -> None:
+    from diagnostic_msgs.msg import DiagnosticArray
+
+    node = start_node("identify", sourced=False, robot=str(URDF))
+    states = peer.listen(DiagnosticArray, "/diagnostics")
+    stream = Stream(peer, iparam.load_robot(URDF), joint_state, wrench_stamped)
+    peer.connected(stream.joints, stream.wrenches)
+    stream.frame = "ft_measure"
+    end = time.monotonic() + 2 * SOON
+    while "apt install ros-$ROS_DISTRO-tf2-msgs" not in said(states)[1]:
+        assert time.monotonic() < end, said(states)
+        stream.send(20)
+        peer.spin(0.05)
+    assert node.stop() == 0
+    assert "Traceback" not in node.text
+
+
 def hang_sensor_on_tf(peer: Any, stream: Stream, robot: iparam.Robot, words: Callable[[], str]) -> None:
     """Measure in a frame that only TF has, turned and shifted, behind another one; first without it."""
     from geometry_msgs.msg import TransformStamped
     from rclpy.qos import DurabilityPolicy, QoSProfile
 
-    message_package("tf2_msgs", "msg")
     kind = importlib.import_module("tf2_msgs.msg").TFMessage
     publisher = peer.node.create_publisher(
         kind, "/tf_static", QoSProfile(depth=5, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -218,3 +218,47 @@ def test_joint_states(
     assert DiagnosticStatus.ERROR in levels
     fastest = 4.0 * np.pi * 15.0 * ur5e.limits.velocity.max()  # of any joint [rad/s^2]
     assert all(abs(m.accel.angular.x) < 6 * fastest for m in accelerations)
+
+
+def test_what_no_arm_can_do_is_withheld(
+    peer: Any,
+    start_node: Callable[..., Any],
+    ur5e: iparam.Robot,
+    joint_state: Callable[..., Any],
+    status_of: Callable[..., Any],
+) -> None:
+    """Neither velocities that a driver measured, nor velocities and accelerations that come as arrays."""
+    from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+    from geometry_msgs.msg import TwistStamped
+    from sensor_msgs.msg import JointState
+    from std_msgs.msg import Float64MultiArray
+
+    start_node("kinematics", robot="ur5e")
+    reports = peer.listen(DiagnosticArray, "/diagnostics")
+    velocities = peer.listen(TwistStamped, "tool0_velocity_stamped", 2000)
+    twists = peer.listen(Float64MultiArray, "tool0_twist", 1000)
+    joints = peer.publisher(JointState, "joint_states")
+    arrays = [peer.publisher(Float64MultiArray, name) for name in ARRAYS]
+    peer.connected(joints, *arrays)
+
+    def withheld() -> int:
+        return int((status_of(reports, NODE[1:]) or {}).get("withheld", 0))
+
+    fast = 2.5 * ur5e.limits.velocity
+    for k, dq in enumerate((fast, -fast, np.full(6, 1e200), 0.5 * ur5e.limits.velocity)):
+        joints.publish(joint_state(ur5e.joint_names, 10**18 + 2_000_000 * k, np.zeros(6), dq))
+    peer.until(lambda: len(velocities) == 1 and withheld() == 3, "one velocity of four")
+    state, still = np.array([0.1, -1.2, 1.3, -1.0, -1.5, 0.2]), np.zeros(6)
+    for dq, ddq in ((fast, still), (still, np.full(6, 1e6)), (still, np.full(6, 1e300))):
+        before = withheld()
+        for _ in range(10):  # a busy machine may tear a sample apart, which is dropped then
+            for publisher, values in zip(arrays, (state, dq, ddq), strict=True):
+                publisher.publish(Float64MultiArray(data=values.tolist()))
+            peer.spin(1.5)
+            if withheld() > before:
+                break
+        assert withheld() > before
+    assert not twists
+    send_states(peer, arrays, np.array([[state, 0.1 + still, 1.0 + still]]), twists)
+    levels = {status.level for each in reports for status in each.status if status.name == NODE[1:]}
+    assert DiagnosticStatus.ERROR in levels

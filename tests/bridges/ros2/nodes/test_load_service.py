@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
 import importlib
 import sys
@@ -13,10 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doubles.message_types.generation import generated_package
+from doubles.message_types.loading import load_package
 
 import iparam
 from iparam.bridges.physical_bounds import ImplausibleLoadError
-from iparam.bridges.ros2.interfaces.generation import generated_package, libraries_of
 from iparam.errors import InputError, IparamError
 from iparam.export.load import IdentifiedLoad, StaticLoad
 
@@ -41,12 +41,9 @@ def services(tmp_path_factory: pytest.TempPathFactory, ros_environment: dict[str
     for name, text in SERVICES.items():
         (folder / PACKAGE / "srv" / f"{name}.srv").write_text(text, encoding="utf-8")
     made = generated_package(PACKAGE, folder)
-    import geometry_msgs.msg  # noqa: F401  its libraries, which these need
-
-    for name in libraries_of(PACKAGE):
-        ctypes.CDLL(str(made / "lib" / name), mode=ctypes.RTLD_GLOBAL)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [*sys.path, str(made)])
+        patch.setattr(sys, "path", [*sys.path])
+        load_package(PACKAGE, made)
         yield importlib.import_module(f"{PACKAGE}.srv")
 
 
@@ -161,3 +158,13 @@ def test_types_that_cannot_be_kept_are_refused_with_the_way_out(
 def test_no_driver_is_told_what_its_arms_cannot_carry(driver: str, change: dict[str, Any]) -> None:
     with pytest.raises(ImplausibleLoadError):
         iparam.bridges.ros2.set_driver_load(dataclasses.replace(LOAD, **change), driver, kind=object)
+
+
+@pytest.mark.parametrize(
+    ("driver", "center"),
+    [("ur", (0.0, 0.0, 50.0)), ("ur", (0.0, 4.0, 0.0)), ("franka", (0.0, 0.0, 50.0)), ("franka", (0.0, 0.5, 0.0))],
+)
+def test_a_load_without_inertia_hangs_where_an_arm_can_hold_it(driver: str, center: tuple[float, ...]) -> None:
+    load = StaticLoad(2.9, np.array(center), "flange")
+    with pytest.raises(ImplausibleLoadError):
+        iparam.bridges.ros2.set_driver_load(load, driver, kind=object)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doubles.ur_controller.twin import UrTwin
 
 import iparam
 from iparam.bridges.ur.record.controller_signals import choose_conversion, sign_warning
@@ -24,7 +25,6 @@ from iparam.bridges.ur.record.rows import recording_of_rows
 from iparam.bridges.ur.record.sample_times import JUMP, SampleTimes
 from iparam.bridges.ur.record.spill_file import SpillFile
 from iparam.bridges.ur.rtde.client import RtdeStream
-from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 from iparam.robot.kinematics import forward_kinematics
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doubles.ur_controller.twin import UrTwin
 
 import iparam
 from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
 from iparam.bridges.ur.record.rows import BLOCK, GrowingRows
 from iparam.bridges.ur.record.spill_file import SpillError, SpillFile
-from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 from iparam.cli.ur.options import UnsavedRecordingError, save_and_clean
 from iparam.trajectory import load_trajectory

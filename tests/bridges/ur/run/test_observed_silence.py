@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doubles.ur_controller.twin import UrTwin
 
 import iparam
 from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
 from iparam.bridges.ur.run.observed_silence import GROWTH, longest_silence, observe_silence
 from iparam.bridges.ur.run.run_guard import LONGEST_SILENCE, SHORTEST_SILENCE, RunStoppedError
-from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.trajectory import load_trajectory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and loopback addresses")
@@ -69,8 +69,7 @@ def test_a_run_survives_a_controller_that_stutters_as_it_did_before(
 ) -> None:
     pytest.importorskip("rtde_control")
     where = [str(angle) for angle in START.tolist()]
-    load = ["--payload", "box", "--mass", "2", "--size", "0.1", "0.15", "0.2"]
-    twin = start_twin_process("--clock", "wall", *load, "--q", *where)
+    twin = start_twin_process("--clock", "wall", "--mass", "2", "--q", *where)
     output = tmp_path / "run.parquet"
     with stuttering(twin.command.pid):
         process = start_command(*arguments(twin.host, output))

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from doubles.ur_controller.twin import UrTwin
 from made_results import made_static
 
 from iparam.bridges.ur.rtde.client import RtdeStream
 from iparam.bridges.ur.run.payload_setting import PayloadReport
-from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 
 pytest.importorskip("rtde_control")

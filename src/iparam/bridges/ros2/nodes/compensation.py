@@ -14,7 +14,6 @@ from iparam.bridges.ros2.backend import (
     Node,
     WrenchStamped,
 )
-from iparam.bridges.ros2.description.robot_source import RobotSource
 from iparam.bridges.ros2.diagnostics import StreamDiagnostics
 from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.input_watch import InputWatch
@@ -24,6 +23,7 @@ from iparam.bridges.ros2.messages import body_values, wrench_of, write_wrench
 from iparam.bridges.ros2.nodes.live_compensation import LiveCompensation
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter, declare
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
+from iparam.bridges.ros2.robot_source import RobotSource
 from iparam.bridges.ros2.sample_input import SampleInput
 from iparam.errors import InputError, IparamError
 from iparam.estimation.assessment.applicability import check_frame, compare_arm

@@ -18,7 +18,6 @@ from iparam.bridges.ros2.backend import (
     TransitionCallbackReturn,
     Trigger,
 )
-from iparam.bridges.ros2.description.robot_source import RobotSource
 from iparam.bridges.ros2.diagnostics import StreamDiagnostics
 from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.input_watch import SAID_AGAIN, InputWatch
@@ -36,17 +35,18 @@ from iparam.bridges.ros2.nodes.refuted_load import refuted_sentence
 from iparam.bridges.ros2.nodes.warm_up import warm_up_examination, warm_up_identifier
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter, changeable, declare, on_change
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
+from iparam.bridges.ros2.robot_source import RobotSource
 from iparam.bridges.ros2.sample_input import SampleInput
 from iparam.errors import InputError, IparamError
 from iparam.estimation.assessment.verdict import verdict_on
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate, Refutation, grouped_names
-from iparam.estimation.online.examining_process import ExaminingProcess
 from iparam.estimation.online.identifier import OnlineSettings
 from iparam.files.kind import FileKind, check_target
 from iparam.motion.joint_process import JointProcess
 from iparam.printable import printable
 from iparam.robot.model import Robot
+from iparam.worker_pool import WorkerPool
 
 ANEW = (
     *("tolerance", "hold", "wrench_frame", "measures", "rate", "bandwidth", "angle_deviation", "gravity", "method"),
@@ -54,6 +54,9 @@ ANEW = (
     *("sensor_rotation", "sensor_offset", "wrench_delay"),
 )
 """Parameters that can be set while it runs; the load is then estimated anew."""
+
+EXAMINER_NICE = 5
+"""By how much the process that examines samples gives way to others, such as this one, that samples come to."""
 
 _PARAMETERS = (
     *ROBOT,
@@ -122,7 +125,7 @@ class Identification:
         self._live: LiveIdentification | None = None
         self._source: RobotSource | None = None
         self._samples: SampleInput | None = None
-        self._examiner: ExaminingProcess | None = None
+        self._examiner: WorkerPool | None = None
         self._warmed: Future[None] | None = None
         self._forget()
         self._load = LoadPublisher(node)
@@ -200,7 +203,7 @@ class Identification:
             wrench_delay=values["wrench_delay"],
         )
         if self._examiner is None:
-            self._examiner = ExaminingProcess()
+            self._examiner = WorkerPool(1, nice=EXAMINER_NICE)
             self._warmed = self._examiner.submit(warm_up_examination, robot, online)
         live = LiveIdentification(robot, settings, self._examiner)
         wrenches = WrenchReader.from_parameters(robot, values)

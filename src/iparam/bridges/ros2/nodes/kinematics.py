@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.physical_bounds import PhysicalBounds
+from iparam.bridges.physical_bounds import Impossible, PhysicalBounds
 from iparam.bridges.ros2.backend import (
     OUTPUT_QOS,
     QUIET,
@@ -19,7 +19,6 @@ from iparam.bridges.ros2.backend import (
     Node,
     TwistStamped,
 )
-from iparam.bridges.ros2.description.robot_source import RobotSource
 from iparam.bridges.ros2.diagnostics import publish_status, sent_time
 from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.input_watch import InputWatch
@@ -29,6 +28,7 @@ from iparam.bridges.ros2.matching.stamped_buffer import StampedBuffer
 from iparam.bridges.ros2.messages import array_message, stamp_of, write_stamp, write_vector
 from iparam.bridges.ros2.parameters import ROBOT, NodeParameter, declare, on_change
 from iparam.bridges.ros2.readers import JointReader
+from iparam.bridges.ros2.robot_source import RobotSource
 from iparam.printable import printable
 from iparam.robot.kinematics import tool_motion
 from iparam.robot.model import Robot
@@ -139,6 +139,11 @@ class KinematicsNode(Node):
         """Publish for the samples of which all three arrays are known by now."""
         for found in self._sets.take(time.monotonic() - self._heard):
             age = time.time_ns() - found.sent
+            q, dq, ddq = found.values
+            # Whoever sends arrays says what the accelerations are: they come from no filter, but take torques.
+            moves = self._bounds.of_motion(dq, np.zeros_like(ddq))
+            if self._withheld_for(moves or self._bounds.of_wrenches(np.zeros((1, 6)), q, dq, ddq)):
+                continue
             self._publish(int(self.get_clock().now().nanoseconds) - age, *found.values)
 
     def _joint_state(self, message: JointState, info: Any) -> None:
@@ -151,15 +156,20 @@ class KinematicsNode(Node):
             return  # not finite, doubled, or older than one that has been used
         self._states.discard(stamp)
         motion = self._filter.step(stamp, q)
-        impossible = None if motion is None else self._bounds.of_motion(motion.dq, motion.ddq)
-        if impossible is not None:
-            self._withheld, self._impossible = self._withheld + 1, f"motions are withheld: {impossible.sentence}"
-            self.get_logger().error(printable(self._impossible), throttle_duration_sec=5.0)
+        if motion is not None and self._withheld_for(self._bounds.of_motion(motion.dq, motion.ddq)):
             return
         known = measured is not None and bool(np.isfinite(measured).all())
         dq = measured if known else None if motion is None else motion.dq
-        if dq is not None:
+        if dq is not None and not self._withheld_for(self._bounds.of_motion(dq, np.zeros_like(dq))):
             self._publish(stamp, q, dq, None if motion is None else motion.ddq)
+
+    def _withheld_for(self, impossible: Impossible | None) -> bool:
+        """Whether a motion is not published, because no arm of this kind can do it; counts it and says so."""
+        if impossible is None:
+            return False
+        self._withheld, self._impossible = self._withheld + 1, f"motions are withheld: {impossible.sentence}"
+        self.get_logger().error(printable(self._impossible), throttle_duration_sec=5.0)
+        return True
 
     def _publish(self, stamp: int, q: FloatArray, dq: FloatArray, ddq: FloatArray | None) -> None:
         found = tool_motion(self._robot, q, dq, np.zeros_like(q) if ddq is None else ddq)

@@ -234,10 +234,23 @@ class LiveIdentification:
         self.running = False
 
     def reset(self) -> None:
-        """Forget what is known of the load."""
-        self._identifier, self.estimate, self._changing, self._latest = None, None, None, None
-        self.verdict, self._judged, self.setup, self._changes = None, None, None, 0
-        self._noticed.clear()
+        """Forget what is known of load, sensor and arm."""
+        self._begin()
+        self._changes = 0
+
+    def _begin(self, identifier: OnlineIdentifier | None = None, setup: SetupExamination | None = None) -> None:
+        """Begin with a load of which nothing is known.
+
+        Args:
+            identifier: that has begun anew by itself, because it saw the load change; None for a new one.
+            setup: what is known of sensor and arm; None if that, too, is void.
+        """
+        self._identifier, self.setup = identifier, setup
+        self.estimate, self.verdict, self._judged = None, None, None
+        if identifier is None:
+            self._changing, self._latest = None, None
+        if setup is None:
+            self._noticed.clear()
 
     def result(self, examine: bool = True) -> Estimate | None:
         """The present estimate, as `iparam identify payload` writes and judges it, without the known load; None while
@@ -400,7 +413,7 @@ class LiveIdentification:
         # In motion a sensor, an arm or a clock that is not as stated looks like loads that change.
         credible, doubtful = identifier.resting or setup.passed, False
         if identifier.starts > starts:
-            self.estimate, self.verdict, self._judged = None, None, None
+            self._begin(identifier, setup)
             if not credible and self._examined(setup.before_change()):
                 return Processed(sample.stamp, None, None)
             credible = credible or setup.passed
@@ -458,8 +471,7 @@ class LiveIdentification:
         late, before = found.delay, 0.0 if self.delay is None else self.delay.seconds
         in_step = late is None or abs(late.seconds) < max(LEAST_DELAY, FURTHER_DELAY * abs(before))
         if found.load_changed or (in_step and self._of_another_load(found)):  # which went unnoticed
-            self._identifier, self.estimate, self._changing = None, None, None
-            self.verdict, self._latest = None, None
+            self._begin(setup=self.setup)
             return True
         if not found.passed or late is None or in_step:
             return False
@@ -468,11 +480,7 @@ class LiveIdentification:
             return False
         self.delay = Delay(before + late.seconds, late.standard_deviation)
         self.matcher.delay = round(1e9 * (self._settings.wrench_delay + self.delay.seconds))
-        assert self.setup is not None
-        self.setup.restart()
-        self._identifier, self.estimate, self._changing = None, None, None
-        self.verdict, self._judged, self._latest = None, None, None
-        self._noticed.clear()
+        self._begin()
         return True
 
     def _of_another_load(self, found: Examination) -> bool:

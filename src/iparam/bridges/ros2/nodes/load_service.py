@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from iparam.bridges.physical_bounds import Load, check_load, check_mass
+from iparam.bridges.physical_bounds import Capacity, Load
 from iparam.bridges.ros2.backend import Inertia, Node, SignalHandlerOptions, SingleThreadedExecutor, rclpy
 from iparam.bridges.ros2.messages import write_body, write_vector
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.export.load import DEFAULT_FRAME, IdentifiedLoad
-from iparam.robot.catalog import catalog_arm, robot_names
+from iparam.robot.catalog import robot_names
 from iparam.spatial.phi import inertia_entries
 
 PATIENCE = 5.0
@@ -33,14 +33,14 @@ class LoadDriver:
         package, type: of its service.
         service: its usual name.
         frames: how the names of the frames end that it wants the load in.
-        rated_load: the largest mass that any of its arms is rated for [kg].
+        capacity: what none of its arms exceeds.
     """
 
     package: str
     type: str
     service: str
     frames: tuple[str, ...]
-    rated_load: float
+    capacity: Capacity
 
 
 DRIVERS = {
@@ -49,9 +49,15 @@ DRIVERS = {
         "SetPayload",
         "/io_and_status_controller/set_payload",
         ("tool0", "flange"),
-        max(catalog_arm(name).rated_load for name in robot_names()),
+        Capacity.most("an arm of the driver 'ur'", robot_names()),
     ),
-    "franka": LoadDriver("franka_msgs", "SetLoad", "/service_server/set_load", ("link8", "flange"), 3.0),
+    "franka": LoadDriver(
+        "franka_msgs",
+        "SetLoad",
+        "/service_server/set_load",
+        ("link8", "flange"),
+        Capacity("an arm of the driver 'franka'", rated_load=3.0, reach=0.855, wrist_torque=12.0),
+    ),
 }
 
 
@@ -144,11 +150,10 @@ def set_driver_load(
     """
     if driver not in DRIVERS:
         raise UnknownNameError("driver", driver, DRIVERS)
-    load.require_consistency()
     known = DRIVERS[driver]
-    check_mass(load, known.rated_load, f"an arm of the driver {driver!r}")
+    known.capacity.check(load)
     if isinstance(load, IdentifiedLoad) and load.robot.lower() in robot_names():
-        check_load(load, load.robot.lower())
+        Capacity.of(load.robot.lower()).check(load)
     if load.frame != DEFAULT_FRAME and not load.frame.endswith(known.frames):
         wanted = " or ".join(f"...{name}" for name in known.frames)
         raise InputError(

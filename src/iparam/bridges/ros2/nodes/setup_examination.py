@@ -5,7 +5,6 @@ from __future__ import annotations
 from concurrent.futures import Executor, Future
 
 from iparam.bridges.ros2.matching.sample_matcher import MatchedSample
-from iparam.errors import IparamError
 from iparam.estimation.online.examination import Examination, RecentSamples, examine_samples
 from iparam.estimation.online.identifier import OnlineSettings
 from iparam.estimation.payload.identify import PayloadBias
@@ -55,11 +54,6 @@ class SetupExamination:
         self._recent.clear()
         self.motion = self._examined = self._still = 0.0
         self._next = first
-
-    def restart(self) -> None:
-        """All that is known is void: the wrench is matched otherwise from now on."""
-        self.latest, self.of_load = None, False
-        self.load_changed()
 
     def load_changed(self) -> None:
         """The samples from now on are of another load; what is known of sensor and arm stays."""
@@ -151,7 +145,7 @@ class SetupExamination:
         self._pending = None
         try:
             found = future.result()
-        except IparamError as error:  # the process that examines was ended
+        except Exception as error:  # the process that examines was ended, or fails: the samples go on
             found = Examination(None, reason=str(error))
         return self._finish(found, load)
 

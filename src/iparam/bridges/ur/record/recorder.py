@@ -171,11 +171,6 @@ class ArmRecorder:
         return len(self._rows)
 
     @property
-    def num_gaps(self) -> int:
-        """Gaps so far."""
-        return len(self._times.gaps)
-
-    @property
     def duration(self) -> float:
         """Time of the last sample [s]."""
         return self._times.last or 0.0
