@@ -16,7 +16,6 @@ from iparam.motion.motion import MotionEstimate
 from iparam.recording import Recording, Signal
 from iparam.robot.cell import WorkCell
 from iparam.robot.collision.scene import CollisionScene, collision_scene
-from iparam.robot.kernels.notice import expect
 from iparam.robot.loading import StatedArm
 from iparam.robot.model import Robot
 from iparam.rounding import percent
@@ -144,7 +143,6 @@ def loaded_scene(
 ) -> S:
     """A scene of some engine, with rotors where links have no inertia, see `assumed_rotors`; built."""
     simulator.check(robot, payload, clearance)
-    expect("simulate")
     around = cell if cell is not None else WorkCell()
     scene = kind(simulator, robot, payload, around, clearance, shapes)
     rotors = assumed_rotors(scene.loaded)
