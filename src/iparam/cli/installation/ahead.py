@@ -19,7 +19,7 @@ from iparam.robot.kernels.notice import SWITCH
 def identification_compiled_meanwhile() -> Iterator[None]:
     """While it lasts, another process compiles what an identification needs, if that is its first use here."""
     # Imported here, not for the help of a command.
-    if not import_module("iparam.robot.kernels.compilation").first_use(import_module("iparam.motion.kernels").forward):
+    if not import_module("iparam.robot.kernels.compilation").first_use(import_module("iparam.robot.kernels.kinematics").tool_motion):
         yield
         return
     process, channel = start_child(
