@@ -166,7 +166,7 @@ def build(target: Path, extra: list[str] | None = None) -> None:
 
 
 _LINK = {
-    "linux": ["-nodefaultlibs", "-Wl,--no-undefined", "-Wl,-s", "-lm", "-lc", "-lgcc"],
+    "linux": ["-nodefaultlibs", "-Wl,--no-undefined", "-Wl,-s", "-lm", "-lc"],
     "darwin": ["-nodefaultlibs", "-lSystem"],
     "win32": ["-Wl,-s"],
 }

@@ -85,7 +85,8 @@ template <class T>
 
 template <class T> [[gnu::always_inline]] inline void operator+=(CompositeBody& a, const T& b)
 {
-    const auto &i = a.inertia, &j = b.inertia;
+    const auto& i = a.inertia;
+    const auto& j = b.inertia;
     a = {a.mass + b.mass, a.first + b.first,
         {i.xx + j.xx, i.xy + j.xy, i.xz + j.xz, i.yy + j.yy, i.yz + j.yz, i.zz + j.zz}};
 }
