@@ -19,7 +19,8 @@ from iparam.robot.kernels.notice import SWITCH
 def identification_compiled_meanwhile() -> Iterator[None]:
     """While it lasts, another process compiles what an identification needs, if that is its first use here."""
     # Imported here, not for the help of a command.
-    if not import_module("iparam.robot.kernels.compilation").first_use(import_module("iparam.robot.kernels.kinematics").tool_motion):
+    kernel = import_module("iparam.robot.kernels.kinematics").tool_motion
+    if not import_module("iparam.robot.kernels.compilation").first_use(kernel):
         yield
         return
     process, channel = start_child(
