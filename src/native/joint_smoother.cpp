@@ -5,7 +5,7 @@
 
 using namespace IPARAM_PATH;
 
-namespace IPARAM_PATH {
+namespace {
 
 // What the later samples tell, and whether Lambda has reached its limit.
 template <int M> struct Later {
@@ -57,7 +57,7 @@ template <int M> void write_smoothed(const Square<M>& p, const Square<M>& inform
     }
 }
 
-} // namespace IPARAM_PATH
+} // namespace
 
 // steps to covariances: as in joint_filter. adjoint (m) and information (m, m): of what is known after the last sample, zeros if
 // nothing is, and then of what is known after the sample before the first. `first` is the number of the first sample in the

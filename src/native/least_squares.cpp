@@ -3,11 +3,11 @@
 
 using namespace IPARAM_PATH;
 
-namespace IPARAM_PATH {
+namespace {
 
 constexpr long long CHUNK = 256; // rows that are folded in at once: long loops, and yet they stay in the cache
 
-} // namespace IPARAM_PATH
+} // namespace
 
 // Fold rows (b, p) into the triangular factor r (p, p): r' r becomes r' r + rows' rows.
 KERNEL(void, fold_rows)(long long b, long long p, const double* rows, double* r)

@@ -3,7 +3,7 @@
 
 using namespace IPARAM_PATH;
 
-namespace IPARAM_PATH {
+namespace {
 
 constexpr int SWEEPS = 30; // of Jacobi's rotations; two or three are enough
 constexpr double ORTHOGONAL = 1e-15; // cosine of two columns that counts as 0
@@ -60,7 +60,7 @@ inline void rotate_to_orthogonal(double* w, double* v, long long p, long long st
     }
 }
 
-} // namespace IPARAM_PATH
+} // namespace
 
 // Update singular values (p), descending, and right singular vectors (p, p), columns, for appended rows (b, p). In the
 // coordinates of the vectors the matrix is [diag(values); rows V]; reflections make it triangular, and one-sided rotations

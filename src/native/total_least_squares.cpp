@@ -3,7 +3,7 @@
 
 using namespace IPARAM_PATH;
 
-namespace IPARAM_PATH {
+namespace {
 
 constexpr int STEPS = 500; // of the power iteration, at most
 constexpr double SMALLEST_PIVOT = 1e-15; // relative to the largest: exact data leave the last one at 0
@@ -97,7 +97,7 @@ inline double solve(const double* r, long long size, long long exact, const doub
     return ratio;
 }
 
-} // namespace IPARAM_PATH
+} // namespace
 
 // Solve the problem of the triangle r (size, size), y its last column, whose first `exact` columns have no errors; noise (m, m),
 // m = size - exact, is the Gram matrix of the errors of the others. Of the trailing block T the direction v with the least ratio
