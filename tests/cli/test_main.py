@@ -211,7 +211,7 @@ def test_help_loads_no_heavy_package() -> None:
     assert done.stdout.splitlines()[-1] == "0 []", done.stderr
 
 
-def test_help_of_a_command_loads_no_kernels() -> None:
+def test_help_of_a_command_does_not_load_the_native_core() -> None:
     """One after the other in one process: whichever loads one of them is the first to have it."""
     script = (
         f"import sys; from iparam.cli.main import main\nfor name in {NAMES!r}:\n"

@@ -1,4 +1,4 @@
-"""Joint-space arrays in front of the compiled kernels: checked against a robot, flattened, and run on one core or
+"""Joint-space arrays in front of the native core: checked against a robot, flattened, and run on one core or
 several.
 """
 
@@ -47,7 +47,7 @@ def run_batched(
     """Call ``kernel(*constants, *batches)`` on slices of the first axis of ``batches``.
 
     Args:
-        kernel: compiled, releases the GIL, writes into some of the batches.
+        kernel: of `iparam.native`, which releases the GIL; writes into some of the batches.
         constants: the same for every sample.
         batches: inputs and outputs, each (N, ...), or None for an input that is not given.
         num_samples: N.
@@ -89,7 +89,7 @@ class JointBatch(NamedTuple):
     Attributes:
         shape: the leading batch shape, () for a single sample.
         size: N, the number of samples.
-        arrays: each (N, n), writable-typed and contiguous, as the kernels are compiled for.
+        arrays: each (N, n), writable and contiguous, as the native core takes them.
     """
 
     shape: tuple[int, ...]

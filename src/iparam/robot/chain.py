@@ -1,6 +1,6 @@
-"""A robot packed into the arrays that the compiled kernels read.
+"""A robot packed into the arrays that the native core reads.
 
-Fixed joints are folded away and rigidly connected links are lumped: n moving bodies remain. The kernels move every
+Fixed joints are folded away and rigidly connected links are lumped: n moving bodies remain. The recursions move every
 joint about or along z, so a body's frame here is its link's frame turned such that z is the joint axis. For joints that
 are about z anyway, as all joints of the UR arms, the two are the same; ``link_turns`` leads from one to the other.
 """
@@ -27,7 +27,7 @@ IDENTITY = np.eye(4)
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """Packed arrays of a serial chain with n moving bodies; all read-only, so that kernels compile for one type.
+    """Packed arrays of a serial chain with n moving bodies; all read-only.
 
     Attributes:
         origins: (n, 12) rotation (9, by rows) and translation (3) from the parent body's frame to this one's at q = 0.

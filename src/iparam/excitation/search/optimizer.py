@@ -120,8 +120,7 @@ def optimize_excitation(
         problem: what is sought.
         seed: of the random starts.
         starts: how many; None for as many as the time allows.
-        time_budget: [s] for the search, without the start of the worker processes and, on their first use, the
-            compilation of the kernels; 30 if neither is given.
+        time_budget: [s] for the search, without the start of the worker processes; 30 if neither is given.
         workers: processes on this machine; all usable cores if not given.
         executor: that runs the starts instead, any of `concurrent.futures`.
         progress: called a few times a second; where it returns False, the search ends as with Ctrl-C.
