@@ -111,12 +111,14 @@ template <int M> struct Gain {
             k[i] = p[i][row] / s;
     }
 
-    // P <- P - K S K'
-    void correct(Square<M>& p) const
+    // P <- P - K S K', whose measured row and column are R K': as differences they would lose the digits of R under a wide P.
+    void correct(Square<M>& p, int row, double noise) const
     {
         for (int i = 0; i < M; i++)
             for (int j = 0; j <= i; j++)
                 p[j][i] = p[i][j] -= k[i] * s * k[j];
+        for (int i = 0; i < M; i++)
+            p[row][i] = p[i][row] = noise * k[i];
     }
 
     // lambda <- (I - K e')' lambda - e innovation / S, e the unit vector of the measured state; returns what e was given.

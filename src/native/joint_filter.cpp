@@ -53,7 +53,7 @@ KERNEL(void, joint_filter)(long long samples, long long rows, long long order, d
                 before = p;
                 for (long long row = 0; row < rows; row++) {
                     of_slot[slot * rows + row].of(p, row, noise[row]);
-                    of_slot[slot * rows + row].correct(p);
+                    of_slot[slot * rows + row].correct(p, row, noise[row]);
                 }
             }
             slots[k] = slot;

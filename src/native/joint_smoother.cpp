@@ -59,13 +59,13 @@ template <int M> void write_smoothed(const Square<M>& p, const Square<M>& inform
 
 } // namespace
 
-// steps to covariances: as in joint_filter. adjoint (m) and information (m, m): of what is known after the last sample, zeros if
+// steps to noise: as in joint_filter. adjoint (m) and information (m, m): of what is known after the last sample, zeros if
 // nothing is, and then of what is known after the sample before the first. `first` is the number of the first sample in the
 // whole series, and the covariance is wanted of every `every`th one of these. Outputs: means (T, d), the first d states,
 // and variances (V, d, d) of the whole series.
 KERNEL(void, joint_smoother)(long long samples, long long rows, long long order, long long depth, long long first,
     long long every, double tolerance, const double* steps, const double* innovations, const long long* slots,
-    const double* gains, const double* predicted, const double* covariances, double* adjoint, double* information,
+    const double* gains, const double* predicted, const double* covariances, const double* noise, double* adjoint, double* information,
     double* __restrict means, double* __restrict variances)
 {
     for_order(order, [&](auto size) {
@@ -91,7 +91,7 @@ KERNEL(void, joint_smoother)(long long samples, long long rows, long long order,
                 // From the state after the sample: what is known before the first is so wide that rounding would decide.
                 Square<M> after = p;
                 for (long long row = 0; row < rows; row++)
-                    gain[row].correct(after);
+                    gain[row].correct(after, row, noise[row]);
                 write_smoothed(after, told, depth, smoothed);
                 for (long long row = rows - 1; row >= 0; row--)
                     gain[row].pull_back(told, row);

@@ -53,7 +53,7 @@ def test_filter_and_smoother_find_the_states_given_all_samples(order: int, measu
     filtered = smoothing.joint_filter(steps, y, noise, intensities, x, p, EXACT, True)
     adjoint, information = np.zeros(order), np.zeros((order, order))
     means, variances = np.empty((count, depth)), np.empty((count, depth, depth))
-    smoothing.joint_smoother(steps, filtered, adjoint, information, EXACT, 0, 1, means, variances)
+    smoothing.joint_smoother(steps, filtered, noise, adjoint, information, EXACT, 0, 1, means, variances)
     expected, covariance = states_at_once(steps, y, noise, intensities, prior)
     scale = np.sqrt(np.einsum("kii->ki", covariance))
     np.testing.assert_allclose(x / scale[-1], expected[-1] / scale[-1], atol=1e-9)

@@ -152,6 +152,7 @@ def smooth_joint(
             joint_smoother(
                 series.steps[part],
                 passed,
+                series.noise,
                 adjoint,
                 information,
                 series.tolerance,

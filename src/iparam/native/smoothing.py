@@ -19,7 +19,7 @@ ORDERS = (3, 8)
 """The least and the largest number m of integrators."""
 
 _joint_filter = kernel("joint_filter", count, count, count, number, *[array] * 11)
-_joint_smoother = kernel("joint_smoother", *[count] * 6, number, *[array] * 10)
+_joint_smoother = kernel("joint_smoother", *[count] * 6, number, *[array] * 11)
 _joint_residuals = kernel("joint_residuals", count, count, count, number, *[array] * 8)
 
 
@@ -86,6 +86,7 @@ def joint_filter(
 def joint_smoother(
     steps: FloatArray,
     filtered: Filtered,
+    noise: FloatArray,
     adjoint: FloatArray,
     information: FloatArray,
     tolerance: float,
@@ -97,7 +98,7 @@ def joint_smoother(
     """Bryson-Frazier smoother over what `joint_filter` found. Called again with the samples before, it goes on.
 
     Args:
-        steps, tolerance: as there.
+        steps, noise, tolerance: as there.
         filtered: the states kept.
         adjoint: (m,) and information: (m, m), of what is known after the last sample; zeros if nothing is. Changed: of
             what is known after the sample before the first.
@@ -113,7 +114,7 @@ def joint_smoother(
         first,
         every,
         tolerance,
-        *[pointer(values) for values in (steps, *filtered, adjoint, information, means, variances)],
+        *[pointer(values) for values in (steps, *filtered, noise, adjoint, information, means, variances)],
     )
 
 
