@@ -19,6 +19,7 @@ from iparam.native.library import PATHS, path
 from iparam.regressor.joint_torque import joint_torque_regressor_derivatives
 from iparam.regressor.wrench import wrench_regressor_derivatives
 from iparam.robot import batching
+from iparam.robot.kinematics import frame_poses
 
 ROUNDING = 1e-13
 """Share of the largest entry by which paths may differ: one fuses products and sums, another does not."""
@@ -74,7 +75,7 @@ def of_motion(robot: iparam.Robot, q: np.ndarray, dq: np.ndarray, ddq: np.ndarra
         "angular velocity": motion.angular_velocity,
         "acceleration": motion.linear_acceleration,
         "angular acceleration": motion.angular_acceleration,
-        "frames": np.stack(list(iparam.all_link_poses(robot, q).values()), axis=-3),
+        "frames": np.stack(list(frame_poses(robot, q).values()), axis=-3),
         "jacobian": iparam.jacobian(robot, q, "tool"),
         "jacobian derivative": iparam.jacobian_derivative(robot, q, dq, "base"),
         "torques": iparam.inverse_dynamics(robot, q, dq, ddq, tip_wrench=tip),
