@@ -19,7 +19,7 @@ INPUTS := $(VENV)/pyvenv.cfg pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-extras docs test-newton test-isaac ur-simulator release fuzz lint format bench tables lock clean clean-cache
+.PHONY: help demo test test-all test-extras docs test-newton test-isaac ur-simulator release fuzz lint format bench tables lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -88,13 +88,10 @@ lock:  ## write requirements.lock anew from the newest versions that pyproject.t
 	@rm -rf $(VENV)-lock
 	@echo "requirements.lock: $$(wc -l < requirements.lock) packages."
 
-clean: clean-cache  ## remove the environment, caches and build output
+clean:  ## remove the environment, caches and build output
 	rm -rf $(VENV) $(VENV)-lock $(VENV)-newton $(VENV)-isaac build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis \
 		docs/api docs/gallery
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
-
-clean-cache:  ## remove compiled numba kernels (see CONTRIBUTING.md)
-	find src -name '*.nbi' -delete -o -name '*.nbc' -delete
 
 $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v < (3, 14) else \

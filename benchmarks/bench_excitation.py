@@ -139,7 +139,7 @@ def beside_reference(starts: int, budget: float) -> None:
     problem = reference_problem()
     function = BarrierFunction(problem, *SEARCH_RATES, reserves={})
     rows, ratios = [], []
-    our_run(problem, random_start(problem, function, np.random.default_rng(99)), 5.0)  # loads the kernels
+    our_run(problem, random_start(problem, function, np.random.default_rng(99)), 5.0)  # loads all modules
     for index in range(starts):
         x0 = random_start(problem, function, np.random.default_rng([0, index]))
         ours = our_run(problem, x0, budget)

@@ -147,7 +147,7 @@ def in_turns(count: int, work: Callable[[Executor, int], object]) -> Turns:
     best: dict[int, float] = {}
     busy: dict[int, float] = {}
     with WorkerPool(1) as one, WorkerPool(2) as two:
-        for pool in (one, two):  # loads the kernels
+        for pool in (one, two):  # loads all modules
             work(pool, -1)
         for turn in range(ROUNDS):
             for workers, pool in ((1, one), (2, two)):

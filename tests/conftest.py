@@ -42,8 +42,6 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 # Not the user's: a fresh clone computes all it needs, once for all processes of a run.
 os.environ.setdefault("IPARAM_CACHE", str(REPOSITORY / ".pytest_cache" / "iparam"))
-# A fresh clone compiles the kernels in whatever test comes first, which is not to fail for a line that says so.
-os.environ.setdefault("IPARAM_COMPILING_NOTICE", "0")
 MAKER_PARTS = ("shoulder", "upper_arm", "forearm", "wrist_1", "wrist_2", "wrist_3")
 MAKER_JOINTS = (
     "shoulder_pan_joint",

@@ -23,12 +23,11 @@ from typing import Any
 from iparam.child_process import end_child, python_command, run_child, start_child
 from iparam.errors import InputError, IparamError
 from iparam.robot.batching import get_num_threads
-from iparam.robot.kernels.notice import environment_of_worker
 
 ONE_THREAD = dict.fromkeys(
     (
         *("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
-        *("NUMBA_NUM_THREADS", "IPARAM_NUM_THREADS"),
+        "IPARAM_NUM_THREADS",
     ),
     "1",
 )
@@ -113,7 +112,7 @@ class WorkerPool(Executor):
                 raise WorkerEndedError(_ENDED)
             if self._idle:
                 return self._idle.pop()
-            child = start_child(__name__, {**ONE_THREAD, **environment_of_worker()})
+            child = start_child(__name__, ONE_THREAD)
             self._children.append(child)
         try:
             child[1].send((sys.path, self._nice))

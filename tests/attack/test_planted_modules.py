@@ -16,7 +16,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "iparam"
 MOTION = Path(__file__).parents[1] / "data" / "optimized_ur5e.json"
 
 PLANTED = (
-    *("iparam", "numpy", "scipy", "numba", "json", "pickle", "multiprocessing", "lazy_loader", "cloudpickle"),
+    *("iparam", "numpy", "scipy", "json", "pickle", "multiprocessing", "lazy_loader", "cloudpickle"),
     *("rtde_control", "mujoco", "viser", "xacro", "sitecustomize", "usercustomize", "ctypes", "struct"),
 )
 
@@ -50,7 +50,6 @@ from iparam.child_process import python_command, safe_path_variables
 command = python_command("iparam", "robots")
 subprocess.run(command, env={**os.environ, **safe_path_variables()}, stdout=subprocess.DEVNULL, check=True)
 """,
-    "iparam.cli.installation.ahead": CHILD.format(module="iparam.cli.installation.ahead", talk="child.wait()"),
     "iparam.viewer.live.page_process": CHILD.format(
         module="iparam.viewer.live.page_process", talk="channel.send(None)\ntry: channel.recv()\nexcept EOFError: pass"
     ),

@@ -159,14 +159,10 @@ def load_arms() -> None:
 
 def load_nodes() -> None:
     """The nodes; ROS 2 itself starts threads, and is started by each."""
-    from iparam.bridges.ros2.nodes.warm_up import warm_up_identifier
     from iparam.bridges.ros2.start import NODES
-    from iparam.estimation.online.identifier import OnlineSettings
-    from iparam.robot.catalog import catalog_robot
 
     for name in NODES.values():
         import_module(name.partition(":")[0])
-    warm_up_identifier(catalog_robot("ur5e"), OnlineSettings())
 
 
 LOADS = {"arms": load_arms, "nodes": load_nodes}

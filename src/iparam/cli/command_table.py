@@ -95,7 +95,6 @@ COMMANDS = (
     Entry("ur run", "iparam.cli.ur.run:Run", "move a UR arm through a checked motion, and record"),
     Entry("ur set-payload", "iparam.cli.ur.set_payload:SetPayload", "tell a UR controller the identified load"),
     Entry("ur check-payload", "iparam.cli.ur.check_payload:CheckPayload", "turn the wrist: is that payload right?"),
-    Entry("warm-up", "iparam.cli.installation.warm_up:WarmUp", "compile the kernels now, for the image of a container"),
 )
 
 _USAGE = """\

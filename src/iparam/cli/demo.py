@@ -15,7 +15,6 @@ from tyro.conf import arg
 import iparam
 from iparam.cli.console.printing import AsJson, note, note_remark, print_json, print_line, print_table, say
 from iparam.cli.console.written_files import Overwrite, Writes
-from iparam.cli.installation.ahead import identification_compiled_meanwhile
 from iparam.errors import FileWriteError, InputError, IparamError
 from iparam.estimation import assessment
 from iparam.files.kind import FileKind
@@ -135,10 +134,9 @@ class Demo:
             raise FileWriteError(f"--output-dir {self.output_dir} cannot be made: {error.strerror}") from None
         began, before = time.perf_counter(), self._written()
         try:
-            with identification_compiled_meanwhile():
-                robot = self._plan()
-                recording, truth = self._simulate(robot)
-                estimate, comparison = self._identify(recording, robot)
+            robot = self._plan()
+            recording, truth = self._simulate(robot)
+            estimate, comparison = self._identify(recording, robot)
             if not self.no_report:
                 self._write_report(recording, robot, truth, estimate, comparison)
         except KeyboardInterrupt:

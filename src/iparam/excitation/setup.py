@@ -30,7 +30,6 @@ from iparam.robot.cell import WorkCell
 from iparam.robot.collision.scene import CollisionScene
 from iparam.robot.collision.shapes import PayloadBox
 from iparam.robot.collision.spheres import sphere_scene
-from iparam.robot.kernels.notice import expect
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import FAR
 from iparam.spatial.parameters import InertialParameters
@@ -80,7 +79,6 @@ def planning_problem(
         conditions: payload, its parameters, cell and limits in one, as a trajectory file holds them. Those of
             `reference_conditions` give the reference problem, whose motion is its own, too.
     """
-    expect("plan")
     if conditions is not None:
         if any(given is not None for given in (payload, payload_parameters, cell, limits)):
             raise InputError("conditions= holds payload, cell and limits: give either that or those")

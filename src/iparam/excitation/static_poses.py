@@ -260,7 +260,7 @@ def _worst(problem: ExcitationProblem, poses: FloatArray) -> WorstMargin | None:
 
 
 def _at_rest(poses: FloatArray) -> MotionArrays:
-    q = np.array(poses)  # writable copies: the kernels are compiled for them
+    q = np.array(poses)  # writable copies: the native core takes no others
     return MotionArrays(q, *(np.zeros_like(q) for _ in range(3)))
 
 

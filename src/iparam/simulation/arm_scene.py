@@ -17,7 +17,6 @@ from iparam.recording import Recording, Signal
 from iparam.remarks import Remark, remark
 from iparam.robot.cell import WorkCell
 from iparam.robot.collision.scene import CollisionScene, collision_scene
-from iparam.robot.kernels.notice import expect
 from iparam.robot.loading import StatedArm
 from iparam.robot.model import Robot
 from iparam.rounding import percent
@@ -145,7 +144,6 @@ def loaded_scene(
 ) -> S:
     """A scene of some engine, with rotors where links have no inertia, see `assumed_rotors`; built."""
     simulator.check(robot, payload, clearance)
-    expect("simulate")
     around = cell if cell is not None else WorkCell()
     scene = kind(simulator, robot, payload, around, clearance, shapes)
     rotors = assumed_rotors(scene.loaded)

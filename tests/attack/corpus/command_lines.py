@@ -111,7 +111,6 @@ _FRICTION = "--friction viscous,coulomb"  # to choose the terms takes seconds
 _VIEW = (0,) if find_spec("viser") else (1,)  # it needs the extra viewer
 
 LINES = (
-    Line("warm-up", "--json", slow=True),
     Line("robots", "@arm.urdf --base base --tip tool0", quick=True),
     Line("robots", "@arm.xml --tip flange", quick=True),
     Line("robots", "--from ."),

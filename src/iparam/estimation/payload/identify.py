@@ -40,7 +40,6 @@ from iparam.recording.buffer import DataBuffer
 from iparam.recording.followers import with_followers
 from iparam.recording.recording import Recording
 from iparam.remarks import Remark, remark
-from iparam.robot.kernels.notice import expect
 from iparam.robot.model import Robot
 from iparam.sensing.applied_setup import applied_setup
 from iparam.sensing.correction import ESTIMATE, Correction
@@ -121,7 +120,6 @@ def identify_payload(
         recording = recording.to_recording()
     if not isinstance(recording, Recording):
         raise InputError(f"recording must be a Recording, got {recording!r:.80}: Recording.load reads a file")
-    expect("identify")
     arm = robot if isinstance(robot, Robot) else _arm(recording, robot)
     recording = with_followers(recording, arm)
     job = _Job(

@@ -6,14 +6,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
 from iparam.excitation.constraints.constraint import MotionArrays
-from iparam.excitation.kernels import wrench_information as kernels
+from iparam.native.planning import wrench_curvature
 from iparam.regressor.wrench import wrench_regressor, wrench_regressor_derivatives
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
 from iparam.robot.model import Robot
@@ -35,11 +34,6 @@ class Information(ABC):
     """
 
     size: int
-
-    @property
-    @abstractmethod
-    def kernel(self) -> Any:
-        """What `weighted_curvature` calls: the compiled function that takes longest to compile."""
 
     @abstractmethod
     def gram(self, motion: MotionArrays) -> FloatArray:
@@ -104,11 +98,6 @@ class WrenchInformation(Information):
         """(10, p) orthonormal combinations of the parameters, all that some motion of the arm shows."""
         return np.eye(10) if self._directions is None else self._directions
 
-    @property
-    def kernel(self) -> Any:
-        """See `Information`."""
-        return kernels.weighted_curvature
-
     def gram(self, motion: MotionArrays) -> FloatArray:
         """See `Information`."""
         return self._along(self._all_ten(motion))
@@ -137,15 +126,9 @@ class WrenchInformation(Information):
         directions = self._directions
         of_ten = weights if directions is None else directions @ weights @ directions.T
         scaled = np.ascontiguousarray(of_ten * np.multiply.outer(self.column_scales, self.column_scales))
-        kernels.weighted_curvature(
-            *self._constants, self.row_weights, scaled, motion.q, motion.dq, motion.ddq, STEP, gradient, hessian
-        )
+        constants = (self.robot.chain.address, self.gravity, self.row_weights, scaled)
+        wrench_curvature(*constants, motion.q, motion.dq, motion.ddq, STEP, gradient, hessian)
         return gradient, hessian
-
-    @property
-    def _constants(self) -> tuple[FloatArray, ...]:
-        chain = self.robot.chain
-        return (chain.origins, chain.prismatic, chain.tool, self.gravity)  # type: ignore[return-value]
 
 
 def payload_scales(guess: InertialParameters) -> FloatArray:

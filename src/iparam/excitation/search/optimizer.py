@@ -16,9 +16,8 @@ from iparam.errors import InputError, IparamError
 from iparam.excitation.constraints.constraint import WorstMargin
 from iparam.excitation.information.criteria import Criterion, criterion_value, eigenvalues
 from iparam.excitation.search.problem import ExcitationProblem
-from iparam.excitation.search.start import StartResult, StartTask, compile_for_workers, run_task, warm_up
+from iparam.excitation.search.start import StartResult, StartTask, run_task, warm_up
 from iparam.plotting.html import html_table
-from iparam.robot.kernels.notice import expect
 from iparam.rounding import number
 from iparam.trajectory.display import motion_html
 from iparam.trajectory.fourier import WindowedFourierTrajectory
@@ -121,8 +120,7 @@ def optimize_excitation(
         problem: what is sought.
         seed: of the random starts.
         starts: how many; None for as many as the time allows.
-        time_budget: [s] for the search, without the start of the worker processes and, on their first use, the
-            compilation of the kernels; 30 if neither is given.
+        time_budget: [s] for the search, without the start of the worker processes; 30 if neither is given.
         workers: processes on this machine; all usable cores if not given.
         executor: that runs the starts instead, any of `concurrent.futures`.
         progress: called a few times a second; where it returns False, the search ends as with Ctrl-C.
@@ -135,7 +133,6 @@ def optimize_excitation(
         raise InputError(f"time_budget must be positive, got {time_budget!r}")
     if not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed must be a whole number from 0, got {seed!r}")
-    expect("plan")
     problem.check_start()
     if executor is not None and workers is not None:
         raise InputError("workers= are processes of this machine; an executor has workers of its own")
@@ -145,7 +142,6 @@ def optimize_excitation(
         return search.result()
     pool = WorkerPool(workers)
     try:
-        compile_for_workers(problem)
         search.run(pool)
     finally:
         pool.shutdown(cancel_futures=True)

@@ -6,7 +6,6 @@ than anywhere else, and a search from there takes half the time: it skips the co
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,12 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.errors import IparamError
 from iparam.excitation.constraints.constraint import InfeasibleError
 from iparam.excitation.search.barrier import BarrierFunction, Smoothing
 from iparam.excitation.search.newton import minimize_along_path
 from iparam.excitation.search.problem import ExcitationProblem
-from iparam.robot.kernels.compilation import first_use
 from iparam.trajectory.checks import VALIDATION_RATE
 
 AMPLITUDE = 0.3
@@ -134,15 +131,8 @@ def run_task(problem: ExcitationProblem, seed: int, task: StartTask) -> StartRes
     return run_start(problem, seed, task.index, task.best, time.monotonic() + task.seconds, task.beside)
 
 
-def compile_for_workers(problem: ExcitationProblem) -> None:
-    """Compile, on first use, the kernels that workers wait for: here, what they share with others is there already."""
-    if first_use(problem.information.kernel):
-        with contextlib.suppress(IparamError, ArithmeticError, np.linalg.LinAlgError):  # the workers will say it
-            warm_up(problem)
-
-
 def warm_up(problem: ExcitationProblem) -> None:
-    """Load the compiled kernels, or compile them on their first use, so that no search pays for it."""
+    """Load all modules that a search needs, before its time counts."""
     function = BarrierFunction(problem, *SEARCH_RATES, reserves={})
     x = random_start(problem, function, np.random.default_rng(0))
     function.expand(x, SEARCH_PATH[0])

@@ -32,7 +32,6 @@ from iparam.bridges.ros2.nodes.live_identification import (
 )
 from iparam.bridges.ros2.nodes.load_publisher import LoadPublisher
 from iparam.bridges.ros2.nodes.refuted_load import refuted_sentence
-from iparam.bridges.ros2.nodes.warm_up import warm_up_examination, warm_up_identifier
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter, changeable, declare, on_change
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
 from iparam.bridges.ros2.robot_source import RobotSource
@@ -41,6 +40,7 @@ from iparam.errors import InputError, IparamError
 from iparam.estimation.assessment.verdict import verdict_on
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate, Refutation, grouped_names
+from iparam.estimation.online.examination import RecentSamples
 from iparam.estimation.online.identifier import OnlineSettings
 from iparam.files.kind import FileKind, check_target
 from iparam.motion.joint_process import JointProcess
@@ -126,7 +126,7 @@ class Identification:
         self._source: RobotSource | None = None
         self._samples: SampleInput | None = None
         self._examiner: WorkerPool | None = None
-        self._warmed: Future[None] | None = None
+        self._started: Future[RecentSamples] | None = None
         self._forget()
         self._load = LoadPublisher(node)
         self._events = node.create_publisher(DiagnosticStatus, "load_event", LATCHED_QOS, event_callbacks=QUIET)
@@ -204,10 +204,9 @@ class Identification:
         )
         if self._examiner is None:
             self._examiner = WorkerPool(1, nice=EXAMINER_NICE)
-            self._warmed = self._examiner.submit(warm_up_examination, robot, online)
+            self._started = self._examiner.submit(RecentSamples, online.period, robot.num_joints)
         live = LiveIdentification(robot, settings, self._examiner)
         wrenches = WrenchReader.from_parameters(robot, values)
-        warm_up_identifier(robot, online)
         if not self._running:
             live.stop()
         self._robot, self._live, self._wrenches = robot, live, wrenches
@@ -300,7 +299,7 @@ class Identification:
         values: dict[str, object] = {
             "waiting_for": waiting,
             "running": live.running,
-            "examiner": "ready" if self._warmed is not None and self._warmed.done() else "starting",
+            "examiner": "ready" if self._started is not None and self._started.done() else "starting",
             "used": live.used,
             "idle": live.idle,
             "gaps": live.gaps,

@@ -30,7 +30,6 @@ from iparam.bridges.ur.rtde.simulated_time import SIMULATED_TIME
 from iparam.errors import InputError, IparamError
 from iparam.recording.recording import Recording
 from iparam.remarks import Remark
-from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import Robot
 from iparam.sensing.applied_setup import APPLIED
 from iparam.sensing.correction import Correction
@@ -122,8 +121,6 @@ class ArmRecorder:
                 f"{settings.robot_name} has {settings.robot.num_joints} joints; a UR arm has {UR_JOINTS}: name the arm "
                 "with --robot"
             )
-        # Compiled kernels load in a second: now, and not when packages are waiting.
-        forward_kinematics(settings.robot, np.zeros((1, UR_JOINTS)))
         self._stream = RtdeStream.open(settings.host, REQUIRED, (*OPTIONAL, SIMULATED_TIME), port=settings.port)
         if settings.wrench != "auto" and WRENCH_FIELDS[settings.wrench] not in self._stream.columns:
             self._stream.close()
