@@ -172,7 +172,7 @@ def test_the_stated_deviations_are_those_of_the_noise() -> None:
         ({"rotation": lambda values: -values}, "left-handed"),
         ({"gravity_in_sensor": lambda values: 0.3 * values}, "not that of gravity. Rename them if they are a gyro's"),
         ({"accelerometer": lambda values: values / 9.81}, "in units of g: multiply its columns by 9.81"),
-        ({"accelerometer": lambda values: -values}, r"say where gravity points with --gravity"),
+        ({"accelerometer": lambda values: -values}, r"gravity=\.\.\."),
     ],
 )
 def test_what_cannot_be_meant_is_refused(change: dict[str, object], message: str) -> None:

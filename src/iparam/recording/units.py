@@ -248,9 +248,7 @@ def time_hint(time: FloatArray, slowest: float = PLAUSIBLE_RATES[0]) -> str:
     if slowest < 1.0 / period <= PLAUSIBLE_RATES[1]:
         return ""
     unit = _likely_unit(period)
-    likely = (
-        f"If its time is in {unit}, they come at {_FACTORS[unit] / period:.4g} Hz" if unit else "No sensor does"
-    )
+    likely = f"If its time is in {unit}, they come at {_FACTORS[unit] / period:.4g} Hz" if unit else "No sensor does"
     return f"a sample every {period:.3g} s. {likely}"
 
 

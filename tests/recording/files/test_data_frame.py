@@ -13,6 +13,7 @@ import pytest
 from iparam.errors import FileFormatError, InputError, IparamError, MissingExtraError
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
+from iparam.remarks import remark
 
 FAN = remark("samples-dropped", signal="fan_speed", count=3)
 
