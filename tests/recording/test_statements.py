@@ -69,7 +69,7 @@ def test_gravity_is_the_recordings(stated: Any, gravity: list[float]) -> None:
 
 def test_a_gravity_of_the_callers_must_agree() -> None:
     recording = Recording(metadata={"gravity": [0, 0, -1.62]})
-    with pytest.raises(ContradictionError, match=r"-9\.81\] m/s\^2 as given .* and .*-1\.62\] by the recording"):
+    with pytest.raises(ContradictionError, match=r"-9\.81\].*-1\.62\]"):
         recorded_gravity(recording, [0, 0, -9.81])
     assert recorded_gravity(Recording(metadata={"gravity": [0, 0, -9.8]}), [0, 0, -9.81])[2] == -9.81
 
