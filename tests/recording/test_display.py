@@ -47,7 +47,7 @@ def test_the_table_of_a_notebook(recording: Recording) -> None:
     assert "Recording of arm&lt;b&gt;, 2 s" in shown
     for cell in ("N, N m", "201", "100", "&lt;i&gt;fan&lt;/i&gt;", "<svg"):
         assert cell in shown
-    assert repr(recording) == "Recording(arm<b>, 2 s: dq 500 Hz, wrench 100 Hz, q 500 Hz; 1 warning)"
+    assert repr(recording) == "Recording(arm<b>, 2 s: dq 500 Hz, wrench 100 Hz, q 500 Hz; 1 remark)"
 
 
 def test_refusals(recording: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
