@@ -73,7 +73,9 @@ def _read(members: Iterable[tuple[str, BinaryIO]], source: str) -> Arrays:
         size = math.prod(shape) * dtype.itemsize
         total += size
         check_size(total, source, f"arrays of {total} bytes")
-        array = _contents(member, size, f"{source}: {name}").view(dtype).reshape(shape, order="F" if by_columns else "C")
+        array = (
+            _contents(member, size, f"{source}: {name}").view(dtype).reshape(shape, order="F" if by_columns else "C")
+        )
         if dtype.names is None:
             arrays[name] = array
         else:
