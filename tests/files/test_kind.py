@@ -193,7 +193,7 @@ def test_a_file_of_another_kind_is_called_what_it_is(wanted: FileKind, tmp_path:
             continue
         file.write_text(json.dumps({"format": f"{name}/1"}))
         with pytest.raises(
-            FileFormatError, match=rf"given\.json is {found}; this needs {wanted}, as 'iparam .*' writes"
+            FileFormatError, match=rf"given\.json is {found}; this needs {wanted}, as 'iparam[ .].*' writes"
         ):
             LOADERS[wanted](file)
 

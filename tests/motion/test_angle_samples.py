@@ -36,7 +36,8 @@ def test_rows_that_a_slower_sensor_repeats_are_left_out(moving: WindowedFourierT
     fast = np.abs(moving.evaluate(TIME).dq).max(axis=1) / RATE > 4e-4
     fast[-5:] = False
     assert not kept[fast & ~first].any()
-    assert said[0].startswith(f"{2000 - found.num_samples} of 2000 rows repeat")
+    values_said = {"count": 2000 - found.num_samples, "rows": 2000}
+    assert (said[0].code, said[0].values) == ("rows-repeat-angles", values_said)
 
 
 def test_rounded_angles_of_a_slow_motion_are_no_repeats(moving: WindowedFourierTrajectory) -> None:
@@ -59,7 +60,7 @@ def test_a_single_row_that_was_sent_twice_goes(moving: WindowedFourierTrajectory
     q[1000] = q[999]
     found, said = fresh_samples(Signal(TIME, q))
     assert np.array_equal(np.delete(TIME, 1000), found.time)
-    assert said[0].startswith("1 of 2000 rows")
+    assert (said[0].code, said[0].values) == ("rows-repeat-angles", {"count": 1, "rows": 2000})
 
 
 @pytest.mark.parametrize("quantum", [0.0, 1e-4])
