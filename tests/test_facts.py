@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,7 +24,13 @@ LOOKS = {
 PLACES = {
     # Text of other people's libraries, which carry nothing else.
     "robot/description/xacro.py",
+    "robot/description/mjcf.py",
+    "bridges/ros2/start.py",
 }
+
+OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+OPTIONS_OF_OTHERS = {"--ros-args", "--params-file"}
+"""Of ROS 2's programs."""
 
 
 def is_text(node: ast.AST, errors: set[str]) -> bool:
@@ -75,5 +82,24 @@ def test_the_rule_finds_decisions_by_text(code: str) -> None:
     assert list(decisions(ast.parse(code)))
 
 
-def test_no_module_outside_the_commands_names_an_option() -> None:
+def options_in(tree: ast.AST) -> Iterator[str]:
+    """The options that the texts of a module name; its docstrings are for those who read the code."""
+    comments = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in comments:
+            yield from set(OPTION.findall(node.value)) - OPTIONS_OF_OTHERS
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(SOURCE.rglob("*.py")) if not path.is_relative_to(SOURCE / "cli")],
+    ids=lambda path: str(path.relative_to(SOURCE)),
+)
+def test_no_module_outside_the_commands_names_an_option(path: Path) -> None:
     """The library speaks of arguments; only the commands know how they are spelled as options."""
+    assert not list(options_in(ast.parse(path.read_text("utf-8"))))
+
+
+@pytest.mark.parametrize("code", ["raise InputError('name it with --robot')", "x = f'{path}: --rows {rows}'"])
+def test_the_rule_finds_options(code: str) -> None:
+    assert list(options_in(ast.parse(code)))

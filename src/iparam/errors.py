@@ -1,7 +1,6 @@
 """The errors that iparam raises on purpose.
 
 Every one derives from :class:`IparamError`, so ``except iparam.IparamError`` catches exactly what the library
-from iparam.fixes import Plain, fix_text
 refuses; anything else that escapes is a bug. A message gives the value, the bound and the way out.
 """
 
@@ -9,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 from iparam.fixes import Plain, fix_text
 
@@ -25,8 +24,9 @@ class IparamError(Exception):
         fix: arguments that would correct it, by name.
 
     Attributes:
-        message: without the fix, which each interface writes in its own way.
+        message: what is wrong, without the fix, which each interface writes in its own way.
         argument, value, expected, fix: as given.
+        opens: whether the message begins with the argument, as one that was made of it does.
     """
 
     def __init__(
@@ -39,8 +39,39 @@ class IparamError(Exception):
         fix: Mapping[str, Plain] | None = None,
     ) -> None:
         self.argument, self.value, self.expected, self.fix = argument, value, expected, dict(fix or {})
-        self.message = message or f"{argument} {self.complaint}"
-        super().__init__(f"{self.message}. Set {fix_text(self.fix)}" if self.fix else self.message)
+        self.opens, self.message = not message, message or f"{argument} {self.complaint}"
+        named = argument if self.opens or not argument else f"{argument}=..."
+        super().__init__(self.told(named, fix_text(self.fix)))
+
+    def told(self, argument: str, fix: str) -> str:
+        """The whole text.
+
+        Args:
+            argument: as an interface writes it, "" if the error is about none.
+            fix: in the same way.
+        """
+        about = f"{argument} {self.complaint}" if self.opens else self.message
+        named = f" ({argument})" if argument and not self.opens else ""
+        return f"{about}{named}{f'. Set {fix}' if fix else ''}"
+
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """The same error for those who know its arguments by other names.
+
+        Args:
+            names: argument -> what it is called there.
+        """
+        fix = {names.get(name, name): value for name, value in self.fix.items()}
+        again = type(self).__new__(type(self))
+        vars(again).update(vars(self))
+        IparamError.__init__(
+            again,
+            "" if self.opens else self.message,
+            argument=names.get(self.argument, self.argument),
+            value=self.value,
+            expected=self.expected,
+            fix=fix,
+        )
+        return again
 
     @property
     def complaint(self) -> str:
@@ -82,8 +113,7 @@ class StatedPathError(InputError):
     def __init__(self, file: object, kind: str, path: str, argument: str) -> None:
         self.path = path
         super().__init__(
-            f"{file} names the {kind} {path}, and a path in a file is not followed: name it as {argument} if "
-            "you trust it",
+            f"{file} names the {kind} {path}, and a path in a file is not followed: name it yourself if you trust it",
             argument=argument,
             value=path,
         )

@@ -125,16 +125,16 @@ def test_the_estimate_alone_says_what_to_add(run: Any) -> None:
     page = report_page(ReportInput(estimate=run.estimate))
     assert '<section id="summary">' in page
     assert '<section id="load">' in page
-    assert "The motion: add --recording or --trajectory" in page
-    assert "Measured and predicted wrench: add --recording" in page
-    assert "Methods compared: add --methods all" in page
+    assert "The motion: add the recording or the trajectory" in page
+    assert "Measured and predicted wrench: add the recording" in page
+    assert "Methods compared: add the recording" in page
     assert page.count("<figure") == 3
 
 
 def test_a_plan_without_a_run_shows_the_motion(run: Any) -> None:
     page = report_page(ReportInput(estimate=run.estimate, robot=run.robot, trajectory=run.trajectory))
     assert "as planned" in page
-    assert "Excitation quality: add --recording" in page
+    assert "Excitation quality: add the recording" in page
     assert page.count("<figure") == 3 + 9
 
 

@@ -57,8 +57,9 @@ def test_a_tilted_base_is_told() -> None:
     difference = arm_difference(UR5E, mounted((np.pi / 2, 0.0, 0.0)))
     assert difference.same
     assert difference.tilt == pytest.approx(np.pi / 2)
-    (remark,) = check_same_arm("ur5e", mounted((np.pi / 2, 0.0, 0.0)))
-    assert "tilted by 90 deg" in remark
+    (said,) = check_same_arm("ur5e", mounted((np.pi / 2, 0.0, 0.0)))
+    assert (said.code, said.lowers) == ("robot-on-tilted-base", True)
+    assert said.values["tilt"] == pytest.approx(90.0)
 
 
 def test_arms_with_other_joints_differ() -> None:
@@ -69,8 +70,9 @@ def test_arms_with_other_joints_differ() -> None:
 
 
 def test_another_arm_is_refused_with_both_names_and_how_far_apart() -> None:
-    with pytest.raises(ContradictionError, match=r"run belongs to a ur5e, and ur5 is another arm.* 63 mm .*--robot"):
+    with pytest.raises(ContradictionError, match=r"run .*ur5e.*ur5 .* 63 mm ") as refused:
         check_same_arm("UR5e", iparam.load_robot("ur5"), "ur5", "run")
+    assert (refused.value.argument, refused.value.value) == ("robot", "ur5")
 
 
 @pytest.mark.parametrize(

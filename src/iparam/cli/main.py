@@ -17,6 +17,7 @@ from itertools import pairwise
 
 from iparam.child_process import safe_path_variables
 from iparam.cli.command_table import Command, choose, overview
+from iparam.cli.console.fixes import error_in_words
 from iparam.cli.console.option_names import in_options, speak_for
 from iparam.cli.console.typed_options import OF_ARGUMENTS, naming_file, naming_option, remember, too_much
 from iparam.errors import InputError, IparamError, UnknownNameError
@@ -193,7 +194,7 @@ def _traceback(error: Exception) -> Iterator[str]:
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, IparamError):
-        return str(error)
+        return error_in_words(error)
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, MemoryError):

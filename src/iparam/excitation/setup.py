@@ -249,9 +249,11 @@ class SphereChecker:
 
 def _reference_problem_for(robot: Robot, gravity: FloatArray) -> ExcitationProblem:
     if robot.name != "ur5e":
-        raise InputError(f"the reference problem is for the ur5e, not for {robot.name}: leave out --preset")
+        raise InputError(
+            f"the reference problem is for the ur5e, not for {robot.name}: leave it out", argument="preset"
+        )
     if np.abs(gravity - STANDARD_GRAVITY).max() > 0.0:
-        raise InputError("the reference problem is that of an arm on the floor: leave out --preset")
+        raise InputError("the reference problem is that of an arm on the floor: leave it out", argument="preset")
     return reference_problem()
 
 

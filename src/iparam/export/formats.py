@@ -51,7 +51,7 @@ FORMATS = {
         ExportFormat(
             "urdf",
             ".urdf",
-            "<inertial> of a URDF's link; with --urdf, a whole robot",
+            "<inertial> of a URDF's link; into a URDF, a whole robot",
             FileKind.EXPORTED_URDF,
             to_urdf_inertial,
         ),
@@ -87,13 +87,11 @@ FORMATS = {
             to_json,
             to_json_static,
         ),
-        ExportFormat(
-            "usd", ".usda", "rigid body for Isaac Sim; with --stage, into a stage", FileKind.EXPORTED_USD, to_usd
-        ),
+        ExportFormat("usd", ".usda", "rigid body for Isaac Sim, alone or in a stage", FileKind.EXPORTED_USD, to_usd),
         ExportFormat(
             "csv",
             ".csv",
-            "a table; with --samples, a row a draw",
+            "a table of the load, or of draws, one a row",
             FileKind.EXPORTED_TABLE,
             to_csv,
             write_many=draws_to_csv,
@@ -147,6 +145,6 @@ def export_load(load: IdentifiedLoad | StaticLoad, format_name: str, force: bool
         able = ", ".join(entry.name for entry in FORMATS.values() if entry.write_static is not None)
         raise InputError(
             f"format {format_name} needs an inertia, which this result does not have in full. {load.to_see_the_rest} "
-            f"Its shape would tell it, too (--shape, --shape-box). Formats that do without: {able}"
+            f"Its shape would tell it, too. Formats that do without: {able}"
         )
     return chosen.write_static(load)

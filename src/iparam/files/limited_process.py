@@ -25,6 +25,7 @@ from iparam.child_process import end_child, run_child, start_child
 from iparam.errors import FileFormatError, IparamError
 from iparam.files.json import json_line, parse_json
 from iparam.files.reading_limit import TIME_VARIABLE, VARIABLE, TooLargeError, reading_limit, time_limit
+from iparam.fixes import plain
 
 if sys.platform != "win32":
     import resource
@@ -98,7 +99,7 @@ def in_limited_process(
     finally:
         end_child(process, channel)
     if (kind := answer.get("error")) is not None:
-        raise _error(kind, answer.get("message", ""), source, memory)
+        raise _error(kind, answer, source, memory)
     return answer["value"], arrays
 
 
@@ -111,7 +112,7 @@ def _await_start(channel: Connection, source: str) -> None:
         ) from None
 
 
-def _error(kind: str, message: str, source: str, memory: int) -> Exception:
+def _error(kind: str, told: Mapping[str, Any], source: str, memory: int) -> Exception:
     if kind == _OUT_OF_MEMORY:
         more = reading_limit() / _GIB * 2.0
         return TooLargeError(
@@ -119,10 +120,11 @@ def _error(kind: str, message: str, source: str, memory: int) -> Exception:
             f"it seems to. If it is sound, set the environment variable {VARIABLE}={more:g}"
         )
     if kind == _OTHER:
-        return FileFormatError(f"{source}: cannot be read: {message}")
+        return FileFormatError(f"{source}: cannot be read: {told['message']}")
     found: type[IparamError] = getattr(iparam.errors, kind, FileFormatError)
     error = found.__new__(found)
-    Exception.__init__(error, message)
+    fix = {name: plain(value) for name, value in told["fix"].items()}
+    IparamError.__init__(error, told["message"], argument=told["argument"], fix=fix)
     return error
 
 
@@ -147,7 +149,9 @@ def _serve(channel: Connection) -> None:
         answer, parts = {"error": _OUT_OF_MEMORY, "arrays": []}, []
     except IparamError as error:
         kind = next(one.__name__ for one in type(error).__mro__ if one.__module__ == iparam.errors.__name__)
-        answer, parts = {"error": kind, "message": str(error), "arrays": []}, []
+        argument = "" if error.opens else error.argument
+        told = {"message": error.message, "argument": argument, "fix": error.fix}
+        answer, parts = {"error": kind, **told, "arrays": []}, []
     except Exception as error:  # whatever a parser meets in a damaged file
         said = "" if isinstance(error, _OF_CODE) else " ".join(str(error).split())[:_LONGEST_REASON]
         reason = said or f"it is damaged, or not what its name says ({type(error).__name__})"

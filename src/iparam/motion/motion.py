@@ -230,7 +230,7 @@ def checked_angles(time: object, q: object, least: int) -> tuple[FloatArray, Flo
     if stamps.size < least:
         raise InputError(
             f"joint angles of at least {least} samples are needed, got {stamps.size}: single poses hold no motion; "
-            "'iparam identify payload --static' weighs what they show"
+            "a static identification weighs what they show"
         )
     backwards = np.flatnonzero(np.diff(stamps) <= 0)
     if backwards.size:

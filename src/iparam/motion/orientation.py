@@ -53,12 +53,8 @@ INVERSE = (
     "Is the orientation that of the world in the sensor? It must be that of the sensor in the world: then transpose "
     "the matrix, or negate qx, qy, qz"
 )
-W_LAST = (
-    "Is the scalar part the last of the four, x y z w? Name the columns as they are (--map 'qx=qw,qy=qx,qz=qy,qw=qz')"
-)
-W_FIRST = (
-    "Is the scalar part the first of the four, w x y z? Name the columns as they are (--map 'qw=qx,qx=qy,qy=qz,qz=qw')"
-)
+W_LAST = "Is the scalar part the last of the four, x y z w? Map the columns to what they are: qx=qw,qy=qx,qz=qy,qw=qz"
+W_FIRST = "Is the scalar part the first of the four, w x y z? Map the columns to what they are: qw=qx,qx=qy,qy=qz,qz=qw"
 
 
 @dataclass(frozen=True)
@@ -386,7 +382,8 @@ def _check_accelerometer(motion: MotionEstimate, measured: FloatArray, recording
         raise ContradictionError(
             f"the accelerometer (ax, ay, az) shows a gravity of {np.round(shown, 1).tolist()} m/s^2 in the world in "
             f"which the orientation is given, and it is {np.round(gravity, 2).tolist()}: turn it into the sensor's "
-            "axes, leave its columns out, or say where gravity points with --gravity"
+            "axes, leave its columns out, or say where gravity points",
+            argument="gravity",
         )
 
 
@@ -398,7 +395,8 @@ def _from_quaternions(values: FloatArray) -> FloatArray:
     if not usual > 0.0 or abs(size[worst] - usual) > NOT_A_ROTATION * usual:
         raise ContradictionError(
             f"qw qx qy qz of sample {worst} have the norm {size[worst]:.4g}, and {usual:.4g} is usual here: those of "
-            "an orientation have 1. Leave out what is damaged (--rows, --time-range)"
+            "an orientation have 1. Leave out the rows that are damaged",
+            argument="rows",
         )
     return rotation_from_quaternion(values / size[:, None])
 

@@ -17,6 +17,8 @@ OF_RUNS: dict[str, Kind] = {
         "The reference problem lets the wrist joints turn at {planned:.3g} rad/s, and the {robot} allows {limit:.3g} "
         "rad/s. Plan a motion for a real arm without the preset.",
     ),
+    "limit-assumed": Kind(DOUBT, "No {limit} limit is known for {joints}. {assumed} was assumed."),
+    "limit-untested": Kind(DOUBT, "No {limit} limit is known for {joints}. It was not tested."),
     "starts-in-motion": Kind(
         DOUBT, "The trajectory starts at {speed:.3g} rad/s and the arm at rest: the arm has to catch up."
     ),

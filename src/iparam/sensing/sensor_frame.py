@@ -70,7 +70,7 @@ def sensor_frame(
     robot: Robot,
     prefix: str,
     topic: str,
-    option: str,
+    argument: str,
     base: bool,
     tree: FrameTree | None = None,
 ) -> SensorFrame:
@@ -82,7 +82,7 @@ def sensor_frame(
         robot: the arm.
         prefix: before the arm's names in the bag, "" if none.
         topic: for messages.
-        option: that sets ``told``, for messages.
+        argument: that sets ``told``.
         base: whether "base" may be told.
         tree: frames beside the robot's own, as TF has them.
     """
@@ -98,7 +98,8 @@ def sensor_frame(
         return SensorFrame(told, rigid[told], _against(names, told, topic))
     if len(names) > 1:
         raise FileFormatError(
-            f"{topic} changes its frame: {', '.join(repr(name) for name in names)}. Say with {option} which it is"
+            f"{topic} changes its frame: {', '.join(repr(name) for name in names)}. Say which it is",
+            argument=argument,
         )
     stated = names[0].lstrip("/")
     if not stated:
@@ -119,27 +120,26 @@ def sensor_frame(
         other = min(others, key=len)
         raise FileFormatError(
             f"{topic} is in the frame {stated!r}, which is of an arm with the prefix {other!r}, and the joints are "
-            f"those of {prefix!r}: choose the topic of that arm's own sensor, or the joints of the other, "
-            f"--joint-prefix {other}"
+            f"those of {prefix!r}: choose the topic of that arm's own sensor, or the joints of the other",
+            fix={"joint_prefix": other},
         )
     if stated.removeprefix(prefix) in (*FIXED_FRAMES, robot.base_frame):
         raise FileFormatError(
             f"{topic} is in the frame {stated!r}, which does not move with the tool. "
-            + (
-                f"If it is the wrench at the tool in the axes of the robot's base, say {option} {BASE}; "
-                if base
-                else ""
-            )
-            + f"if it is in truth in one of {known}, say which with {option}"
+            + (f"If it is the wrench at the tool in the axes of the robot's base, say {BASE!r}; " if base else "")
+            + f"if it is in truth in one of {known}, say which",
+            argument=argument,
         )
     if stated in robot.frames:
         raise FileFormatError(
             f"{topic} is in the frame {stated!r}, which moves against {robot.tool_frame}: a sensor there does not "
-            f"carry the load alone. If it is in truth in one of {known}, say which with {option}"
+            f"carry the load alone. If it is in truth in one of {known}, say which",
+            argument=argument,
         )
     raise FileFormatError(
-        f"{topic} is in the frame {stated!r}, which {robot.name} does not have. If it is one of {known}, say which "
-        f"with {option}; or give a URDF that has it, with the load behind it, as the robot"
+        f"{topic} is in the frame {stated!r}, which {robot.name} does not have. If it is one of {known}, say "
+        "which; or give a URDF that has it, with the load behind it, as the robot",
+        argument=argument,
     )
 
 

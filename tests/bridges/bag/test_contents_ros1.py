@@ -87,7 +87,7 @@ def test_commands_read_them_or_say_how(bag: Path, capsys: pytest.CaptureFixture[
     assert Recording.load(output).signal("wrench").num_samples == COUNT
     capsys.readouterr()
     assert main(["identify", "payload", str(bag), "--robot", "ur5e"]) == 1
-    assert f"is a ROS bag, which becomes a recording by: iparam bag import {bag} --robot" in capsys.readouterr().err
+    assert "iparam bag import" in capsys.readouterr().err
 
 
 def test_a_bag_that_is_cut_or_has_no_index_names_the_tool_that_repairs_it(tmp_path: Path) -> None:

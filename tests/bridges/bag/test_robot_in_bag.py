@@ -202,7 +202,7 @@ def test_a_wrench_of_nothing_says_so(maker: BagMaker) -> None:
         maker.joints(START + 2_000_000 * i, UR_JOINTS, [0.01 * i] * 6)
         maker.wrench(START + 2_000_000 * i, [float("nan")] * 6)
     bag = maker.write()
-    with pytest.raises(FileFormatError, match=r"30 messages, none with finite numbers. --wrench-topic none leaves"):
+    with pytest.raises(FileFormatError, match=r"30 messages.*wrench_topic = none"):
         read_bag(bag, "ur5e")
     assert not read_bag(bag, "ur5e", NOTHING).has("wrench")
 
@@ -210,5 +210,5 @@ def test_a_wrench_of_nothing_says_so(maker: BagMaker) -> None:
 def test_without_a_description_the_robot_is_asked_for(maker: BagMaker, fill: Callable[..., None]) -> None:
     describe(maker, " ")
     fill(maker, 20)
-    with pytest.raises(InputError, match="no robot_description was recorded in it: name it with --robot"):
+    with pytest.raises(InputError, match=r"robot_description.*robot="):
         read_bag(maker.write())

@@ -48,5 +48,5 @@ def test_two_of_the_same_kind_are_not_guessed(maker: Any, fill: Callable[..., No
         for side in ("left", "right"):
             maker.wrench(START + i * 2_000_000, [0.0] * 6, topic=f"/{side}/uf_ftsensor_raw_states")
     maker.messages = [message for message in maker.messages if message[0] != "/wrench"]
-    with pytest.raises(InputError, match=r"2 topics of type .* choose one with --wrench-topic"):
+    with pytest.raises(InputError, match=r"2 topics of type .*wrench_topic="):
         read_bag(maker.write(), "ur5e")

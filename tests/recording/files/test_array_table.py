@@ -44,7 +44,7 @@ def test_arrays_are_signals_by_their_names(path: Path) -> None:
         np.testing.assert_array_equal(found.signal(name).values, expected)
         np.testing.assert_array_equal(found.signal(name).time, TIME)
     assert found.signal("wrench").unit == "N, N m"
-    assert found.warnings == ()
+    assert found.remarks == ()
 
 
 def test_other_shapes_types_and_single_columns(path: Path) -> None:
@@ -81,10 +81,10 @@ def test_what_does_not_fit_is_named(path: Path) -> None:
     arrays = {"time": TIME, "q": Q, "mesh": np.zeros((7, 3)), "mass": 2.0, "label": "arm", "cube": np.zeros((3, 3, 3))}
     found = Recording.load(write(path, **arrays))
     assert list(found.signals) == ["q"]
-    told = " ".join(found.warnings)
-    assert "arrays that hold no real numbers were left out: label" in told
-    assert "mesh (7, 3)" in told
-    assert "cube (3, 3, 3)" in told
+    told = {one.code: str(one.values["columns"]) for one in found.remarks}
+    assert told["columns-without-numbers"] == "label"
+    assert "mesh (7, 3)" in told["arrays-of-other-length"]
+    assert "cube (3, 3, 3)" in told["arrays-of-other-length"]
     with pytest.raises(
         FileFormatError, match=r"mesh is of shape \(7, 3\), which does not fit to the 200 values of time"
     ):
@@ -157,7 +157,7 @@ def test_pickles_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     np.savez("log.npz", time=TIME, q=Q, tau=np.array([Trap()], dtype=object))
     found = Recording.load("log.npz")
-    assert "arrays that hold no real numbers were left out: tau" in found.warnings
+    assert [(one.code, one.values["columns"]) for one in found.remarks] == [("columns-without-numbers", "tau")]
     assert not Path("trap").exists()
 
 

@@ -72,7 +72,7 @@ def find_order(
             if any(order.columns(joints) is not None for joints in lists):
                 return order, said
     if all(order.columns(joints) is None for joints in lists):
-        raise FileFormatError(_mismatch(lists, order.names, robot, topic))
+        raise _mismatch(lists, order.names, robot, topic)
     return order, None
 
 
@@ -96,8 +96,9 @@ def _prefix(
     }
     if len(found) > 1:
         raise InputError(
-            f"{topic} has the joints of {len(found)} arms like {robot.name}: say whose with --joint-prefix: "
-            f"{' or '.join(sorted(found))}"
+            f"{topic} has the joints of {len(found)} arms like {robot.name}: choose one by its prefix, "
+            f"{' or '.join(sorted(found))}",
+            argument="joint_prefix",
         )
     if found:
         prefix = found.pop()
@@ -105,16 +106,18 @@ def _prefix(
     return "", None
 
 
-def _mismatch(lists: Counter[tuple[str, ...]], wanted: Sequence[str], robot: Robot, topic: str) -> str:
+def _mismatch(lists: Counter[tuple[str, ...]], wanted: Sequence[str], robot: Robot, topic: str) -> FileFormatError:
     joints = list(dict.fromkeys(name for names, _ in lists.most_common() for name in names))
     if not joints:
-        return (
-            f"the messages of {topic} do not name their joints. If they come in the order of {robot.name}, say "
-            f"so with --joint-names {' '.join(robot.joint_names)}"
+        return FileFormatError(
+            f"the messages of {topic} do not name their joints. If they come in the order of {robot.name}, give the "
+            "names",
+            fix={"joint_names": tuple(robot.joint_names)},
         )
-    return (
+    return FileFormatError(
         f"the joints of {topic} are not those of {robot.name}. The bag has: {', '.join(joints)}. Wanted: "
-        f"{', '.join(wanted)}. Give the bag's names in the order of the robot with --joint-names, or another robot"
+        f"{', '.join(wanted)}. Give the bag's names in the order of the robot, or another robot",
+        argument="joint_names",
     )
 
 

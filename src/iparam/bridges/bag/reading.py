@@ -76,7 +76,8 @@ def _robot(robot: Robot | str | None, contents: BagContents) -> tuple[Robot, str
     if described is None:
         raise InputError(
             f"{contents.source} does not say which robot it belongs to, and no robot_description was recorded in it: "
-            "name it with --robot, e.g. --robot ur5e or --robot arm.urdf"
+            "name it, e.g. 'ur5e' or 'arm.urdf'",
+            argument="robot",
         )
     return described.robot, described.robot.name, [described.remark]
 
@@ -130,10 +131,10 @@ class _Import:
     def _choose(self) -> dict[str, Topic]:
         """Type -> topic, joint states first."""
         chosen: dict[str, Topic] = {}
-        for kind, name, option in (
-            (JOINT_STATE, self.settings.joint_topic, "--joint-topic"),
-            (WRENCH, self.settings.wrench_topic, "--wrench-topic"),
-            (IMU, self.settings.imu_topic, "--imu-topic"),
+        for kind, name, argument in (
+            (JOINT_STATE, self.settings.joint_topic, "joint_topic"),
+            (WRENCH, self.settings.wrench_topic, "wrench_topic"),
+            (IMU, self.settings.imu_topic, "imu_topic"),
         ):
             required = kind == JOINT_STATE
             if name == NOTHING and not required:
@@ -141,7 +142,7 @@ class _Import:
             fits: Callable[[Topic], bool] | None = None
             if self._names_joints:
                 fits = self._has_joints if kind == JOINT_STATE else self._has_frame
-            topic = choose_topic(self.contents, kind, name, option, required, self.taken.notes, fits)
+            topic = choose_topic(self.contents, kind, name, argument, required, self.taken.notes, fits)
             if topic is not None:
                 chosen[kind] = topic
         if WRENCH not in chosen and self.settings.wrench_topic != NOTHING:
@@ -207,7 +208,10 @@ class _Import:
         self.taken.add("wrench", topic, placed.stamps, samples.values[placed.rows])
         if "wrench" not in self.taken.values:
             why = " ".join([*messages(self.taken.notes), f"{len(placed.rows)} messages, none with finite numbers"])
-            raise FileFormatError(f"{topic} has no usable samples: {why}. --wrench-topic none leaves it out")
+            raise FileFormatError(
+                f"{topic} has no usable samples: {why}. Read another topic, or leave the wrench out",
+                fix={"wrench_topic": NOTHING},
+            )
         factors = np.repeat([scale("force", units), scale("torque", units)], 3)
         values = self.taken.values["wrench"] * factors
         check_wrench(values, units, topic)
@@ -225,7 +229,7 @@ class _Import:
                 self.robot,
                 self.prefix,
                 topic,
-                "--wrench-frame",
+                "wrench_frame",
                 True,
                 self.fixed,
             )
@@ -244,7 +248,8 @@ class _Import:
             raise ContradictionError(
                 f"{topic} is in the frame {frame.name!r}, which the robot has at {by_messages.text}, and it was "
                 f"told that the sensor is at {place.text}: leave that out (the setup's sensor.rotation and "
-                f"sensor.offset), or say --wrench-frame {self.robot.tool_frame} if the messages name the wrong frame"
+                f"sensor.offset), or take {self.robot.tool_frame} if the messages name the wrong frame",
+                argument="wrench_frame",
             ) from None
         return frame
 
@@ -264,7 +269,7 @@ class _Import:
                 self.robot,
                 self.prefix,
                 topic,
-                "--imu-frame",
+                "imu_frame",
                 False,
                 self.fixed,
             )

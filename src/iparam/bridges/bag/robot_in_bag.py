@@ -54,14 +54,14 @@ def robot_in_bag(
     if len(found) > 1:
         topics = ", ".join(dict.fromkeys(found.values()))
         raise InputError(
-            f"{contents.source} has {len(found)} different robot descriptions ({topics}): name that of its arm with "
-            "--robot"
+            f"{contents.source} has {len(found)} different robot descriptions ({topics}): name that of its arm",
+            argument="robot",
         )
     text, name = next(iter(found.items()))
     try:
         robot = load_description(text, f"{name} of {contents.source}", tip, base, lock)
     except IparamError as error:
-        raise FileFormatError(f"{error}. Or name the robot with --robot") from None
+        raise FileFormatError(f"{error}. Or name the robot", argument="robot") from None
     said = remark("robot-from-bag", topic=name, robot=robot.name, joints=robot.num_joints, tool_frame=robot.tool_frame)
     return RobotInBag(robot, text, name, said)
 

@@ -50,14 +50,16 @@ def check_wrench(values: FloatArray, units: Mapping[str, str], source: str) -> N
     if "force" not in units and largest > LARGEST_FORCE:
         raise FileFormatError(
             f"{source}: forces reach {largest:.4g} N, more than the {LARGEST_FORCE:g} N that a wrist can bear: they "
-            "look like mN. Say --units force=mN to convert them, or force=N to take them as they are"
+            "look like mN. State their unit: mN to convert them, N to take them as they are",
+            fix={"units": "force=mN"},
         )
     force, torque = (float(np.sqrt(np.mean(values[:, part] ** 2))) for part in (slice(3), slice(3, 6)))
     if "torque" not in units and torque > LONGEST_LEVER * max(force, 1.0):
         raise FileFormatError(
             f"{source}: torques of {torque:.4g} N m rms for forces of {force:.4g} N mean a lever of "
-            f"{torque / max(force, 1.0):.3g} m: they look like N mm. Say --units torque=Nmm to convert them, or "
-            "torque=Nm to take them as they are"
+            f"{torque / max(force, 1.0):.3g} m: they look like N mm. State their unit: Nmm to convert them, Nm to "
+            "take them as they are",
+            fix={"units": "torque=Nmm"},
         )
 
 
@@ -69,8 +71,8 @@ def check_acceleration(values: FloatArray, units: Mapping[str, str], source: str
             if low <= typical <= high:
                 raise FileFormatError(
                     f"{source}: the accelerometer reads {typical:.4g} in the median, where gravity alone makes 9.81 "
-                    f"m/s^2: it looks like {unit}. Say --units acceleration={unit} to convert it, or "
-                    "acceleration=m/s2 to take it as it is"
+                    f"m/s^2: it looks like {unit}. State its unit: {unit} to convert it, m/s2 to take it as it is",
+                    fix={"units": f"acceleration={unit}"},
                 )
     if typical < 0.5:
         return [remark("gravity-missing", topic=source, median=typical)]
@@ -92,7 +94,8 @@ def check_gyro(values: FloatArray, fastest: float, units: Mapping[str, str], sou
     if "gyro" not in units and largest > 2.0 * fastest:
         raise FileFormatError(
             f"{source}: the gyro reaches {largest:.4g} rad/s, and all joints at full speed together make {fastest:.4g}"
-            ": it looks like deg/s. Say --units gyro=deg/s to convert it, or gyro=rad/s to take it as it is"
+            ": it looks like deg/s. State its unit: deg/s to convert it, rad/s to take it as it is",
+            fix={"units": "gyro=deg/s"},
         )
 
 

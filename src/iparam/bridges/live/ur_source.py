@@ -72,7 +72,7 @@ class UrSource:
             raise InputError(f"the controller {host} sends no wrench: an arm without a force sensor cannot be followed")
         if wrench != "auto" and WRENCH_FIELDS[wrench] not in self._columns:
             self.close()
-            raise InputError(f"the controller {host} does not send {WRENCH_FIELDS[wrench]}: use --wrench auto")
+            raise InputError(f"the controller {host} does not send {WRENCH_FIELDS[wrench]}", fix={"wrench": "auto"})
         self._times = SampleTimes(1.0 / self.rate)
         self._conversion: SignalConversion | None = None
         self._first: list[FloatArray] = []

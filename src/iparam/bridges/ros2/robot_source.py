@@ -61,4 +61,4 @@ def robot_of_text(text: str, tip: str = "") -> Robot:
     try:
         return load_description(text, "it", tip or None)
     except IparamError as error:
-        raise InputError(str(error).replace("tip=", "the parameter tip ")) from None
+        raise InputError(str(error)) from None

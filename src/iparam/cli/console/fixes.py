@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from iparam.errors import IparamError
 from iparam.remarks import Plain, Remark, fix_words
 
 
@@ -22,8 +23,15 @@ def in_words(remark: Remark) -> str:
     return f"{remark.message} Correction: {as_options(remark.fix)}" if remark.fix else remark.message
 
 
+def error_in_words(error: IparamError) -> str:
+    """An error for those who run a command: its argument and its fix are options."""
+    return error.told(option_of(error.argument) if error.argument else "", as_options(error.fix))
+
+
 def _typed(name: str, value: Plain) -> str:
     option = option_of(name)
+    if value is True:
+        return option
     if name == "exclude" and isinstance(value, tuple):  # once for each interval
         return " ".join(f"{option} {' '.join(fix_words(interval))}" for interval in value)
     if name == "wrench_axes" and isinstance(value, tuple):

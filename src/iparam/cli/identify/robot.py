@@ -104,7 +104,7 @@ class IdentifyRobot(ControllerLogOptions):
         try:
             held_out = self.load_other_log(path, robot, self.validate_rows)
         except InputError as error:
-            raise InputError(str(error).replace("rows=", "validate_rows=")) from error
+            raise error.renamed({"rows": "validate_rows"}) from error
         end = held_out.start + held_out.duration
         for log, recording in zip(self.logs, recordings, strict=True):
             apart = end < recording.start or recording.start + recording.duration < held_out.start

@@ -13,6 +13,7 @@ import numpy as np
 from tyro.conf import Positional, Suppress, arg
 
 import iparam
+from iparam.cli.console.fixes import option_of
 from iparam.cli.console.printing import AsJson, note, note_remark, print_line
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, exact_count, note_other_arm, note_robot_file, note_shape, robot_of
@@ -361,8 +362,9 @@ def note_missing_limits(robot: Robot, conditions: PlanConditions) -> None:
     """Notes on the limits that neither the robot's file nor an option gives, and what is done without them."""
     if conditions.preset:  # which has its own
         return
-    for kind, each in iparam.excitation.usable_limits(robot, conditions.limits).remarks.items():
-        note(f"{each} (max_{kind}= states it)")
+    for each in iparam.excitation.usable_limits(robot, conditions.limits).remarks:
+        option = option_of(f"max_{each.values['limit']}")
+        note(f"{each} State it with {option}.")
 
 
 def note_rating(robot: Robot, mass: float | None) -> None:

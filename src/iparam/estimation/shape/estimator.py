@@ -129,7 +129,7 @@ def contradiction(shape: Shape, found: ShapePosterior) -> str:
     if (shape.metric and not (shape.vague or mean >= LEAST_DENSITY)) or (shape.metric and mean > MOST_DENSITY):
         return (
             f"The data contradict the {word}: with their mass, {mass:.4g} kg, it would have {mean:.3g} kg/m^3, and "
-            f"materials have {LEAST_DENSITY:g} to {MOST_DENSITY:g}. Is its unit another one (--shape-scale)?"
+            f"materials have {LEAST_DENSITY:g} to {MOST_DENSITY:g}. Is its unit another one?"
         )
     edges, middle = shape.bounds
     outside = np.abs(center - middle) - 0.5 * edges - NORMAL_95 * shape.tolerance
@@ -141,7 +141,7 @@ def contradiction(shape: Shape, found: ShapePosterior) -> str:
     return (
         f"The data contradict the {word}: chi-square is {found.squares:.3g}, and a right one has more than "
         f"{found.most_squares:.3g} once in a thousand times. The centre of mass is at {here} mm, the middle of the "
-        f"{word} at {there} mm. Is it the right one, in the right place (--shape-pose) and unit (--shape-scale)?"
+        f"{word} at {there} mm. Is it the right one, in the right place and unit?"
     )
 
 
@@ -157,7 +157,8 @@ def data_mass(data: DataRows) -> float:
     if mass < -SURE * deviation:
         raise IdentificationError(
             f"the mass comes out as {mass:.4g} +- {NORMAL_95 * deviation:.2g} kg (95 %): does the sensor report what "
-            "the load exerts on it, the opposite of what is expected here (--measures reaction)?"
+            "the load exerts on it, the opposite of what is expected here",
+            fix={"measures": "reaction"},
         )
     if not mass > NORMAL_95 * deviation:
         raise IdentificationError(

@@ -36,7 +36,7 @@ def _declared(
     comment = comment_lines(
         load,
         f"{frame_of(load)} must be the wrist coordinate system (tool0), at the flange, for the load of a tooldata;",
-        "a GripLoad counts in the tool coordinate system: identify with the TCP as --tip, and the gripper taken away.",
+        "a GripLoad counts in the tool coordinate system: identify with the TCP as the tool frame, without gripper.",
         "mass [kg]; cog [mm]: the centre of gravity;",
         *lines,
         *(["The centre of gravity is all but the origin: a controller may take the load for undefined."] * at_origin),

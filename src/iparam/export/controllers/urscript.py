@@ -55,5 +55,5 @@ def _require_controllers_axes(load: IdentifiedLoad | StaticLoad) -> None:
     if load.frame == ROS_FLANGE:
         raise ContradictionError(
             f"the load is given in {ROS_FLANGE!r}, whose axes are not those of the controller's flange, {TOOL_FRAME}: "
-            "identify it with the robot's own tool frame, without --tip"
+            "identify it with the robot's own tool frame, without a tip"
         )

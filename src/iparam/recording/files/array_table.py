@@ -263,7 +263,7 @@ def _add_fields(arrays: Arrays, path: str, value: Any, depth: int) -> None:
     if not isinstance(value, np.ndarray):
         value = np.asarray(value)
     if len(arrays) > MOST_ARRAYS:
-        raise FileFormatError(f"it has more than {MOST_ARRAYS} arrays")
+        raise ValueError(f"it has more than {MOST_ARRAYS} arrays")  # told of the file by `in_limited_process`
     places = [""] if value.size == 1 else [str(place) for place in range(1, value.size + 1)]
     if value.dtype.names is not None and (rows := _rows_of_structs(value)):
         arrays |= {f"{path}.{name}": row for name, row in rows.items()}
@@ -315,8 +315,6 @@ def _errors(source: str, what: str) -> Iterator[None]:
     """Around calls of NumPy and SciPy: what damaged contents lead to is told as such, whatever its type."""
     try:
         yield
-    except FileFormatError as error:
-        raise type(error)(str(error) if source in str(error) else f"{source}: {error}") from None
     except (IparamError, MemoryError):
         raise
     except Exception as error:

@@ -245,10 +245,7 @@ def _open_within(path: str, flags: int) -> int:
 def _refuse_bags(head: bytes, source: str) -> None:
     for magic in BAG_MAGICS:
         if head.startswith(magic):
-            raise FileFormatError(
-                f"{source} is a ROS bag, which becomes a recording by: iparam bag import {source} --robot ROBOT "
-                "--output run.parquet"
-            )
+            raise FileFormatError(f"{source} is a ROS bag: 'iparam bag import' makes a recording of it")
 
 
 def _refuse_packed(head: bytes, source: str) -> None:

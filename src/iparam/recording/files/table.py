@@ -196,7 +196,11 @@ class TableBuilder:
         if rows is not None:
             self._range = range(*rows.indices(most_rows))
             if not self._range:
-                raise InputError(f"rows={_row_text(rows)!r} has none of the {most_rows} rows of {source}")
+                raise InputError(
+                    f"{_row_text(rows)!r} has none of the {most_rows} rows of {source}",
+                    argument="rows",
+                    value=_row_text(rows),
+                )
             most_rows = len(self._range)
         check_size(8 * most_rows * (count + _BESIDE), source, f"{most_rows} rows of {count} numbers")
         self._source, self._row_word, self._size = source, row_word, 0

@@ -57,7 +57,7 @@ def test_the_arm_is_the_controllers(twin: UrTwin, tmp_path: Path, capsys: pytest
     assert main(command(twin, "--yes", result=heavy)) == 1
     assert "a mass of 8 kg: ur5e carries up to 5 kg" in capsys.readouterr().err
     assert main(command(twin, "--yes", "--robot", "ur10e", result=heavy)) == 1
-    assert "--robot ur10e: the controller's arm is a ur5e" in capsys.readouterr().err
+    assert "ur5e, got 'ur10e' (--robot)" in capsys.readouterr().err
     assert known_mass(twin) == 0.0
 
 

@@ -118,15 +118,15 @@ class ArmRecorder:
         settings = self._settings
         if settings.robot.num_joints != UR_JOINTS:
             raise InputError(
-                f"{settings.robot_name} has {settings.robot.num_joints} joints; a UR arm has {UR_JOINTS}: name the arm "
-                "with --robot"
+                f"{settings.robot_name} has {settings.robot.num_joints} joints; a UR arm has {UR_JOINTS}: name the arm",
+                argument="robot",
             )
         self._stream = RtdeStream.open(settings.host, REQUIRED, (*OPTIONAL, SIMULATED_TIME), port=settings.port)
         if settings.wrench != "auto" and WRENCH_FIELDS[settings.wrench] not in self._stream.columns:
             self._stream.close()
             raise InputError(
-                f"the controller (software {self._stream.version}) does not send {WRENCH_FIELDS[settings.wrench]}: use "
-                "--wrench auto"
+                f"the controller (software {self._stream.version}) does not send {WRENCH_FIELDS[settings.wrench]}",
+                fix={"wrench": "auto"},
             )
         self.columns = dict(self._stream.columns)
         self.version = self._stream.version

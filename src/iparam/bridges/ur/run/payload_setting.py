@@ -140,9 +140,11 @@ def _robot_name(host: str, major_version: int, given: str | None) -> str:
     """The arm's name, by the controller and by the user, who may not contradict it."""
     shown = robot_name_of(host, major_version)
     if shown is None and given is None:
-        raise InputError(f"{host} does not say which arm it is, and what it carries at most: add --robot, e.g. ur5e")
+        raise InputError(
+            f"{host} does not say which arm it is, and what it carries at most: name it, e.g. ur5e", argument="robot"
+        )
     if shown is not None and given not in (None, shown):
-        raise ImplausibleLoadError(f"--robot {given}: the controller's arm is a {shown}")
+        raise ImplausibleLoadError(f"the controller's arm is a {shown}, got {given!r}", argument="robot", value=given)
     return shown or str(given)
 
 

@@ -174,7 +174,7 @@ class Axes(Hypothesis):
             yield Explanation(cause, finding, fit, 1, Correction(wrench_axes=axes))
         exchanged = np.kron(np.array([[0.0, 1.0], [1.0, 0.0]]), np.eye(3))
         fit = linear_fit(run, exchanged @ run.A)
-        advice = "Name the columns in the order they have (--map, or --columns)."
+        advice = "Name the columns in the order they have."
         yield Explanation(
             self.slug, "Taking the torque for the force and the force for the torque", fit, 2, None, advice
         )
