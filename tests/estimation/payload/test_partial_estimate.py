@@ -163,7 +163,7 @@ def test_a_motion_that_is_known_too_badly_is_told_from_one_that_shows_too_little
     problem = problem_from_recording(run(0, (0, 1, 2, 3, 4, 5)), UR5E)
     assert problem.uncertainty is not None
     worse = dataclasses.replace(problem.uncertainty, factors=3e3 * problem.uncertainty.factors)
-    with pytest.raises(NotIdentifiableError, match="all 10 parameters.*butterworth") as caught:
+    with pytest.raises(NotIdentifiableError, match=r"all 10 parameters.*butterworth") as caught:
         require_identifiable(dataclasses.replace(problem, uncertainty=worse))
     little = dataclasses.replace(problem.uncertainty, factors=3e2 * problem.uncertainty.factors)
     found = partial_estimate(dataclasses.replace(problem, uncertainty=little), caught.value)
