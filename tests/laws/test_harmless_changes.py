@@ -13,8 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
 
 import iparam
+from iparam.bridges.bag import read_bag
 from iparam.estimation import Estimate, identify_payload
 from iparam.recording import Recording, Signal
 from iparam.rounding import NORMAL_95
@@ -152,6 +155,72 @@ HARMLESS: dict[str, Callable[[Path], Recording]] = {
 }
 
 
+STORE = get_typestore(Stores.LATEST)
+STEP = round(1e9 / RATE)
+START = 1_700_000_000_123_456_789
+"""Of a day in 2023 [ns]."""
+
+JOINTS = "sensor_msgs/msg/JointState"
+WRENCHES = "geometry_msgs/msg/WrenchStamped"
+TEXTS = "std_msgs/msg/String"
+
+
+def serialised(kind: str, stamp: int, values: np.ndarray) -> bytes:
+    """A message with the joint angles, by name and in the order of the alphabet, or with the wrench."""
+    kinds = STORE.types
+    header = kinds["std_msgs/msg/Header"](kinds["builtin_interfaces/msg/Time"](*divmod(stamp, 10**9)), ROBOT.tool_frame)
+    if kind == JOINTS:
+        order = np.argsort(ROBOT.joint_names)
+        names = [ROBOT.joint_names[joint] for joint in order]
+        message = kinds[JOINTS](header, names, values[order], np.zeros(0), np.zeros(0))
+    else:
+        vector = kinds["geometry_msgs/msg/Vector3"]
+        message = kinds[WRENCHES](header, kinds["geometry_msgs/msg/Wrench"](vector(*values[:3]), vector(*values[3:])))
+    return bytes(STORE.serialize_cdr(message, kind))
+
+
+def as_bag(
+    storage: StoragePlugin = StoragePlugin.MCAP,
+    compression: CompressionMode = CompressionMode.NONE,
+    further: bool = False,
+) -> Callable[[Path], Recording]:
+    """The same run as a ROS 2 bag; with ``further``, beside a topic that has nothing to do with it."""
+
+    def make(folder: Path) -> Recording:
+        cells = columns()
+        writer = Writer(folder / "bag", version=9, storage_plugin=storage)
+        writer.set_compression(compression, CompressionFormat.ZSTD)
+        angles, wrench = (
+            np.column_stack([cells[name] for name in names]) for names in ([f"q{joint}" for joint in range(6)], WRENCH)
+        )
+        with writer:
+            joints, wrenches = (
+                writer.add_connection(topic, kind, typestore=STORE)
+                for topic, kind in (("/joint_states", JOINTS), ("/wrench", WRENCHES))
+            )
+            texts = writer.add_connection("/chatter", TEXTS, typestore=STORE) if further else None
+            for row in range(cells["time"].size):
+                stamp = START + row * STEP
+                writer.write(joints, stamp, serialised(JOINTS, stamp, angles[row]))
+                writer.write(wrenches, stamp, serialised(WRENCHES, stamp, wrench[row]))
+                if texts is not None:
+                    said = STORE.types[TEXTS](f"row {row}")
+                    writer.write(texts, stamp, bytes(STORE.serialize_cdr(said, TEXTS)))
+        return read_bag(folder / "bag", robot="ur5e")
+
+    return make
+
+
+BAGS: dict[str, Callable[[Path], Recording]] = {
+    "mcap": as_bag(),
+    "mcap, compressed": as_bag(compression=CompressionMode.STORAGE),
+    "sqlite": as_bag(StoragePlugin.SQLITE3),
+    "sqlite, messages compressed": as_bag(StoragePlugin.SQLITE3, CompressionMode.MESSAGE),
+    "sqlite, file compressed": as_bag(StoragePlugin.SQLITE3, CompressionMode.FILE),
+    "a further topic": as_bag(further=True),
+}
+
+
 def assert_same(found: Estimate, expected: Estimate, digits: float = DIGITS) -> None:
     scale = np.abs(expected.phi).max()
     assert found.phi == pytest.approx(expected.phi, rel=digits, abs=digits * scale)
@@ -170,6 +239,13 @@ def test_the_reference_is_good_and_right() -> None:
 @pytest.mark.parametrize("change", HARMLESS)
 def test_the_same_run_written_in_another_way(change: str, tmp_path: Path) -> None:
     assert_same(identified(HARMLESS[change](tmp_path)), reference())
+
+
+@pytest.mark.parametrize("bag", BAGS)
+def test_the_same_run_as_a_bag(bag: str, tmp_path: Path) -> None:
+    found = BAGS[bag](tmp_path)
+    np.testing.assert_array_equal(found.signal("wrench").values, np.column_stack([columns()[one] for one in WRENCH]))
+    assert_same(identified(found), reference())
 
 
 def test_a_shifted_clock(tmp_path: Path) -> None:

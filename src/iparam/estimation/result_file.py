@@ -179,9 +179,12 @@ def _fix(cause: JsonSection) -> dict[str, Plain]:
 
 
 def stated_remarks(document: JsonSection) -> tuple[Remark, ...]:
-    """The remarks of a result file; every result of an identification states them, and one that does not is doubted."""
+    """The remarks of a result file; every result of an identification states them, and one that does not is doubted.
+
+    Older files have the messages alone, "warnings": where they are none, there is nothing to doubt.
+    """
     if "remarks" not in document.content:
-        return (remark("remarks-unstated"),)
+        return () if document.content.get("warnings") == [] else (remark("remarks-unstated"),)
     entries = document.content["remarks"]
     if not isinstance(entries, list):
         raise document.error("remarks", "must be a list")

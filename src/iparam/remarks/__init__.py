@@ -69,7 +69,7 @@ def read_remark(document: object, source: str) -> Remark:
         changes = None if fix is None else {str(name): plain(value) for name, value in dict(fix).items()}
     except (AttributeError, KeyError, TypeError, ValueError):
         raise FileFormatError(
-            f"{source}: a remark must have code, severity ({', '.join(Severity)}), message, values and fix"
+            f"{source}: each of remarks must have code, severity ({', '.join(Severity)}), message, values and fix"
         ) from None
     if code not in CODES and severity in (Severity.INFO, Severity.CORRECTED):
         severity = Severity.DOUBT

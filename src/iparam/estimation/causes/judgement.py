@@ -321,8 +321,7 @@ def _good_by_data(run: PreparedRun, estimate: Estimate) -> bool:
             estimate = ConsistentLeastSquares().fit(run.problem)
         except IparamError:
             return False
-    of_data = tuple(one for one in estimate.remarks if one.code != "shape-left-out")
-    return bool(dataclasses.replace(estimate, remarks=of_data).assessment["verdict"] == "good")
+    return bool(estimate.assessment["verdict"] == "good")
 
 
 def _reaching(estimate: Estimate, moves: FloatArray) -> FloatArray:
