@@ -262,8 +262,8 @@ class BagInfo:
     def run(self) -> None:
         """Read and list."""
         contents = iparam.bridges.bag.open_bag(self.bag, kept_types=())
-        for remark in contents.notes:
-            note(remark)
+        for remark in contents.remarks:
+            note_remark(remark)
         if self.json:
             topics = [
                 {
@@ -275,7 +275,13 @@ class BagInfo:
                 }
                 for topic in contents.topics
             ]
-            print_json({"storage": list(contents.storages), "topics": topics, "warnings": list(contents.notes)})
+            print_json(
+                {
+                    "storage": list(contents.storages),
+                    "topics": topics,
+                    "remarks": [one.to_document() for one in contents.remarks],
+                }
+            )
             return
         rows = [
             [topic.name, topic.type, str(topic.count), number(topic.rate, 1), number(topic.span, 3)]

@@ -144,7 +144,7 @@ def note_other_arm(stated: str | None, robot: Robot, given: str | None, holder: 
     """A note if a motion was planned for another arm than the one that an option names: it may be tried on that."""
     found = iparam.robot.compare_with_stated(stated or "", robot, given or "", holder)
     if found.same is False and found.remark is not None:
-        note(found.remark.message)
+        note_remark(found.remark)
 
 
 def exact_count(values: Sequence[float], option: str, meaning: str, count: int) -> FloatArray:
