@@ -13,7 +13,7 @@ from tyro.conf import arg
 
 import iparam
 from iparam.arrays import FloatArray, as_float_array
-from iparam.cli.console.printing import AsJson, note
+from iparam.cli.console.printing import AsJson, note, note_remark
 from iparam.cli.options.arm import ArmOptions
 from iparam.errors import InputError
 from iparam.robot.loading import StatedArm, is_known, load_stated_robot, stated_name
