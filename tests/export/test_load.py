@@ -11,7 +11,9 @@ import pytest
 
 from iparam.errors import FileFormatError, InputError
 from iparam.export import IdentifiedLoad, InconsistentLoadError, to_json
+from iparam.remarks import remark
 
+SAID = remark("few-samples", count=12)
 ROD = [[0.0306, 0.0004, 0.0006], [0.0004, 0.024, -0.0132], [0.0006, -0.0132, 0.013]]
 
 
@@ -21,12 +23,12 @@ def test_a_result_of_an_arm_that_is_not_known_is_in_its_tool_frame(write_result:
 
 
 def test_a_result_is_read(write_result: Callable[..., Path], document: dict[str, Any]) -> None:
-    load = IdentifiedLoad.from_json(write_result(warnings=["too slow"], robot="ur5e"))
+    load = IdentifiedLoad.from_json(write_result((SAID,), robot="ur5e"))
     assert load.mass == 2.0
     assert load.center_of_mass.tolist() == [0.07, 0.06, 0.09]
     assert load.inertia_about_com.tolist() == ROD
     assert load.frame == "tool0"  # that of the arm, since the file does not say
-    assert load.warnings == ("too slow",)
+    assert load.remarks == (SAID,)
     assert load.violations == ()
     np.testing.assert_allclose(load.inertia_about_origin, document["inertia_about_origin"], atol=1e-15)
     np.testing.assert_allclose(load.phi, document["phi"], atol=1e-15)
@@ -52,7 +54,9 @@ def test_a_result_is_read(write_result: Callable[..., Path], document: dict[str,
         ),
         ({"mass": 2.5}, "mass does not agree"),
         ({"phi": ...}, "phi is missing"),
-        ({"warnings": "none"}, "warnings must be a list of texts"),
+        ({"remarks": "none"}, "remarks must be a list"),
+        ({"remarks": ["slow"]}, "must have code, severity"),
+        ({"remarks": [{"code": "few-samples", "severity": "fine"}]}, "must have code, severity"),
         ({"physically_consistent": "yes"}, "physically_consistent must be true or false"),
         ({"frame": "  "}, "a printable name on one line"),
         ({"frame": "a\x1b[1m"}, "a printable name on one line"),
@@ -103,11 +107,11 @@ def test_json_is_read_back_exactly(load: IdentifiedLoad, tmp_path: Path) -> None
 def test_an_estimate_is_taken() -> None:
     class Estimate:  # the attributes that are used
         mass, center_of_mass, inertia_about_com = 2.0, np.zeros(3), np.eye(3)
-        physically_consistent, warnings, frame, robot, refutation = True, ("slow",), "", "ur5e", None
+        physically_consistent, remarks, frame, robot, refutation = True, (SAID,), "", "ur5e", None
         covariance_phi = 1e-6 * np.eye(10)
 
     load = IdentifiedLoad.from_estimate(Estimate())  # type: ignore[arg-type]
-    assert (load.mass, load.warnings, load.frame) == (2.0, ("slow",), "tool0")
+    assert (load.mass, load.remarks, load.frame) == (2.0, (SAID,), "tool0")
     np.testing.assert_array_equal(load.covariance_phi, 1e-6 * np.eye(10))
     assert load.deviations is not None
     np.testing.assert_allclose(load.deviations[:5], [1e-3, 5e-4, 5e-4, 5e-4, 1e-3])  # dc = dh / m
