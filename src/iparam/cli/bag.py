@@ -18,6 +18,7 @@ from iparam.cli.options.recorded_run import RecordedRunOptions
 from iparam.errors import InputError
 from iparam.files.atomic import write_atomically
 from iparam.files.kind import FileKind
+from iparam.remarks import messages
 from iparam.robot.catalog import robot_names
 from iparam.rounding import number
 
@@ -279,6 +280,7 @@ class BagInfo:
                 {
                     "storage": list(contents.storages),
                     "topics": topics,
+                    "warnings": list(messages(contents.remarks)),
                     "remarks": [one.to_document() for one in contents.remarks],
                 }
             )
