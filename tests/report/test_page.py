@@ -14,6 +14,7 @@ import pytest
 import iparam
 from iparam.errors import InputError, MissingExtraError
 from iparam.estimation import compare_methods
+from iparam.remarks import Remark, Severity
 from iparam.report import ReportInput, report_page, require_plot_extra, write_report
 from iparam.robot.model import JointLimits
 
@@ -141,8 +142,9 @@ def test_a_plan_without_a_run_shows_the_motion(run: Any) -> None:
 def test_hostile_texts_stay_texts(run: Any) -> None:
     joints = tuple(dataclasses.replace(joint, name=f"{HOSTILE}{i}") for i, joint in enumerate(run.robot.joints))
     robot = dataclasses.replace(run.robot, name=HOSTILE, joints=joints)
-    estimate = dataclasses.replace(run.estimate, method=HOSTILE, status=HOSTILE, warnings=(HOSTILE,))
-    recording = run.recording.with_metadata(**{HOSTILE: HOSTILE}).with_warnings(HOSTILE)
+    said = Remark("few-samples", Severity.DOUBT, HOSTILE, {"count": HOSTILE}, {"bias": HOSTILE})
+    estimate = dataclasses.replace(run.estimate, method=HOSTILE, status=HOSTILE, remarks=(said,))
+    recording = run.recording.with_metadata(**{HOSTILE: HOSTILE}).with_remarks(said)
     margins = {HOSTILE: {"margin": 0.1, "unit": HOSTILE, "label": HOSTILE}}
     planned = dataclasses.replace(run.trajectory, robot=HOSTILE, validation={"margins": margins})
     page = report_page(

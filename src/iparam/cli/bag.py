@@ -18,6 +18,7 @@ from iparam.cli.options.recorded_run import RecordedRunOptions
 from iparam.errors import InputError
 from iparam.files.atomic import write_atomically
 from iparam.files.kind import FileKind
+from iparam.remarks import messages
 from iparam.robot.catalog import robot_names
 from iparam.rounding import number
 
@@ -262,8 +263,8 @@ class BagInfo:
     def run(self) -> None:
         """Read and list."""
         contents = iparam.bridges.bag.open_bag(self.bag, kept_types=())
-        for remark in contents.notes:
-            note(remark)
+        for remark in contents.remarks:
+            note_remark(remark)
         if self.json:
             topics = [
                 {
@@ -275,7 +276,14 @@ class BagInfo:
                 }
                 for topic in contents.topics
             ]
-            print_json({"storage": list(contents.storages), "topics": topics, "warnings": list(contents.notes)})
+            print_json(
+                {
+                    "storage": list(contents.storages),
+                    "topics": topics,
+                    "warnings": list(messages(contents.remarks)),
+                    "remarks": [one.to_document() for one in contents.remarks],
+                }
+            )
             return
         rows = [
             [topic.name, topic.type, str(topic.count), number(topic.rate, 1), number(topic.span, 3)]

@@ -158,6 +158,9 @@ class Export:
             self._note_arm(load, self.urdf)
         for one in load.remarks:
             note_remark(one)
+        other_maker = maker_remark(load.robot, name) if isinstance(load, IdentifiedLoad) else None
+        if other_maker is not None:
+            note_remark(other_maker)
         for remark in (*((load.refuted,) if load.refuted else ()), *load.violations, *cautions):
             note(one_line(remark))
         if self.output is None:
@@ -186,8 +189,7 @@ class Export:
         if self.stage is not None and isinstance(load, IdentifiedLoad):
             written = self._into_stage(load, self.stage)
             return written.text, written.notes
-        remark = maker_remark(load.robot, name) if isinstance(load, IdentifiedLoad) else ""
-        return export_load(load, name, self.force), (remark,) if remark else ()
+        return export_load(load, name, self.force), ()
 
     def _into_stage(self, load: IdentifiedLoad, stage: Path) -> StageText:
         pose = None

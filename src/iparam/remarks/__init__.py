@@ -12,6 +12,7 @@ from iparam.errors import FileFormatError, UnknownNameError
 from iparam.fixes import Plain, fix_text, fix_words, plain
 from iparam.remarks.of_loads import OF_LOADS
 from iparam.remarks.of_motions import OF_MOTIONS
+from iparam.remarks.of_nodes import OF_NODES
 from iparam.remarks.of_recordings import OF_RECORDINGS
 from iparam.remarks.of_runs import OF_RUNS
 from iparam.remarks.remark import Kind, Remark, Severity, messages
@@ -30,7 +31,7 @@ __all__ = [
     "remark",
 ]
 
-CODES: dict[str, Kind] = {**OF_RECORDINGS, **OF_MOTIONS, **OF_LOADS, **OF_RUNS}
+CODES: dict[str, Kind] = {**OF_RECORDINGS, **OF_MOTIONS, **OF_LOADS, **OF_RUNS, **OF_NODES}
 """The severity and the message of every code."""
 
 

@@ -93,7 +93,9 @@ OF_RECORDINGS: dict[str, Kind] = {
         DOUBT, "{higher} is {scale:.4g} times the slope of {lower} over time. Are all three in SI units?"
     ),
     # Bags.
-    "bag-incomplete": Kind(INFO, "{what}."),
+    "bag-unfinished": Kind(INFO, "{folder} has no {file}: the recording was not finished."),
+    "bag-metadata-damaged": Kind(INFO, "{path} is damaged and was not used: {reason}."),
+    "bag-counts-differ": Kind(INFO, "{file} counts {stated} messages, {count} were found."),
     "robot-from-bag": Kind(INFO, "The robot is that of {topic}: {robot}, {joints} joints, tool frame {tool_frame}."),
     "topic-chosen": Kind(INFO, "{topic} was taken, as {reason}, and not {others}."),
     "joint-prefix": Kind(INFO, "{topic}: the joints with the prefix {prefix!r} were taken."),

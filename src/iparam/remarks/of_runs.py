@@ -72,6 +72,12 @@ OF_RUNS: dict[str, Kind] = {
         "The controller's TCP is not at the flange, and its TCP force may be about the TCP. Set the TCP to the "
         "flange (all zeros) before recording, or use the raw wrench.",
     ),
+    # Fleets.
+    "layout-misfits": Kind(
+        INFO,
+        "The layout {layout!r} does not fit {count} of {recordings} recordings, {names}. What they state themselves "
+        "counts.",
+    ),
     # Live identification.
     "setup-untested": Kind(
         DOUBT,

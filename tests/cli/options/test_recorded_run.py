@@ -47,7 +47,6 @@ def result(path: str, recording: Recording, **changes: object) -> None:
         condition_number=2.0,
         residual_norm=1.0,
         samples=500,
-        warnings=(),
     )
     origin = {"robot": "ur5e", "frame": "tool0", "measurements": (recording.signal("wrench").fingerprint,)}
     dataclasses.replace(made, **(origin | changes)).save(path)

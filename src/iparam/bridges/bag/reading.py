@@ -104,7 +104,7 @@ class _Import:
         return self.settings.measures or "action"
 
     def run(self) -> Recording:
-        self.taken.notes += [remark("bag-incomplete", what=text) for text in self.contents.notes]
+        self.taken.notes += self.contents.remarks
         choice = self._choose()
         joints = self._arm(choice[JOINT_STATE])
         samples = {kind: joints if kind == JOINT_STATE else topic.readable() for kind, topic in choice.items()}

@@ -11,7 +11,7 @@ from iparam.bridges.bag.contents import BagContents, Topic
 from iparam.bridges.bag.units import check_units
 from iparam.errors import FileFormatError, InputError, UnknownNameError
 from iparam.recording.recording import AngleUnit
-from iparam.remarks import Remark, remark
+from iparam.remarks import Remark, messages, remark
 from iparam.sensing.correction import Correction
 from iparam.sensing.wrench_source import Measures
 
@@ -129,9 +129,9 @@ def choose_topic(
             argument=argument,
         )
     if required:
-        reasons = "".join(f". {one}" for one in contents.notes)
+        reasons = "".join(f" {one}" for one in messages(contents.remarks))
         raise FileFormatError(
-            f"{contents.source} has no messages of type {kind}. Its topics: {topic_list(contents.topics)}{reasons}"
+            f"{contents.source} has no messages of type {kind}. Its topics: {topic_list(contents.topics)}.{reasons}"
         )
     return None
 

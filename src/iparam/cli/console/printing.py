@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -49,8 +50,36 @@ LABELS = {
 
 
 def note_remark(remark: Remark, about: str = "") -> None:
-    """Print a remark, with what it is about, and the options that correct it."""
+    """Print a remark, with what it is about, and the options that correct it; see `doubts_told_once`."""
+    held = _HELD.get()
+    if held is not None and remark.lowers and not about:
+        if remark not in held:
+            held.append(remark)
+        return
     say(f"{LABELS[remark.severity]}: {about}{in_words(remark)}")
+
+
+_HELD: ContextVar[list[Remark] | None] = ContextVar("doubts that are held back", default=None)
+
+
+@contextmanager
+def doubts_told_once() -> Iterator[None]:
+    """Hold doubts back for the table of the result, which lists them; those that none listed are noted at the end."""
+    held: list[Remark] = []
+    token = _HELD.set(held)
+    try:
+        yield
+    finally:
+        _HELD.reset(token)
+        for one in held:
+            note_remark(one)
+
+
+def listed_in_table(remarks: Iterable[Remark]) -> None:
+    """Say that a table lists the doubts among some remarks."""
+    held, listed = _HELD.get(), tuple(remarks)
+    if held is not None:
+        held[:] = [one for one in held if one not in listed]
 
 
 def say(text: str) -> None:
@@ -159,6 +188,7 @@ def print_estimate(estimate: Estimate, output: Path | None) -> None:
     """The verdict, the ten parameters with their 95 % intervals, what they rest on, and where they were written."""
     from iparam.estimation.estimate_table import estimate_lines  # which no other command needs
 
+    listed_in_table(estimate.remarks)
     room = _room(shutil.get_terminal_size().columns)
     for line in fields_in_room(list(estimate_lines(estimate, as_options)), room):
         print_line(line)

@@ -15,6 +15,7 @@ from tyro.conf import Positional, arg
 import iparam
 from iparam.cli.console.printing import (
     AsJson,
+    doubts_told_once,
     fail_refuted,
     note,
     print_estimate,
@@ -79,6 +80,7 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
         """What --output will be."""
         return FileKind.STATIC_RESULT if self.static and not self.names_shape else FileKind.RESULT
 
+    @doubts_told_once()
     def run(self) -> None:
         """Identify, print and write."""
         if self.method == "all" and self.output is not None:

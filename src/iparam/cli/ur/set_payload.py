@@ -41,7 +41,7 @@ class SetPayload(HostOption):
     ] = None
     """A name from 'iparam robots', for a controller that does not say which arm it has."""
     accept_warnings: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Send a result whose warnings discredit it: you know better, and why."""
+    """Send a result whose remarks discredit it: you know better, and why."""
     yes: Annotated[bool, arg(help_behavior_hint="")] = False
     """Send without asking first. Needed where there is no terminal."""
     json: AsJson = False

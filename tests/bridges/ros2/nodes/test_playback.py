@@ -39,9 +39,9 @@ def test_a_bad_motion_is_refused(refusal: Callable[..., tuple[int, str]], tmp_pa
 
 def test_a_motion_of_another_arm_is_told_and_one_in_degrees_refused(tmp_path: Path) -> None:
     (remark,) = PlaybackPlan.load(PlaybackSettings(str(GOOD), robot="ur5e")).remarks
-    assert "does not say what payload it was planned with" in remark
+    assert (remark.code, remark.values["path"]) == ("payload-size-unstated", str(GOOD))
     remark, _ = PlaybackPlan.load(PlaybackSettings(str(GOOD), robot="ur10e", scale=0.2)).remarks
-    assert "belongs to a ur5e, and ur10e is another arm" in remark
+    assert (remark.code, remark.values["stated"], remark.values["given"]) == ("robot-is-another", "ur5e", "ur10e")
     document = json.loads(GOOD.read_text(encoding="utf-8"))
     document["config"]["q0"] = np.degrees(document["config"]["q0"]).tolist()
     turned = tmp_path / "degrees.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -194,20 +194,16 @@ class LiveIdentification:
         return 1e9 / self._period.period if self._period.period else 0.0
 
     @property
-    def late(self) -> str:
-        """A sentence if the wrench was found not to be in step with the joints; "" otherwise."""
+    def late(self) -> Remark | None:
+        """What to say if the wrench was found not to be in step with the joints."""
         if self.delay is None:
-            return ""
-        word = "late" if self.delay.seconds > 0.0 else "early"
-        half = f" +- {1e3 * NORMAL_95 * self.delay.standard_deviation:.1f}" if self.delay.standard_deviation else ""
+            return None
+        half = 1e3 * NORMAL_95 * self.delay.standard_deviation
+        found: dict[str, Any] = {"milliseconds": 1e3 * self.delay.seconds, "half_width": half}
+        if not self._settings.in_step:
+            return remark("wrench-delay-seen", **found)
         total = self._settings.wrench_delay + self.delay.seconds
-        done = (
-            f"taken out; set wrench_delay to {total:.4f}, or mend the stamps"
-            if self._settings.in_step
-            else "named only"
-        )
-        sure = " (95 %)" if half else ""
-        return f"wrench {1e3 * abs(self.delay.seconds):.1f}{half} ms{sure} {word} beside the joint states: {done}"
+        return remark("wrench-delay-removed", **found, total=total, fix={"wrench_delay": total})
 
     @property
     def restarts(self) -> int:

@@ -146,7 +146,8 @@ class PlaybackNode(Node):
         self.create_timer(LOOK, self._watch)
         self._report()
         for remark in self._plan.remarks:
-            self.get_logger().warning(remark)
+            say = self.get_logger().warning if remark.lowers else self.get_logger().info
+            say(printable(remark.message))
         duration, share = self._plan.trajectory.duration, values["scale"]
         self.get_logger().info(
             printable(f"{values['trajectory']}: all limits kept; {duration:g} s at {share:g} of the amplitude")

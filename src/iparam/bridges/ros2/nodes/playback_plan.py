@@ -13,6 +13,7 @@ from iparam.bridges.arm_sight import AT_REST
 from iparam.errors import InputError, IparamError
 from iparam.excitation.constraints.validation import validate
 from iparam.excitation.setup import planning_problem
+from iparam.remarks import Remark, remark
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.cell import load_cell
 from iparam.robot.gravity import agreed_gravity
@@ -78,7 +79,7 @@ class PlaybackPlan:
         points: samples of it, the end included.
         conditions: that it was checked with.
         gravity: (3,) in base axes [m/s^2].
-        remarks: what whoever plays it should know, one sentence each.
+        remarks: what whoever plays it should know.
     """
 
     robot: Robot
@@ -86,7 +87,7 @@ class PlaybackPlan:
     points: TrajectorySamples
     conditions: PlanConditions
     gravity: FloatArray
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
     @classmethod
     def load(cls, settings: PlaybackSettings) -> PlaybackPlan:
@@ -115,13 +116,11 @@ class PlaybackPlan:
         pull = np.asarray(STANDARD_GRAVITY if gravity is None else gravity, dtype=float)
         _check(motion, robot, f"{settings.trajectory} is not valid and is not played", conditions, pull)
         arm = compare_with_stated(planned.robot or "", robot, settings.robot, settings.trajectory)
-        remarks = [str(arm.remark)] if arm.same is False else []
+        remarks = [arm.remark] if arm.same is False and arm.remark is not None else []
         if planned.conditions is None and conditions.payload is None:
-            remarks.append(
-                f"{settings.trajectory} does not say what payload it was planned with: taken for none (payload_size)"
-            )
+            remarks.append(remark("payload-size-unstated", path=settings.trajectory))
         elif planned.conditions is not None:
-            remarks.append(f"{settings.trajectory} was checked with {conditions}")
+            remarks.append(remark("checked-with", path=settings.trajectory, conditions=str(conditions)))
         if not any(settings.payload_size) and conditions.payload is not None:
             _require_frame(planned.tool_frame or "", robot, settings.trajectory)
         points = _points(motion, settings.rate or planned.fps)

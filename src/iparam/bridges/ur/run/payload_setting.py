@@ -81,7 +81,7 @@ def check_credit(load: Load) -> None:
     """Refuse the result of an identification that discredits itself."""
     if reasons := load.discredited_by:
         raise ImplausibleLoadError(
-            f"the result is discredited by {len(reasons)} of its warnings: "
+            f"the result is discredited by {len(reasons)} of its remarks: "
             f"{'; '.join(repr(text) for text in reasons)}. Remove the cause and identify anew"
         )
 
