@@ -221,11 +221,15 @@ class SphereChecker:
     payload_center: ArrayLike = (0.0, 0.0, 0.10)
 
     def __post_init__(self) -> None:
-        for name, shape in (("ground_height", ()), ("clearance", ()), ("payload_center", (3,))):
-            self._own(name, shape)
-        for name, shape in (("link_radii", None), ("payload_half_extents", (3,))):
-            if (self._own(name, shape) <= 0.0).any():
-                raise InputError(f"{name} must be positive, got {np.asarray(getattr(self, name)).tolist()}")
+        self._own("ground_height", ())
+        self._own("clearance", ())
+        self._own("payload_center", (3,))
+        for name, sizes in (
+            ("link_radii", self._own("link_radii", None)),
+            ("payload_half_extents", self._own("payload_half_extents", (3,))),
+        ):
+            if (sizes <= 0.0).any():
+                raise InputError(f"{name} must be positive, got {sizes.tolist()}")
         if self.clearance < 0.0:
             raise InputError(f"clearance must not be negative, got {self.clearance:g}")
 
