@@ -235,6 +235,15 @@ def test_what_no_body_can_be_like_is_refused_unless_forced(name: str, bad_load: 
 HOSTILE = "harmless --> <x/>\nmovej([0,0,0,0,0,0])\r\u2028; M 99\x1b[31m --\x00" + "é" + "x" * 2 * MAX_LENGTH
 
 
+def test_an_interval_is_readable_in_ascii(load: IdentifiedLoad) -> None:
+    late = remark("wrench-delayed", milliseconds=0.25, half_width=0.01, ambiguous="")
+    assert "±" in late.message
+    for name in ("urscript", "kuka", "abb", "xarm"):
+        text = export_load(replace(load, remarks=(late,)), name)
+        assert text.isascii()
+        assert "0.25 +- 0.01 ms" in text
+
+
 def test_a_remark_cannot_leave_its_comment(load: IdentifiedLoad) -> None:
     yaml = pytest.importorskip("yaml")
     said = tuple(Remark("few-samples", Severity.DOUBT, text) for text in (HOSTILE, "-", "--", "---"))

@@ -102,4 +102,4 @@ def xml_comment(lines: Iterable[str], indent: str = "") -> str:
 def line_comment(lines: Iterable[str], marker: str, ascii_only: bool = False) -> str:
     """A comment of whole lines that each begin with ``marker``; a newline at its end."""
     text = "".join(f"{marker} {line}\n" for line in lines)
-    return text.encode("ascii", "replace").decode("ascii") if ascii_only else text
+    return text.replace("±", "+-").encode("ascii", "replace").decode("ascii") if ascii_only else text

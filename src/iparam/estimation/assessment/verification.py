@@ -12,6 +12,7 @@ from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import ContradictionError, InputError
 from iparam.estimation.assessment.applicability import check_frame, comes_from, compare_arm
 from iparam.estimation.assessment.motion_path import SAME, motion_path, shared_motion
+from iparam.estimation.assessment.residual_structure import LINEAR
 from iparam.estimation.assessment.run_analysis import AXIS_NAMES, RunAnalysis, analyze_run
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
@@ -47,9 +48,6 @@ MASS_TOLERANCE = 0.01
 
 FITTED_RANK = 1e-6
 """Share of the largest singular value below which fitted parameters make up nothing."""
-
-NEGLIGIBLE = 1e-3
-"""Share of the signal that counts as noise where a sensor has less: nobody needs a better prediction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +99,9 @@ class Verification:
     def by_noise(self) -> FloatArray:
         """(6,) rms in units of what is expected: 1 where nothing is left but noise.
 
-        Less than a thousandth of the largest signal of force, or of torque, counts as that much.
+        No sensor is so linear that less than `LINEAR` of the largest signal of force, or of torque, can be expected.
         """
-        least = NEGLIGIBLE * np.repeat([self.signal[:3].max(), self.signal[3:].max()], 3)
+        least = LINEAR * np.repeat([self.signal[:3].max(), self.signal[3:].max()], 3)
         floor = np.maximum(self.expected, np.maximum(least, np.finfo(float).tiny))
         return np.asarray(self.rms / floor)
 

@@ -22,7 +22,14 @@ from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_angles
 from iparam.robot.same_arm import compare_with_stated
 from iparam.sensing.sensor_frame import same_place
-from iparam.trajectory import PlanConditions, QuinticSpline, Trajectory, TrajectorySamples, load_trajectory
+from iparam.trajectory import (
+    JerkLimitedTrajectory,
+    PlanConditions,
+    QuinticSpline,
+    Trajectory,
+    TrajectorySamples,
+    load_trajectory,
+)
 from iparam.trajectory.trajectory import ScaledMotion
 
 NEAR = 1e-3
@@ -48,6 +55,7 @@ class PlaybackSettings:
         tip: tool frame; "" for the file's, or the robot's own.
         rate: points a second; 0 for the file's [Hz].
         scale: share of the amplitude, e.g. 0.2 for a first try.
+        blend: time in which it starts from rest and comes to rest, see `JerkLimitedTrajectory` [s]; 0 for as it is.
         payload_size: (3,) of the box around the payload [m]; zeros for the one that the trajectory was planned with.
         payload_mass: at most [kg]; 0 for the planned one.
         cell: file; "" for the planned one, or the ground at z = 0.
@@ -61,6 +69,7 @@ class PlaybackSettings:
     tip: str = ""
     rate: float = 0.0
     scale: float = 1.0
+    blend: float = 0.0
     payload_size: tuple[float, ...] = (0.0, 0.0, 0.0)
     payload_mass: float = 0.0
     cell: str = ""
@@ -108,7 +117,10 @@ class PlaybackPlan:
                 f"{settings.trajectory} moves {planned.trajectory.num_joints} joints, {robot.name} has "
                 f"{robot.num_joints}: set the parameter robot to its own"
             )
-        motion = ScaledMotion(planned.trajectory, settings.scale)
+        asked = planned.trajectory
+        if settings.blend:
+            asked = JerkLimitedTrajectory(asked, settings.blend)
+        motion = ScaledMotion(asked, settings.scale)
         check_angles(planned.trajectory.evaluate(0.0).q[0], robot, settings.trajectory)
         given = as_float_array(settings.gravity, "gravity", (3,))
         gravity = agreed_gravity(given if given.any() else None, planned.gravity, settings.trajectory)
