@@ -7,6 +7,7 @@ Standard library only: the build hook (`hatch_build.py`) loads this file before 
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import platform
@@ -15,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -39,6 +41,9 @@ COMPILE = [
     "-nostdinc++",
 ]
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+
+FORGOTTEN = 7 * 24 * 3600.0
+"""Age of what is compiled of sources that are no longer there, after which it goes [s]."""
 
 ZIG = "ziglang>=0.13"
 """The wheel that brings a compiler where there is none."""
@@ -126,12 +131,13 @@ def _works(compiler: Compiler) -> bool:
             return False
 
 
-def build(target: Path, extra: list[str] | None = None) -> None:
+def build(target: Path, extra: list[str] | None = None, keep: Path | None = None) -> None:
     """Make the library ``target``, which appears whole or not at all; several processes may do so at once.
 
     Args:
         target: a file, in a folder that exists. Its time is that of the start: what is edited meanwhile is newer.
         extra: further options of the compiler, as WARNINGS.
+        keep: a folder for what is compiled, by content, so that the next time only what has changed is compiled.
 
     Raises:
         BuildError: no compiler, or it refuses the sources.
@@ -149,12 +155,23 @@ def build(target: Path, extra: list[str] | None = None) -> None:
             if source.name != ONCE or path == "baseline"
         ]
 
+        headers = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(SOURCES.glob("*.hpp")))).digest()
+
         def compile_one(job: tuple[Path, str, str]) -> str:
             source, path, level = job
-            made = folder / f"{source.stem}-{path}.o"
             options = [*COMPILE, *(extra or []), f"-DIPARAM_PATH={path}", *compiler.architecture(level)]
-            _run([*compiler.command, *options, "-c", str(source), "-o", str(made)])
-            return str(made)
+            command = [*compiler.command, *options, "-c", str(source)]
+            content = hashlib.sha256(headers + source.read_bytes() + "\n".join(command).encode()).hexdigest()[:16]
+            name = f"{source.stem}-{path}-{content}.o"
+            kept = None if keep is None else keep / name
+            if kept is None or not kept.exists():
+                _run([*command, "-o", str(folder / name)])
+                if kept is None:
+                    return str(folder / name)
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(folder / name, folder / f"{name}.kept")
+                os.replace(folder / f"{name}.kept", kept)
+            return str(kept)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             objects = list(pool.map(compile_one, jobs))
@@ -163,6 +180,10 @@ def build(target: Path, extra: list[str] | None = None) -> None:
         stamp = started.stat()
         os.utime(library, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
         os.replace(library, target)
+    if keep is not None:
+        for file in set(keep.glob("*.o")) - {Path(used) for used in objects}:
+            if time.time() - file.stat().st_mtime > FORGOTTEN:
+                file.unlink(missing_ok=True)
 
 
 _LINK = {
