@@ -2,7 +2,7 @@
 
 Standard library only: the build hook (`hatch_build.py`) loads this file before anything is installed, and
 `iparam.native.library` loads it where a source is newer than the library. Run by hand:
-    python src/native/build_core.py TARGET
+    python src/native/build_core.py TARGET [OPTION OF THE COMPILER ...]
 """
 
 from __future__ import annotations
@@ -176,7 +176,9 @@ def build(target: Path, extra: list[str] | None = None, keep: Path | None = None
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             objects = list(pool.map(compile_one, jobs))
         library = folder / target.name
-        _run([*compiler.command, "-shared", *objects, *_LINK.get(sys.platform, _LINK["linux"]), "-o", str(library)])
+        sanitizers = [option for option in extra or [] if option.startswith("-fsanitize")]
+        link = sanitizers or _LINK.get(sys.platform, _LINK["linux"])
+        _run([*compiler.command, "-shared", *objects, *link, "-o", str(library)])
         stamp = started.stat()
         os.utime(library, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
         os.replace(library, target)
@@ -199,5 +201,5 @@ def _run(command: list[str]) -> None:
         raise BuildError(f"{shlex.join(command)} failed:\n{(done.stderr or done.stdout).strip()}")
 
 
-if __name__ == "__main__":
-    build(Path(sys.argv[1]), WARNINGS)
+if __name__ == "__main__":  # python src/native/build_core.py TARGET [OPTION ...]
+    build(Path(sys.argv[1]), [*WARNINGS, *sys.argv[2:]], SOURCES.parents[1] / "build" / "native")
