@@ -19,7 +19,7 @@ INPUTS := $(VENV)/pyvenv.cfg pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-extras docs test-newton test-isaac ur-simulator release fuzz lint format bench tables lock clean
+.PHONY: help demo test test-native lint-native test-all test-extras docs test-newton test-isaac ur-simulator release fuzz lint format bench tables lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -52,7 +52,15 @@ test-isaac: $(READY_ISAAC)  ## the adapter for Isaac Lab, with Isaac Lab on the 
 fuzz: $(READY_DEV)  ## attack every command and file format with new seeds; what breaks is kept in fuzz-failures
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(BIN)/python -m attack.fuzz --minutes $(MINUTES) --jobs $(JOBS)
 
-lint: $(READY_DEV)  ## ruff, mypy, import-linter
+test-native: $(READY_DEV)  ## the native core's tests under the address and undefined-behaviour sanitizers (g++)
+	$(BIN)/python tests/native/sanitized.py
+
+lint-native: $(READY_DEV)  ## format of the native core, and its compilation with warnings as errors
+	$(BIN)/clang-format --dry-run --Werror src/native/*.cpp src/native/*.hpp
+	@mkdir -p build/native
+	$(BIN)/python src/native/build_core.py build/native/core.so
+
+lint: $(READY_DEV) lint-native  ## ruff, mypy, import-linter, lint-native
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -61,6 +69,7 @@ lint: $(READY_DEV)  ## ruff, mypy, import-linter
 format: $(READY_DEV)  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i src/native/*.cpp src/native/*.hpp
 
 # make ur-simulator MASS=2 NOISE=ur5e HOST=127.0.0.2 FAULT="protective-stop@20"; ARGS=--help tells the rest.
 ur-simulator: $(READY_DEV)  ## a simulated UR controller to practise with (MASS=2 NOISE=ur5e HOST=.. FAULT=.. ARGS=..)

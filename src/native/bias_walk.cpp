@@ -3,10 +3,10 @@
 
 using namespace IPARAM_PATH;
 
-// Write whitened (N, m): what each row of series (N, m) adds to its prediction, divided by its standard deviation, and that
-// squared, variances (N). The bias is a random walk, which gains `ratio` times the noise's variance in a second, under
-// white noise of variance 1; steps (N - 1) are the times between rows. Nothing is known of its first value: the first row
-// only starts the prediction, and of it 0 is left.
+// Write whitened (N, m): what each row of series (N, m) adds to its prediction, divided by its standard deviation, and
+// that squared, variances (N). The bias is a random walk, which gains `ratio` times the noise's variance in a second,
+// under white noise of variance 1; steps (N - 1) are the times between rows. Nothing is known of its first value: the
+// first row only starts the prediction, and of it 0 is left.
 KERNEL(void, whiten_walk)(long long samples, long long columns, double ratio, const double* series, const double* steps,
     double* __restrict whitened, double* __restrict variances)
 {

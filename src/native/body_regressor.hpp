@@ -12,8 +12,8 @@ template <class T> [[gnu::always_inline]] inline Symmetric<T> products(const Vec
         0.5 * (w.y * v.z + w.z * v.y), w.z * v.z};
 }
 
-// What a body's regressor is made of, and linear in: the products of omega, alpha, and the acceleration a of the frame's
-// origin minus gravity.
+// What a body's regressor is made of, and linear in: the products of omega, alpha, and the acceleration a of the
+// frame's origin minus gravity.
 struct Ingredients {
     Symmetric<Lanes> ww;
     Vector<Lanes> l, a;
@@ -29,8 +29,8 @@ struct Ingredients {
 
 // The 6x10 regressor of a body in its frame: rows [force, moment], columns phi.
 //
-// f = m a + alpha x h + omega x (omega x h) and n = I alpha + omega x (I omega) + h x a, with h = m c, written as a matrix
-// times phi. It is linear in its ingredients, so the same function makes its derivatives.
+// f = m a + alpha x h + omega x (omega x h) and n = I alpha + omega x (I omega) + h x a, with h = m c, written as a
+// matrix times phi. It is linear in its ingredients, so the same function makes its derivatives.
 struct Regressor {
     Lanes rows[6][10];
 };
@@ -91,7 +91,8 @@ struct Slopes {
     const Lanes xz = y[0][3] + y[2][1] - y[3][5] + y[4][4] - y[4][9] + y[5][8];
     const Lanes yz = y[1][3] + y[2][2] - y[3][7] + y[3][9] + y[4][5] - y[5][6];
     return {
-        {2.0 * w.x * xx + w.y * xy + w.z * xz, 2.0 * w.y * yy + w.x * xy + w.z * yz, 2.0 * w.z * zz + w.x * xz + w.y * yz},
+        {2.0 * w.x * xx + w.y * xy + w.z * xz, 2.0 * w.y * yy + w.x * xy + w.z * yz,
+            2.0 * w.z * zz + w.x * xz + w.y * yz},
         {y[2][2] - y[1][3] + y[3][4] + y[4][5] + y[5][6], y[0][3] - y[2][1] + y[3][5] + y[4][7] + y[5][8],
             y[1][1] - y[0][2] + y[3][6] + y[4][8] + y[5][9]},
         {y[0][0] + y[4][3] - y[5][2], y[1][0] - y[3][3] + y[5][1], y[2][0] + y[3][2] - y[4][1]},

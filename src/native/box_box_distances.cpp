@@ -1,6 +1,6 @@
-// How far boxes are apart: the largest gap along the normals of their faces and the common normals of their edges. It is
-// positive exactly if they are apart, minus the depth if they are not, and where a corner is next to an edge or a corner less
-// than the distance, by a factor of at most the root of 3.
+// How far boxes are apart: the largest gap along the normals of their faces and the common normals of their edges. It
+// is positive exactly if they are apart, minus the depth if they are not, and where a corner is next to an edge or a
+// corner less than the distance, by a factor of at most the root of 3.
 #include "shapes.hpp"
 
 using namespace IPARAM_PATH;
@@ -16,7 +16,8 @@ struct PlacedBox {
     double half[3];
 
     [[gnu::always_inline]] PlacedBox(Bodies& bodies, const Box& box)
-        : centre(bodies.place(box.body, box.centre)), half{box.half.x, box.half.y, box.half.z}
+        : centre(bodies.place(box.body, box.centre))
+        , half{box.half.x, box.half.y, box.half.z}
     {
         const Matrix<Lanes> m = bodies[box.body].r * box.r;
         axis[0] = {m.x.x, m.y.x, m.z.x};
@@ -108,8 +109,10 @@ KERNEL(void, box_box_distances)(long long samples, long long n, const Chain* cha
             const Lanes scale = 1.0 - mixed * mixed;
             const Vector<Lanes> line1 = corner1 + ((mixed * along2 - along1) / scale) * best.edge1;
             const Vector<Lanes> line2 = corner2 + ((along2 - mixed * along1) / scale) * best.edge2;
-            const Vector<Lanes> here = choose(best.edges, line1, choose(best.first_face, corner2 - best.gap * normal, corner1));
-            const Vector<Lanes> there = choose(best.edges, line2, choose(best.first_face, corner2, corner1 + best.gap * normal));
+            const Vector<Lanes> here =
+                choose(best.edges, line1, choose(best.first_face, corner2 - best.gap * normal, corner1));
+            const Vector<Lanes> there =
+                choose(best.edges, line2, choose(best.first_face, corner2, corner1 + best.gap * normal));
             bodies.store_gradient(block, gradients, pairs, m, normal, second.body, there, first.body, here);
         }
     });

@@ -1,5 +1,5 @@
-// How far capsules are from boxes. The signed distance of a point to a box is convex, so along a segment it has one least
-// value, where its slope changes sign: found by bisection, to the last digit.
+// How far capsules are from boxes. The signed distance of a point to a box is convex, so along a segment it has one
+// least value, where its slope changes sign: found by bisection, to the last digit.
 #include "shapes.hpp"
 
 using namespace IPARAM_PATH;
@@ -46,7 +46,8 @@ struct Gap {
 }
 
 // Where along a segment, 0 to 1, it is closest to a box.
-[[gnu::always_inline]] inline Lanes closest(const Vector<Lanes>& start, const Vector<Lanes>& d, const Vector<double>& half)
+[[gnu::always_inline]] inline Lanes closest(
+    const Vector<Lanes>& start, const Vector<Lanes>& d, const Vector<double>& half)
 {
     Lanes low = all(0.0), high = all(1.0);
     for (int bisection = 0; bisection < BISECTIONS; bisection++) {
@@ -67,7 +68,8 @@ struct Gap {
 
 // distances (N, P) of a capsule and a box each, and gradients as in capsule_distances.
 KERNEL(void, box_distances)(long long samples, long long n, const Chain* chain, long long pairs, const Pair* pair,
-    const Capsule* capsules, const Box* boxes, const double* q, double* __restrict distances, double* __restrict gradients)
+    const Capsule* capsules, const Box* boxes, const double* q, double* __restrict distances,
+    double* __restrict gradients)
 {
     Bodies bodies(chain, n);
     for_blocks(samples, [&](const Block& block) {
@@ -77,7 +79,8 @@ KERNEL(void, box_distances)(long long samples, long long n, const Chain* chain, 
             const Box& box = boxes[pair[m].second];
             const Matrix<Lanes> axes = bodies[box.body].r * box.r;
             const Vector<Lanes> centre = bodies.place(box.body, box.centre);
-            const Vector<Lanes> p = bodies.place(capsule.body, capsule.start), e = bodies.place(capsule.body, capsule.end);
+            const Vector<Lanes> p = bodies.place(capsule.body, capsule.start),
+                                e = bodies.place(capsule.body, capsule.end);
             const Vector<Lanes> start = turn_back(axes, p - centre), end = turn_back(axes, e - centre), d = end - start;
             Lanes s = closest(start, d, box.half);
             Gap gap = gap_of(at_place(start, d, s), box.half);
@@ -91,7 +94,8 @@ KERNEL(void, box_distances)(long long samples, long long n, const Chain* chain, 
             block.store(distances, pairs, m, gap.distance - capsule.radius);
             if (!gradients)
                 continue;
-            const Vector<Lanes> normal = axes * gap.normal, here = p + s * (e - p), there = here - gap.distance * normal;
+            const Vector<Lanes> normal = axes * gap.normal, here = p + s * (e - p),
+                                there = here - gap.distance * normal;
             bodies.store_gradient(block, gradients, pairs, m, normal, capsule.body, here, box.body, there);
         }
     });

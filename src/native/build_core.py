@@ -2,11 +2,12 @@
 
 Standard library only: the build hook (`hatch_build.py`) loads this file before anything is installed, and
 `iparam.native.library` loads it where a source is newer than the library. Run by hand:
-    python src/native/build_core.py TARGET
+    python src/native/build_core.py TARGET [OPTION OF THE COMPILER ...]
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import platform
@@ -15,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -39,6 +41,9 @@ COMPILE = [
     "-nostdinc++",
 ]
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+
+FORGOTTEN = 7 * 24 * 3600.0
+"""Age of what is compiled of sources that are no longer there, after which it goes [s]."""
 
 ZIG = "ziglang>=0.13"
 """The wheel that brings a compiler where there is none."""
@@ -126,12 +131,13 @@ def _works(compiler: Compiler) -> bool:
             return False
 
 
-def build(target: Path, extra: list[str] | None = None) -> None:
+def build(target: Path, extra: list[str] | None = None, keep: Path | None = None) -> None:
     """Make the library ``target``, which appears whole or not at all; several processes may do so at once.
 
     Args:
         target: a file, in a folder that exists. Its time is that of the start: what is edited meanwhile is newer.
         extra: further options of the compiler, as WARNINGS.
+        keep: a folder for what is compiled, by content, so that the next time only what has changed is compiled.
 
     Raises:
         BuildError: no compiler, or it refuses the sources.
@@ -149,20 +155,37 @@ def build(target: Path, extra: list[str] | None = None) -> None:
             if source.name != ONCE or path == "baseline"
         ]
 
+        headers = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(SOURCES.glob("*.hpp")))).digest()
+
         def compile_one(job: tuple[Path, str, str]) -> str:
             source, path, level = job
-            made = folder / f"{source.stem}-{path}.o"
             options = [*COMPILE, *(extra or []), f"-DIPARAM_PATH={path}", *compiler.architecture(level)]
-            _run([*compiler.command, *options, "-c", str(source), "-o", str(made)])
-            return str(made)
+            command = [*compiler.command, *options, "-c", str(source)]
+            content = hashlib.sha256(headers + source.read_bytes() + "\n".join(command).encode()).hexdigest()[:16]
+            name = f"{source.stem}-{path}-{content}.o"
+            kept = None if keep is None else keep / name
+            if kept is None or not kept.exists():
+                _run([*command, "-o", str(folder / name)])
+                if kept is None:
+                    return str(folder / name)
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(folder / name, folder / f"{name}.kept")
+                os.replace(folder / f"{name}.kept", kept)
+            return str(kept)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             objects = list(pool.map(compile_one, jobs))
         library = folder / target.name
-        _run([*compiler.command, "-shared", *objects, *_LINK.get(sys.platform, _LINK["linux"]), "-o", str(library)])
+        sanitizers = [option for option in extra or [] if option.startswith("-fsanitize")]
+        link = sanitizers or _LINK.get(sys.platform, _LINK["linux"])
+        _run([*compiler.command, "-shared", *objects, *link, "-o", str(library)])
         stamp = started.stat()
         os.utime(library, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
         os.replace(library, target)
+    if keep is not None:
+        for file in set(keep.glob("*.o")) - {Path(used) for used in objects}:
+            if time.time() - file.stat().st_mtime > FORGOTTEN:
+                file.unlink(missing_ok=True)
 
 
 _LINK = {
@@ -178,5 +201,5 @@ def _run(command: list[str]) -> None:
         raise BuildError(f"{shlex.join(command)} failed:\n{(done.stderr or done.stdout).strip()}")
 
 
-if __name__ == "__main__":
-    build(Path(sys.argv[1]), WARNINGS)
+if __name__ == "__main__":  # python src/native/build_core.py TARGET [OPTION ...]
+    build(Path(sys.argv[1]), [*WARNINGS, *sys.argv[2:]], SOURCES.parents[1] / "build" / "native")

@@ -32,8 +32,8 @@ struct Places {
 
 } // namespace
 
-// distances (N, P) and, where gradients are wanted, (N, P, n) of them by the joints; else null. Where the axes of two capsules
-// touch, the gradient is taken along z.
+// distances (N, P) and, where gradients are wanted, (N, P, n) of them by the joints; else null. Where the axes of two
+// capsules touch, the gradient is taken along z.
 KERNEL(void, capsule_distances)(long long samples, long long n, const Chain* chain, long long pairs, const Pair* pair,
     const Capsule* capsules, const double* q, double* __restrict distances, double* __restrict gradients)
 {

@@ -4,13 +4,14 @@
 
 using namespace IPARAM_PATH;
 
-// Of a change of the first k of p unknowns by shape (k) times u: information (k, k) on u and score (k), outputs. products
-// (6, p + 1, p + 1): sums of products of [design, y] for each of their six parts, of inverse variances weights (6); errors (k, k):
-// what errors in the design are expected to add to the weighted products of its first columns; parameters (p) and root (p, p):
-// the state as it was known, and a lower triangular root L of its covariance. With the information G of the samples on the
-// state, what they tell of the change is G - G L (1 + L' G L)^-1 L' G.
-KERNEL(void, change_information)(long long p, long long k, const double* products, const double* errors, const double* weights,
-    const double* parameters, const double* root, const double* shape, double* information, double* score)
+// Of a change of the first k of p unknowns by shape (k) times u: information (k, k) on u and score (k), outputs.
+// products (6, p + 1, p + 1): sums of products of [design, y] for each of their six parts, of inverse variances weights
+// (6); errors (k, k): what errors in the design are expected to add to the weighted products of its first columns;
+// parameters (p) and root (p, p): the state as it was known, and a lower triangular root L of its covariance. With the
+// information G of the samples on the state, what they tell of the change is G - G L (1 + L' G L)^-1 L' G.
+KERNEL(void, change_information)(long long p, long long k, const double* products, const double* errors,
+    const double* weights, const double* parameters, const double* root, const double* shape, double* information,
+    double* score)
 {
     const long long wide = p + 1;
     Numbers gram(p * wide), seen(p * p), known(p * p), taken(p * (k + 1));

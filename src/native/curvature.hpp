@@ -12,8 +12,8 @@ struct JointState {
     Lanes& operator[](long long order) { return order == 0 ? q : order == 1 ? dq : ddq; }
 };
 
-// Gradient (N, 3 n) and Hessian (N, 3 n, 3 n) by [q, dq, ddq], from `slope(joints, found)`, which gives the gradient (3 n) for
-// the states of a block. The Hessian is the symmetric part of its forward difference with `step`.
+// Gradient (N, 3 n) and Hessian (N, 3 n, 3 n) by [q, dq, ddq], from `slope(joints, found)`, which gives the gradient (3
+// n) for the states of a block. The Hessian is the symmetric part of its forward difference with `step`.
 template <class Slope>
 [[gnu::always_inline]] inline void curvature(long long samples, long long n, const double* q, const double* dq,
     const double* ddq, double step, double* __restrict gradient, double* __restrict hessian, const Slope& slope)

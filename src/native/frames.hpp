@@ -15,10 +15,7 @@ struct FrameMotion {
     Vector<Lanes> w, v, l, a;
 };
 
-[[gnu::always_inline]] inline Vector<Lanes> zero()
-{
-    return {all(0.0), all(0.0), all(0.0)};
-}
+[[gnu::always_inline]] inline Vector<Lanes> zero() { return {all(0.0), all(0.0), all(0.0)}; }
 
 [[gnu::always_inline]] inline Frame base_frame()
 {

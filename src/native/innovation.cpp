@@ -3,9 +3,9 @@
 
 using namespace IPARAM_PATH;
 
-// Add H' S^-1 e to the score (p) and the diagonal of H' S^-1 H to the information (p). whiten (6, 6): W, lower triangular; design (6, 10): A;
-// wrench (6): y; parameters (p) and covariance (p, p): x and P, p at most 16, with 16 the bias is in them.
-// Returns e' S^-1 e / 6.
+// Add H' S^-1 e to the score (p) and the diagonal of H' S^-1 H to the information (p). whiten (6, 6): W, lower
+// triangular; design (6, 10): A; wrench (6): y; parameters (p) and covariance (p, p): x and P, p at most 16, with 16
+// the bias is in them. Returns e' S^-1 e / 6.
 KERNEL(double, add_innovation)(long long p, const double* whiten, const double* design, const double* wrench,
     const double* parameters, const double* covariance, double* score, double* information)
 {

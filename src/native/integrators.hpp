@@ -1,12 +1,14 @@
-// A chain of m integrators driven by white noise, as the model of a joint's motion: state i is d^i q/dt^i / omega^i, time
-// is in 1 / omega and variances are in those of one angle sample, which keeps all numbers near 1. Matrices are m x m.
+// A chain of m integrators driven by white noise, as the model of a joint's motion: state i is d^i q/dt^i / omega^i,
+// time is in 1 / omega and variances are in those of one angle sample, which keeps all numbers near 1. Matrices are m x
+// m.
 #pragma once
 
 #include "kernel.hpp"
 
 namespace IPARAM_PATH {
 
-constexpr double SAME_STEP = 1e-9; // relative difference up to which two steps count as one: the rounding of stamps, no jitter
+constexpr double SAME_STEP =
+    1e-9; // relative difference up to which two steps count as one: the rounding of stamps, no jitter
 
 template <int M> struct Square {
     double at[M][M];
@@ -111,7 +113,8 @@ template <int M> struct Gain {
             k[i] = p[i][row] / s;
     }
 
-    // P <- P - K S K', whose measured row and column are R K': as differences they would lose the digits of R under a wide P.
+    // P <- P - K S K', whose measured row and column are R K': as differences they would lose the digits of R under a
+    // wide P.
     void correct(Square<M>& p, int row, double noise) const
     {
         for (int i = 0; i < M; i++)
@@ -121,7 +124,8 @@ template <int M> struct Gain {
             p[row][i] = p[i][row] = noise * k[i];
     }
 
-    // lambda <- (I - K e')' lambda - e innovation / S, e the unit vector of the measured state; returns what e was given.
+    // lambda <- (I - K e')' lambda - e innovation / S, e the unit vector of the measured state; returns what e was
+    // given.
     double pull_back(double* lambda, int row, double innovation) const
     {
         double inner = innovation / s;
@@ -172,12 +176,18 @@ template <int M> struct Order {
 template <class Function> void for_order(long long order, Function work)
 {
     switch (order) {
-    case 3: return work(Order<3>());
-    case 4: return work(Order<4>());
-    case 5: return work(Order<5>());
-    case 6: return work(Order<6>());
-    case 7: return work(Order<7>());
-    case 8: return work(Order<8>());
+    case 3:
+        return work(Order<3>());
+    case 4:
+        return work(Order<4>());
+    case 5:
+        return work(Order<5>());
+    case 6:
+        return work(Order<6>());
+    case 7:
+        return work(Order<7>());
+    case 8:
+        return work(Order<8>());
     }
 }
 

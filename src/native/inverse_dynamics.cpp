@@ -4,8 +4,8 @@
 using namespace IPARAM_PATH;
 
 // tau (N, n) from q, dq, ddq (N, n), the tool exerting tip (N, 6) [moment, force] on the environment; null: nothing.
-KERNEL(void, inverse_dynamics)(long long samples, long long n, const Chain* chain, const double* gravity, const double* q,
-    const double* dq, const double* ddq, const double* tip, double* __restrict tau)
+KERNEL(void, inverse_dynamics)(long long samples, long long n, const Chain* chain, const double* gravity,
+    const double* q, const double* dq, const double* ddq, const double* tip, double* __restrict tau)
 {
     PerJoint<Step> steps(n);
     PerJoint<Wrench> wrenches(n);

@@ -5,7 +5,8 @@ using namespace IPARAM_PATH;
 
 namespace {
 
-// What adds up over bodies: m, h and I, the momentum's linear part, the wrench that moves the body, and the spin matrix.
+// What adds up over bodies: m, h and I, the momentum's linear part, the wrench that moves the body, and the spin
+// matrix.
 //
 // A change dV = x of the twist, together with dA = -V x x, changes the body's wrench by
 //     moment 2 [S (w x x) - (I w) x x + h x (x x v)], force 2 x x momentum, with S = tr(I)/2 - I,
@@ -25,9 +26,10 @@ struct MovingBody {
     const Vector<Lanes> b = a.v + cross(v.w, v.v); // of the point at the base's origin
     const Lanes half = 0.5 * (i.xx + i.yy + i.zz), hv = 2.0 * dot(h, v.v);
     // Rows of 2 (S [w]x - [I w]x + h.v - v h^T).
-    const Vector<Lanes> sx = {half - i.xx, -i.xy, -i.xz}, sy = {-i.xy, half - i.yy, -i.yz}, sz = {-i.xz, -i.yz, half - i.zz};
-    Matrix<Lanes> spin = {2.0 * (cross(sx, v.w) - v.v.x * h), 2.0 * (cross(sy, v.w) - v.v.y * h),
-        2.0 * (cross(sz, v.w) - v.v.z * h)};
+    const Vector<Lanes> sx = {half - i.xx, -i.xy, -i.xz}, sy = {-i.xy, half - i.yy, -i.yz},
+                        sz = {-i.xz, -i.yz, half - i.zz};
+    Matrix<Lanes> spin = {
+        2.0 * (cross(sx, v.w) - v.v.x * h), 2.0 * (cross(sy, v.w) - v.v.y * h), 2.0 * (cross(sz, v.w) - v.v.z * h)};
     spin.x += {hv, 2.0 * iw.z, -2.0 * iw.y};
     spin.y += {-2.0 * iw.z, hv, 2.0 * iw.x};
     spin.z += {2.0 * iw.y, -2.0 * iw.x, hv};
@@ -50,8 +52,8 @@ struct MovingBody {
 
 // tau (N, n) and its derivatives (N, n, n), [i, k] being that of torque i by joint k.
 KERNEL(void, inverse_dynamics_derivatives)(long long samples, long long n, const Chain* chain, const double* gravity,
-    const double* q, const double* dq, const double* ddq, const double* tip, double* __restrict tau, double* __restrict by_q,
-    double* __restrict by_dq, double* __restrict by_ddq)
+    const double* q, const double* dq, const double* ddq, const double* tip, double* __restrict tau,
+    double* __restrict by_q, double* __restrict by_dq, double* __restrict by_ddq)
 {
     PerJoint<Screw> screws(n);
     PerJoint<MovingBody> bodies(n);

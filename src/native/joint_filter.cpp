@@ -1,17 +1,17 @@
 // The Kalman filter of one joint, forwards in time.
 //
-// At a steady rate the covariances soon reach a limit. Samples that share their covariances share a slot, and then a sample
-// costs a few dozen operations instead of a few hundred.
+// At a steady rate the covariances soon reach a limit. Samples that share their covariances share a slot, and then a
+// sample costs a few dozen operations instead of a few hundred.
 #include "integrators.hpp"
 
 using namespace IPARAM_PATH;
 
-// Filter y (T, R), samples of the angle and where R is 2 of its first derivative. Called again with the next samples, it goes on
-// where it was. steps (T): the time before each sample, 0 before the first of all; noise (R): variances; intensities (T): of the process
-// noise during each step; x (m) and p (m, m): the state after the sample before, or the prior where steps[0] is 0, and then
-// the state after the last sample. Outputs: innovations (T, R); slots (T), the row of gains and covariances of each
-// sample; gains (T, R, m + 1), [K, S] of one measurement after the other; predicted (T, m) states and their covariances (T, m, m),
-// both null where they are not wanted.
+// Filter y (T, R), samples of the angle and where R is 2 of its first derivative. Called again with the next samples,
+// it goes on where it was. steps (T): the time before each sample, 0 before the first of all; noise (R): variances;
+// intensities (T): of the process noise during each step; x (m) and p (m, m): the state after the sample before, or the
+// prior where steps[0] is 0, and then the state after the last sample. Outputs: innovations (T, R); slots (T), the row
+// of gains and covariances of each sample; gains (T, R, m + 1), [K, S] of one measurement after the other; predicted
+// (T, m) states and their covariances (T, m, m), both null where they are not wanted.
 KERNEL(void, joint_filter)(long long samples, long long rows, long long order, double tolerance, const double* steps,
     const double* y, const double* noise, const double* intensities, double* state, double* covariance,
     double* __restrict innovations, long long* __restrict slots, double* __restrict gains, double* __restrict predicted,

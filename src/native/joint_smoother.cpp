@@ -1,5 +1,5 @@
-// The smoother of Bryson and Frazier, backwards over what the filter of a joint wrote: the adjoint lambda of the state and its
-// information Lambda gather what the later samples tell, and the smoothed state is x - P lambda, its covariance
+// The smoother of Bryson and Frazier, backwards over what the filter of a joint wrote: the adjoint lambda of the state
+// and its information Lambda gather what the later samples tell, and the smoothed state is x - P lambda, its covariance
 // P - P Lambda P.
 #include "integrators.hpp"
 
@@ -23,7 +23,8 @@ template <int M> struct Later {
     }
 
     // To the sample before, over a step h.
-    void pull_back(double h, const long long* slots, long long k, double tolerance, double* lambda, Square<M>& information)
+    void pull_back(
+        double h, const long long* slots, long long k, double tolerance, double* lambda, Square<M>& information)
     {
         if (!f.same(h, f.step))
             f.over(h);
@@ -59,14 +60,14 @@ template <int M> void write_smoothed(const Square<M>& p, const Square<M>& inform
 
 } // namespace
 
-// steps to noise: as in joint_filter. adjoint (m) and information (m, m): of what is known after the last sample, zeros if
-// nothing is, and then of what is known after the sample before the first. `first` is the number of the first sample in the
-// whole series, and the covariance is wanted of every `every`th one of these. Outputs: means (T, d), the first d states,
-// and variances (V, d, d) of the whole series.
+// steps to noise: as in joint_filter. adjoint (m) and information (m, m): of what is known after the last sample, zeros
+// if nothing is, and then of what is known after the sample before the first. `first` is the number of the first sample
+// in the whole series, and the covariance is wanted of every `every`th one of these. Outputs: means (T, d), the first d
+// states, and variances (V, d, d) of the whole series.
 KERNEL(void, joint_smoother)(long long samples, long long rows, long long order, long long depth, long long first,
     long long every, double tolerance, const double* steps, const double* innovations, const long long* slots,
-    const double* gains, const double* predicted, const double* covariances, const double* noise, double* adjoint, double* information,
-    double* __restrict means, double* __restrict variances)
+    const double* gains, const double* predicted, const double* covariances, const double* noise, double* adjoint,
+    double* information, double* __restrict means, double* __restrict variances)
 {
     for_order(order, [&](auto size) {
         constexpr int M = size.value;
@@ -88,7 +89,8 @@ KERNEL(void, joint_smoother)(long long samples, long long rows, long long order,
                 means[k * depth + i] = total;
             }
             if (later.follows(steps, slots, k)) {
-                // From the state after the sample: what is known before the first is so wide that rounding would decide.
+                // From the state after the sample: what is known before the first is so wide that rounding would
+                // decide.
                 Square<M> after = p;
                 for (long long row = 0; row < rows; row++)
                     gain[row].correct(after, row, noise[row]);
@@ -108,8 +110,8 @@ KERNEL(void, joint_smoother)(long long samples, long long rows, long long order,
     });
 }
 
-// What joint_smoother would leave of the samples, sums (2): of squared residuals and of variances, in those of the noise. A
-// smoothed measurement's residual is its noise variance R times innovation / S + K' lambda, and its variance
+// What joint_smoother would leave of the samples, sums (2): of squared residuals and of variances, in those of the
+// noise. A smoothed measurement's residual is its noise variance R times innovation / S + K' lambda, and its variance
 // R - R^2 (1 / S + K' Lambda K), so that no state needs to be known.
 KERNEL(void, joint_residuals)(long long samples, long long rows, long long order, double tolerance, const double* steps,
     const double* innovations, const long long* slots, const double* gains, const double* noise, double* adjoint,

@@ -4,8 +4,9 @@
 using namespace IPARAM_PATH;
 
 // Y (N, n, 10 n) and its derivatives (N, 3, n, n, 10 n) by each joint's q, dq and ddq.
-KERNEL(void, joint_torque_regressor_derivatives)(long long samples, long long n, const Chain* chain, const double* gravity,
-    const double* q, const double* dq, const double* ddq, double* __restrict out, double* __restrict changes)
+KERNEL(void, joint_torque_regressor_derivatives)(long long samples, long long n, const Chain* chain,
+    const double* gravity, const double* q, const double* dq, const double* ddq, double* __restrict out,
+    double* __restrict changes)
 {
     PerJoint<Screw> screws(n), local(n); // those of the joints, and as one link sees them
     const long long size = 10 * n * n;

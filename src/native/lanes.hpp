@@ -1,6 +1,6 @@
-// Lanes: one number of each of WIDTH samples, in one vector register. A kernel does for a block of WIDTH samples what its
-// formula does for one. A block at the end of a batch that is not full repeats its last sample, so that the digits of a
-// sample do not depend on the number of samples.
+// Lanes: one number of each of WIDTH samples, in one vector register. A kernel does for a block of WIDTH samples what
+// its formula does for one. A block at the end of a batch that is not full repeats its last sample, so that the digits
+// of a sample do not depend on the number of samples.
 #pragma once
 
 #include <math.h>
@@ -132,7 +132,8 @@ struct Block {
                 memcpy(at + lane * stride + i, &square[lane], sizeof(Lanes));
         }
         for (int i = WHOLE; i < PAIRS; i += 2) {
-            const Lanes pairs[2] = {exchange<1>(values[i], values[i + 1]).low, exchange<1>(values[i], values[i + 1]).high};
+            const Lanes pairs[2] = {
+                exchange<1>(values[i], values[i + 1]).low, exchange<1>(values[i], values[i + 1]).high};
             for (int lane = 0; lane < WIDTH; lane++)
                 memcpy(at + lane * stride + i, (const double*)&pairs[lane % 2] + lane / 2 * 2, 2 * sizeof(double));
         }
@@ -171,16 +172,17 @@ struct SinCos {
     }
 }
 
-// sin(x) and cos(x) to two units in the last place. Cody-Waite reduction to |r| <= pi/4 in three exact parts of pi/2, then
-// the classical minimax polynomials. Beyond 1e5 rad, where the reduction would lose digits, and for what is not finite, the
-// C library takes over.
+// sin(x) and cos(x) to two units in the last place. Cody-Waite reduction to |r| <= pi/4 in three exact parts of pi/2,
+// then the classical minimax polynomials. Beyond 1e5 rad, where the reduction would lose digits, and for what is not
+// finite, the C library takes over.
 [[gnu::always_inline]] inline SinCos sin_cos(Lanes x)
 {
     const double shift = 6755399441055744.0; // 1.5 * 2^52: a sum with it rounds to a whole number, in its last bits
     const Lanes shifted = x * 0.63661977236758134308 + shift;
     const Bits quadrant = (Bits)shifted;
     const Lanes n = shifted - shift;
-    const Lanes r = ((x - n * 1.57079632673412561417e+00) - n * 6.07710050630396597660e-11) - n * 2.02226624879595063154e-21;
+    const Lanes r =
+        ((x - n * 1.57079632673412561417e+00) - n * 6.07710050630396597660e-11) - n * 2.02226624879595063154e-21;
     const Lanes z = r * r;
     Lanes s = 2.75573136213857245e-6 + z * (-2.50507477628578073e-8 + z * 1.58962301576546568e-10);
     s = -1.66666666666666307e-1 + z * (8.33333333332211859e-3 + z * (-1.98412698295895386e-4 + z * s));

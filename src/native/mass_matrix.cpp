@@ -4,7 +4,8 @@
 using namespace IPARAM_PATH;
 
 // M (N, n, n), rotor inertias on its diagonal included.
-KERNEL(void, mass_matrix)(long long samples, long long n, const Chain* chain, const double* q, double* __restrict matrix)
+KERNEL(void, mass_matrix)(
+    long long samples, long long n, const Chain* chain, const double* q, double* __restrict matrix)
 {
     PerJoint<Step> steps(n);
     PerJoint<Lanes, 64> entries(n * n);

@@ -27,7 +27,8 @@ KERNEL(void, forward_pass)(long long samples, long long n, const Chain* chain, c
 
 namespace {
 
-[[gnu::always_inline]] inline Frame load_pose(const Block& block, const double* rows, long long stride, long long column)
+[[gnu::always_inline]] inline Frame load_pose(
+    const Block& block, const double* rows, long long stride, long long column)
 {
     const Block& b = block;
     const long long s = stride, c = column;
@@ -46,9 +47,9 @@ namespace {
 
 // Wrench (N, n, 6) [moment, force] on every link through its joint, in its own frame, and joint torques (N, n) without
 // those of rotors. tip (N, 6) is what the tool, at tip_pose (N, 4, 4), exerts; null: nothing.
-KERNEL(void, backward_pass)(long long samples, long long n, const Chain* chain, const double* tip_pose, const double* poses,
-    const double* twists, const double* accelerations, const double* tip, double* __restrict wrenches,
-    double* __restrict tau)
+KERNEL(void, backward_pass)(long long samples, long long n, const Chain* chain, const double* tip_pose,
+    const double* poses, const double* twists, const double* accelerations, const double* tip,
+    double* __restrict wrenches, double* __restrict tau)
 {
     for_blocks(samples, [&](const Block& block) {
         Wrench sum = {zero(), zero()};

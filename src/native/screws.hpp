@@ -1,8 +1,8 @@
 // Twists and screws in base axes about the base's origin, where bodies simply add up.
 //
-// There the screw S_i of a joint is the same for every body behind it, and V_i, A_i are the twist and acceleration of body i
-// (A with the base's -g). Seen from a body, turning joint k changes its motion by very little (Singh, Russell & Wensing
-// 2022): with P_k = V_k x S_k and D_k = A_(k-1) x S_k + V_(k-1) x P_k,
+// There the screw S_i of a joint is the same for every body behind it, and V_i, A_i are the twist and acceleration of
+// body i (A with the base's -g). Seen from a body, turning joint k changes its motion by very little (Singh, Russell &
+// Wensing 2022): with P_k = V_k x S_k and D_k = A_(k-1) x S_k + V_(k-1) x P_k,
 //     by q_k:   dV = P_k,  dA = D_k - V x P_k,
 //     by dq_k:  dV = S_k,  dA = 2 P_k - V x S_k,
 //     by ddq_k: dV = 0,    dA = S_k,
@@ -68,7 +68,8 @@ struct CompositeBody {
     Symmetric<Lanes> inertia;
 };
 
-// Mass, first moment and inertia of a body, given in a frame (R, p), in the axes and about the origin that R and p are in.
+// Mass, first moment and inertia of a body, given in a frame (R, p), in the axes and about the origin that R and p are
+// in.
 template <class T>
 [[gnu::always_inline]] inline CompositeBody moved(const T& body, const Matrix<Lanes>& r, const Vector<Lanes>& p)
 {
@@ -79,8 +80,9 @@ template <class T>
     const Vector<Lanes> shift = body.mass * p, g = 2.0 * h + shift;
     const Lanes xx = p.x * g.x, yy = p.y * g.y, zz = p.z * g.z;
     return {body.mass, h + shift,
-        {dot(r.x, x) + yy + zz, dot(r.x, y) - 0.5 * (p.x * g.y + p.y * g.x), dot(r.x, z) - 0.5 * (p.x * g.z + p.z * g.x),
-            dot(r.y, y) + xx + zz, dot(r.y, z) - 0.5 * (p.y * g.z + p.z * g.y), dot(r.z, z) + xx + yy}};
+        {dot(r.x, x) + yy + zz, dot(r.x, y) - 0.5 * (p.x * g.y + p.y * g.x),
+            dot(r.x, z) - 0.5 * (p.x * g.z + p.z * g.x), dot(r.y, y) + xx + zz,
+            dot(r.y, z) - 0.5 * (p.y * g.z + p.z * g.y), dot(r.z, z) + xx + yy}};
 }
 
 template <class T> [[gnu::always_inline]] inline void operator+=(CompositeBody& a, const T& b)

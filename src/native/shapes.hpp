@@ -56,7 +56,12 @@ class Bodies {
     PerJoint<Frame> frames;
 
 public:
-    Bodies(const Chain* given, long long joints) : chain(given), n(joints), frames(joints + 1) {}
+    Bodies(const Chain* given, long long joints)
+        : chain(given)
+        , n(joints)
+        , frames(joints + 1)
+    {
+    }
 
     [[gnu::always_inline]] void move(const Block& block, const double* q)
     {
@@ -83,8 +88,8 @@ public:
         return chain->bodies[i].prismatic != 0.0 ? dot(normal, z) : dot(normal, cross(z, point - frame.p));
     }
 
-    // Write d(normal . (here - there))/dq, here and there being fixed to bodies: by the envelope theorem the gradient of a
-    // distance, whose closest points they are.
+    // Write d(normal . (here - there))/dq, here and there being fixed to bodies: by the envelope theorem the gradient
+    // of a distance, whose closest points they are.
     [[gnu::always_inline]] void store_gradient(const Block& block, double* gradients, long long pairs, long long pair,
         const Vector<Lanes>& normal, double body, const Vector<Lanes>& here, double other, const Vector<Lanes>& there)
     {

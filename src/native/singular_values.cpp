@@ -63,8 +63,8 @@ inline void rotate_to_orthogonal(double* w, double* v, long long p, long long st
 } // namespace
 
 // Update singular values (p), descending, and right singular vectors (p, p), columns, for appended rows (b, p). In the
-// coordinates of the vectors the matrix is [diag(values); rows V]; reflections make it triangular, and one-sided rotations
-// diagonal.
+// coordinates of the vectors the matrix is [diag(values); rows V]; reflections make it triangular, and one-sided
+// rotations diagonal.
 KERNEL(void, append_rows)(long long b, long long p, const double* rows, double* values, double* vectors)
 {
     const long long height = whole_lanes(b), stride = whole_lanes(p);

@@ -6,8 +6,8 @@
 
 namespace IPARAM_PATH {
 
-// Of one joint, in tool axes. With J_i the tool's Jacobian columns, V_i and A_i the sums over the joints before i (A_i with
-// the base's -g):
+// Of one joint, in tool axes. With J_i the tool's Jacobian columns, V_i and A_i the sums over the joints before i (A_i
+// with the base's -g):
 //     dV/dddq = 0, dV/ddq_i = J_i, dV/dq_i = ad(V_i) J_i,
 //     dA/dddq_i = J_i, dA/ddq_i = dJ_i/dt + dV/dq_i, dA/dq_i = ad(A_i) J_i + ad(V_i) dJ_i/dt,
 // because a column J_i turns only with the joints behind it: dJ_i/dq_j = ad(J_i) J_j for j > i, else 0.
@@ -20,8 +20,8 @@ struct ToolTwist {
 };
 
 // `columns` is filled; gravity is in the acceleration.
-[[gnu::always_inline]] inline ToolTwist tool_twist(long long n, const Chain& chain, const double* gravity,
-    PerJoint<JointState>& joints, PerJoint<ToolColumn>& columns)
+[[gnu::always_inline]] inline ToolTwist tool_twist(
+    long long n, const Chain& chain, const double* gravity, PerJoint<JointState>& joints, PerJoint<ToolColumn>& columns)
 {
     Frame frame = base_frame();
     for (long long i = 0; i < n; i++) {

@@ -1,21 +1,22 @@
 // Second-order information about the Gram matrix W = sum_k Y_k^T S Y_k of the arm's own base parameters.
 //
-// Y holds the independent columns of the joint-torque regressor, sorted, and first[i] is the first of them that belongs to
-// body i or one behind it: joint i feels no other.
+// Y holds the independent columns of the joint-torque regressor, sorted, and first[i] is the first of them that belongs
+// to body i or one behind it: joint i feels no other.
 #include "body_regressor.hpp"
 #include "curvature.hpp"
 
 using namespace IPARAM_PATH;
 
-KERNEL(void, joint_torque_regressor_derivatives)(long long samples, long long n, const Chain* chain, const double* gravity,
-    const double* q, const double* dq, const double* ddq, double* __restrict out, double* __restrict changes);
+KERNEL(void, joint_torque_regressor_derivatives)(long long samples, long long n, const Chain* chain,
+    const double* gravity, const double* q, const double* dq, const double* ddq, double* __restrict out,
+    double* __restrict changes);
 
-// W (r, r), and what each sample's q, dq and ddq change in it: (N, 3, n, r, r). Work has room for Y and its derivatives of
-// `block` samples, n * 10 n * (1 + 3 n) each, and for rows and slopes, 2 n r.
-KERNEL(void, torque_gram_products)(long long samples, long long n, const Chain* chain, const double* gravity, long long size,
-    const long long* independent, const long long* first, const double* row_weights, const double* scales, const double* q,
-    const double* dq, const double* ddq, double* __restrict gram, double* __restrict change, long long block,
-    double* __restrict work)
+// W (r, r), and what each sample's q, dq and ddq change in it: (N, 3, n, r, r). Work has room for Y and its derivatives
+// of `block` samples, n * 10 n * (1 + 3 n) each, and for rows and slopes, 2 n r.
+KERNEL(void, torque_gram_products)(long long samples, long long n, const Chain* chain, const double* gravity,
+    long long size, const long long* independent, const long long* first, const double* row_weights,
+    const double* scales, const double* q, const double* dq, const double* ddq, double* __restrict gram,
+    double* __restrict change, long long block, double* __restrict work)
 {
     const long long matrix_size = 10 * n * n, changes_size = 3 * n * matrix_size;
     double* matrices = work;
@@ -79,11 +80,12 @@ struct SeenLink {
 
 } // namespace
 
-// Gradient (N, 3 n) and Hessian (N, 3 n, 3 n) by [q, dq, ddq] of <weights, Y_k^T S Y_k> for every sample; weights (r, r) are
-// symmetric. The gradient is exact; the Hessian is its forward difference, good to `step`.
-KERNEL(void, torque_curvature)(long long samples, long long n, const Chain* chain, const double* gravity, long long size,
-    const long long* independent, const long long* first, const double* row_weights, const double* weights, const double* q,
-    const double* dq, const double* ddq, double step, double* __restrict gradient, double* __restrict hessian)
+// Gradient (N, 3 n) and Hessian (N, 3 n, 3 n) by [q, dq, ddq] of <weights, Y_k^T S Y_k> for every sample; weights (r,
+// r) are symmetric. The gradient is exact; the Hessian is its forward difference, good to `step`.
+KERNEL(void, torque_curvature)(long long samples, long long n, const Chain* chain, const double* gravity,
+    long long size, const long long* independent, const long long* first, const double* row_weights,
+    const double* weights, const double* q, const double* dq, const double* ddq, double step,
+    double* __restrict gradient, double* __restrict hessian)
 {
     PerJoint<Screw> screws(n);
     PerJoint<SeenJoint, 64> seen(n * n); // joint j from link b at b n + j
@@ -99,7 +101,8 @@ KERNEL(void, torque_curvature)(long long samples, long long n, const Chain* chai
             screw = screws[b] = advance(screw, body, frame, joints[b].dq, joints[b].ddq);
             const Frame link = {frame.r * body.link_turn, frame.p};
             for (long long j = 0; j <= b; j++)
-                seen[b * n + j] = {seen_from(link, screws[j].s), seen_from(link, screws[j].p), seen_from(link, screws[j].d)};
+                seen[b * n + j] = {
+                    seen_from(link, screws[j].s), seen_from(link, screws[j].p), seen_from(link, screws[j].d)};
             const Twist v = seen_from(link, screw.v);
             links[b] = {v, regressor(ingredients(v, seen_from(link, screw.a)))};
         }

@@ -99,14 +99,14 @@ inline double solve(const double* r, long long size, long long exact, const doub
 
 } // namespace
 
-// Solve the problem of the triangle r (size, size), y its last column, whose first `exact` columns have no errors; noise (m, m),
-// m = size - exact, is the Gram matrix of the errors of the others. Of the trailing block T the direction v with the least ratio
-// v' T' T v / v' noise v is sought: x = T v is the dominant eigenvector of T^-T noise T^-1, found by power iteration, whose
-// eigenvalues lie far apart wherever the data determine anything. Given singular values (size) and right singular vectors
-// (size, size), r is written from them first. The least ratio; negative if there is no solution, or if r was written and
-// does not determine one. Output: out (size - 1).
-KERNEL(double, solve_total)(long long size, long long exact, const double* values, const double* vectors, const double* noise,
-    double* r, double* out)
+// Solve the problem of the triangle r (size, size), y its last column, whose first `exact` columns have no errors;
+// noise (m, m), m = size - exact, is the Gram matrix of the errors of the others. Of the trailing block T the direction
+// v with the least ratio v' T' T v / v' noise v is sought: x = T v is the dominant eigenvector of T^-T noise T^-1,
+// found by power iteration, whose eigenvalues lie far apart wherever the data determine anything. Given singular values
+// (size) and right singular vectors (size, size), r is written from them first. The least ratio; negative if there is
+// no solution, or if r was written and does not determine one. Output: out (size - 1).
+KERNEL(double, solve_total)(long long size, long long exact, const double* values, const double* vectors,
+    const double* noise, double* r, double* out)
 {
     if (values) {
         write_triangle(values, vectors, size, r);

@@ -6,7 +6,8 @@
 namespace IPARAM_PATH {
 
 constexpr double UNDERFLOW_SQUARE = 1e-280; // sum of squares whose inverse is no longer a number
-constexpr double DETERMINED = 1e-10; // part of a column, relative, that those before it must leave for it to count as determined
+constexpr double DETERMINED =
+    1e-10; // part of a column, relative, that those before it must leave for it to count as determined
 
 // Reflect C columns `other`, `stride` numbers apart, with `own`; `head` has their entries in the triangle.
 template <int C>
@@ -31,7 +32,8 @@ template <int C>
     }
 }
 
-// Fold in rows, given by their columns (p, stride), a multiple of WIDTH: Householder's reflections turn them into r. Both change.
+// Fold in rows, given by their columns (p, stride), a multiple of WIDTH: Householder's reflections turn them into r.
+// Both change.
 inline void fold_columns(double* r, long long p, double* columns, long long stride)
 {
     for (long long i = 0; i < p; i++) {
@@ -57,7 +59,8 @@ inline void fold_columns(double* r, long long p, double* columns, long long stri
 }
 
 // x = inverse of r times right; false if r is singular.
-inline bool back_substitute(const double* r, long long stride, long long p, const double* right, long long step, double* x)
+inline bool back_substitute(
+    const double* r, long long stride, long long p, const double* right, long long step, double* x)
 {
     for (long long i = p - 1; i >= 0; i--) {
         double total = right[i * step];

@@ -23,7 +23,8 @@ template <class A, class B>
     return {a.x - b.x, a.y - b.y, a.z - b.z};
 }
 
-template <class A, class B> [[gnu::always_inline]] inline Vector<Product<A, B>> operator*(const A& a, const Vector<B>& b)
+template <class A, class B>
+[[gnu::always_inline]] inline Vector<Product<A, B>> operator*(const A& a, const Vector<B>& b)
 {
     return {a * b.x, a * b.y, a * b.z};
 }
@@ -69,7 +70,10 @@ template <class A, class B>
     return {turn_back(n, m.x), turn_back(n, m.y), turn_back(n, m.z)};
 }
 
-template <class T> [[gnu::always_inline]] inline Vector<T> column_z(const Matrix<T>& m) { return {m.x.z, m.y.z, m.z.z}; }
+template <class T> [[gnu::always_inline]] inline Vector<T> column_z(const Matrix<T>& m)
+{
+    return {m.x.z, m.y.z, m.z.z};
+}
 
 // A symmetric matrix, in the order of phi.
 template <class T> struct Symmetric {

@@ -21,19 +21,23 @@ namespace {
     return product;
 }
 
-[[gnu::always_inline]] inline Lanes along(const Twist& a, const Twist& slope) { return dot(a.w, slope.w) + dot(a.v, slope.v); }
+[[gnu::always_inline]] inline Lanes along(const Twist& a, const Twist& slope)
+{
+    return dot(a.w, slope.w) + dot(a.v, slope.v);
+}
 
 } // namespace
 
-// Gradient (N, 3 n) and Hessian (N, 3 n, 3 n) by [q, dq, ddq] of <weights, A_k^T S A_k> for every sample; weights (10, 10) are
-// symmetric. The gradient is exact; the Hessian is its forward difference, good to `step`, which is enough for Newton steps.
+// Gradient (N, 3 n) and Hessian (N, 3 n, 3 n) by [q, dq, ddq] of <weights, A_k^T S A_k> for every sample; weights (10,
+// 10) are symmetric. The gradient is exact; the Hessian is its forward difference, good to `step`, which is enough for
+// Newton steps.
 KERNEL(void, wrench_curvature)(long long samples, long long n, const Chain* chain, const double* gravity,
-    const double* row_weights, const double (*weights)[10], const double* q, const double* dq, const double* ddq, double step,
-    double* __restrict gradient, double* __restrict hessian)
+    const double* row_weights, const double (*weights)[10], const double* q, const double* dq, const double* ddq,
+    double step, double* __restrict gradient, double* __restrict hessian)
 {
     PerJoint<ToolColumn> columns(n);
-    // The chain of A's construction is walked backwards: from A to the products of omega, alpha and a, from there to the
-    // twist and its derivative, and from those, by their known derivatives, to the joints.
+    // The chain of A's construction is walked backwards: from A to the products of omega, alpha and a, from there to
+    // the twist and its derivative, and from those, by their known derivatives, to the joints.
     const auto slope = [&](PerJoint<JointState>& joints, Lanes* found) __attribute__((noinline)) {
         const auto [v, a] = tool_twist(n, *chain, gravity, joints, columns);
         const Slopes by = slopes(weighted(regressor(ingredients(v, a)), row_weights, weights), v.w);

@@ -4,8 +4,8 @@
 using namespace IPARAM_PATH;
 
 // A (N, 6, 10) of a payload on the tool: [force, torque] in tool axes about the tool's origin.
-KERNEL(void, wrench_regressor)(long long samples, long long n, const Chain* chain, const double* gravity, const double* q,
-    const double* dq, const double* ddq, double* __restrict out)
+KERNEL(void, wrench_regressor)(long long samples, long long n, const Chain* chain, const double* gravity,
+    const double* q, const double* dq, const double* ddq, double* __restrict out)
 {
     for_blocks(samples, [&](const Block& block) {
         BodyMotion motion = at_rest(gravity);

@@ -83,7 +83,7 @@ def of_motion(robot: iparam.Robot, q: np.ndarray, dq: np.ndarray, ddq: np.ndarra
         "mass matrix": iparam.mass_matrix(robot, q),
         "link poses": whole.motion.poses,
         "twists": whole.motion.twists,
-        "accelerations": whole.motion.linear_accelerations,
+        "accelerations": whole.motion.accelerations,
         "wrenches": whole.wrenches,
         "torques by links": whole.torques,
         "torques by q": torques.by_q,
@@ -101,14 +101,15 @@ def of_motion(robot: iparam.Robot, q: np.ndarray, dq: np.ndarray, ddq: np.ndarra
 
 
 def of_planner(robot: iparam.Robot, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray, _: np.ndarray) -> Results:
-    """Gradients and Hessians of each sample's information. A Hessian is a difference of gradients with a step."""
+    """Gradients of each sample's information, and those one step ahead, of which the Hessians are made."""
     rng, found = np.random.default_rng(3), {}
     informations = {"wrench": WrenchInformation(robot), "torque": TorqueInformation.of_robot(robot)}
     for name, information in informations.items():
         weights = rng.normal(size=(information.size, information.size))
         motion = MotionArrays(q.copy(), dq.copy(), ddq.copy(), np.zeros_like(q))
         gradient, hessian = information.weighted_curvature(motion, weights + weights.T)
-        found[f"{name} gradient"], found[f"{name} hessian"] = gradient, STEP * hessian
+        found[f"{name} gradient"] = gradient
+        found[f"{name} gradients ahead"] = gradient[:, None] + STEP * hessian
         found[f"{name} gram changes"] = information.gram_changes(motion)[1]
     return found
 

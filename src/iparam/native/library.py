@@ -73,7 +73,7 @@ def _renewed() -> Path:
         made = 0
     if made < max(file.stat().st_mtime_ns for file in builder.source_files()):
         try:
-            builder.build(library)
+            builder.build(library, keep=_SOURCES.parents[1] / "build" / "native")
         except (builder.BuildError, OSError) as error:
             raise NativeCoreError(f"the native core cannot be made from {_SOURCES}: {error}") from None
     return library
