@@ -111,8 +111,6 @@ def _fresh_joints(angles: Signal) -> tuple[Signal, tuple[Remark, ...]]:
     Each joint is interpolated between its own fresh samples, about as many as there are rows: their errors stay what
     they were, next to independent of each other.
     """
-    from scipy.interpolate import make_interp_spline
-
     values, count = angles.values, angles.num_samples
     if not (values[1:] == values[:-1]).any():
         return angles, ()
@@ -131,6 +129,8 @@ def _fresh_joints(angles: Signal) -> tuple[Signal, tuple[Remark, ...]]:
         row = steps[row]
     if len(kept) < _LEAST:
         return angles, ()
+    from scipy.interpolate import make_interp_spline  # takes longer to load than an identification
+
     at = angles.time[kept]
     found = np.column_stack(
         [

@@ -174,8 +174,6 @@ class MotionEstimate:
         )
 
     def _part_at(self, times: FloatArray) -> MotionEstimate:
-        from scipy.interpolate import CubicHermiteSpline
-
         inside = np.clip(times, self.time[0], self.time[-1])
         near = self._around(float(inside[0]), float(inside[-1]))
         middle = 0.5 * (near.time[1:] + near.time[:-1])
@@ -183,9 +181,9 @@ class MotionEstimate:
         if (near.time[nearest] == inside).all():
             q, dq, ddq = near.q[nearest], near.dq[nearest], near.ddq[nearest]
         else:
-            q = CubicHermiteSpline(near.time, near.q, near.dq)(inside)
-            dq = CubicHermiteSpline(near.time, near.dq, near.ddq)(inside)
-            ddq = CubicHermiteSpline(near.time, near.ddq, np.gradient(near.ddq, near.time, axis=0))(inside)
+            q = _hermite(near.time, near.q, near.dq, inside)
+            dq = _hermite(near.time, near.dq, near.ddq, inside)
+            ddq = _hermite(near.time, near.ddq, np.gradient(near.ddq, near.time, axis=0), inside)
         acceleration = near.linear_acceleration_minus_gravity
         if acceleration is not None:  # measured values are not blended: that would change their noise
             acceleration = acceleration[nearest]
@@ -237,3 +235,12 @@ def checked_angles(time: object, q: object, least: int) -> tuple[FloatArray, Flo
         i = int(backwards[0])
         raise InputError(f"time must be strictly increasing, got {stamps[i]!r} and then {stamps[i + 1]!r} at {i + 1}")
     return stamps, angles
+
+
+def _hermite(knots: FloatArray, values: FloatArray, slopes: FloatArray, times: FloatArray) -> FloatArray:
+    """(M, n) at times (M,) the cubic curves with these values and slopes (T, n) at the knots (T,)."""
+    before = np.clip(np.searchsorted(knots, times, "right") - 1, 0, knots.size - 2)
+    step, x = (knots[before + 1] - knots[before])[:, None], (times - knots[before])[:, None]
+    start, secant = slopes[before], (values[before + 1] - values[before]) / step
+    bend = (start + slopes[before + 1] - 2.0 * secant) / step
+    return np.asarray(values[before] + x * (start + x * ((secant - start) / step - bend + x * (bend / step))))

@@ -182,9 +182,7 @@ def _factor(rows: FloatArray) -> FloatArray:
 
 def solve_triangle(factor: FloatArray) -> FloatArray:
     """The least-squares solution (p,) of a triangular factor (p + 1, p + 1)."""
-    from scipy.linalg import solve_triangular
-
-    return np.asarray(solve_triangular(factor[:-1, :-1], factor[:-1, -1]))
+    return np.asarray(np.linalg.solve(factor[:-1, :-1], factor[:-1, -1]))
 
 
 def problem_identifiability(problem: PayloadProblem, weights: NoiseWeights | None = None) -> IdentifiabilityReport:
