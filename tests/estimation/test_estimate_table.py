@@ -118,7 +118,7 @@ def test_a_result_that_is_not_good_shows_its_causes_and_their_corrections(estima
     typed = "\n".join(estimate_lines(doubtful, as_options))
     options = "--sensor-rotation 0 0 90.1 --joint-offset 0 0 0 0 0 1.25"
     assert any(options in line for line in typed.splitlines()), "as options by the commands"
-    assert "\ncause             drift: A bias\\nthat drifts.\nunseen  " in text
+    assert "\ncause             drift: A bias\\nthat drifts.\ndoubt             few-samples: " in text
     assert "unseen" in doubtful.assessment
     refuted = dataclasses.replace(doubtful, refutation=Refutation("The residuals are large.", causes))
     assert "unseen" not in str(refuted) + str(refuted.assessment)
