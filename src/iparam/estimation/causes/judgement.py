@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.arrays import FloatArray, block_means
-from iparam.errors import IparamError
 from iparam.estimation.assessment.derived_values import NAMES, derived_of, derived_values, parameter_scales
 from iparam.estimation.assessment.refutation import shows_no_body, too_little_explained, unexplained
 from iparam.estimation.causes.examined_run import FEWEST_MEANS, ExaminedRun, examine
@@ -24,11 +23,10 @@ from iparam.estimation.causes.search import Causes, find_causes
 from iparam.estimation.causes.weighing.comparison import weight_causes
 from iparam.estimation.causes.weighing.data import Weighing
 from iparam.estimation.estimate import Cause, Estimate, Refutation
-from iparam.estimation.estimators.consistent import ConsistentLeastSquares
 from iparam.estimation.payload.bias_drift import BiasDrift
 from iparam.estimation.payload.estimate_assembly import STRUCTURE, widened
 from iparam.estimation.payload.problem_from_recording import PreparedRun
-from iparam.estimation.payload.weighted_fit import hidden_by_motion_errors, require_identifiable
+from iparam.estimation.payload.weighted_fit import hidden_by_motion_errors
 from iparam.estimation.static.slow_motion import slow_means
 from iparam.recording.statements import are_poses
 from iparam.remarks import Remark, remark
@@ -288,12 +286,10 @@ def _allowing(estimate: Estimate, moves: FloatArray, visible: bool) -> Estimate:
 def _counting_unseen(
     run: PreparedRun, estimate: Estimate, unseen: dict[str, FloatArray], known: Collection[str]
 ) -> Estimate:
-    """The estimate, unless it is good, with wider intervals for what mistakes of the usual size, that such data cannot
-    show, would move it by; but not for kinds that are known to be right.
-
-    A result that is good otherwise rests on data that show more than these mistakes.
+    """The estimate with wider intervals for what mistakes of the usual size, that such data cannot show, would move it
+    by; but not for kinds that are known to be right.
     """
-    if not estimate.complete or _good_by_data(run, estimate):
+    if not estimate.complete:
         return estimate
     deviations = estimate.standard_deviation.phi
     counted = {
@@ -311,17 +307,6 @@ def _counting_unseen(
         fix={field: stated[field] for _, field in texts},
     )
     return _remarking(widened(estimate, moves.T @ moves), said)
-
-
-def _good_by_data(run: PreparedRun, estimate: Estimate) -> bool:
-    """Whether the data by themselves give a good result, whatever was told beside them."""
-    if estimate.shape is not None:
-        try:
-            require_identifiable(run.problem)
-            estimate = ConsistentLeastSquares().fit(run.problem)
-        except IparamError:
-            return False
-    return bool(estimate.assessment["verdict"] == "good")
 
 
 def _reaching(estimate: Estimate, moves: FloatArray) -> FloatArray:
