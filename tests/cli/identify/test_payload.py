@@ -166,7 +166,7 @@ def test_a_reversed_wrench_fails_and_is_written_and_marked(folder: Path, capsys:
     out, err = capsys.readouterr()
     assert out.startswith("REFUTED")
     assert err.startswith("iparam: REFUTED: The data show no possible load")
-    assert "add --measures reaction" in err.splitlines()[0]
+    assert "--measures reaction" in err.splitlines()[0]
     assert "error: the result is refuted by its own data" in err.splitlines()[-1]
     assert Estimate.load("result.json").assessment["causes"][0]["cause"] == "wrench-sign"
     for command in (["export", "result.json", "--format", "kuka"], ["export", "result.json", "--format", "json"]):

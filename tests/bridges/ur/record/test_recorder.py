@@ -19,7 +19,7 @@ import pytest
 from doubles.ur_controller.twin import UrTwin
 
 import iparam
-from iparam.bridges.ur.record.controller_signals import choose_conversion, sign_warning
+from iparam.bridges.ur.record.controller_signals import choose_conversion, sign_remark
 from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
 from iparam.bridges.ur.record.rows import recording_of_rows
 from iparam.bridges.ur.record.sample_times import JUMP, SampleTimes
@@ -137,9 +137,9 @@ def test_a_wrong_sign_shows_at_rest(force: float, speed: float, warned: bool) ->
     wrench[:, :3] = force * (forward_kinematics(UR5E, TILTED)[:3, :3].T @ [0.0, 0.0, 1.0])
     signals = {"q": q, "dq": np.full((5, 6), speed), "wrench": wrench}
     for measures, other in (("reaction", "action"), ("action", "reaction")):
-        found = sign_warning(UR5E, signals, measures)
+        found = sign_remark(UR5E, signals, measures)
         assert (found is not None) == warned
-        assert found is None or f"record with --measures {other})" in found  # not what is set already
+        assert found is None or found.fix == {"measures": other}  # not what is set already
 
 
 def test_times_increase_whatever_the_clock_does() -> None:
