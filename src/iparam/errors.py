@@ -51,7 +51,7 @@ class IparamError(Exception):
             fix: in the same way.
         """
         about = f"{argument} {self.complaint}" if self.opens else self.message
-        named = f" ({argument})" if argument and not self.opens else ""
+        named = f" ({argument})" if argument and not self.opens and self.argument not in self.fix else ""
         return f"{about}{named}{f'. Set {fix}' if fix else ''}"
 
     def renamed(self, names: Mapping[str, str]) -> Self:
@@ -113,9 +113,10 @@ class StatedPathError(InputError):
     def __init__(self, file: object, kind: str, path: str, argument: str) -> None:
         self.path = path
         super().__init__(
-            f"{file} names the {kind} {path}, and a path in a file is not followed: name it yourself if you trust it",
+            f"{file} names the {kind} {path}, and a path in a file is not followed. Name it yourself if you trust it",
             argument=argument,
             value=path,
+            fix={argument: path},
         )
 
 
