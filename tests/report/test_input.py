@@ -62,7 +62,7 @@ def test_a_result_is_verified_with_another_run_of_its_arm(run: Any, other_run: A
     moved = dataclasses.replace(run.estimate, robot="ur10e")
     (remark,) = verify_estimate(moved, other_run.recording, run.robot).remarks
     assert (remark.code, remark.values["stated"], remark.values["given"]) == ("robot-is-another", "ur10e", "ur5e")
-    with pytest.raises(ContradictionError, match="the bias of its sensor is not that of this one"):
+    with pytest.raises(ContradictionError, match="The bias of its sensor is not that of this one"):
         verify_estimate(moved, other_run.recording, run.robot, keep_bias=True)
     with pytest.raises(ContradictionError, match="in the frame 'flange'"):
         verify_estimate(dataclasses.replace(run.estimate, frame="flange"), other_run.recording, run.robot)
