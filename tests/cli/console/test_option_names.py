@@ -87,6 +87,7 @@ NO_ARGUMENTS = {
     "excitation/duration.py": {"mass"},  # values of --targets
     "excitation/prediction.py": {"name"},  # the same
     "excitation/setup.py": {"conditions"},  # the planner in a program
+    "motion/orientation.py": {"qx", "qw"},  # columns, in a value of map=
     "recording/signal.py": {"unit", "frame"},  # how a Signal shows itself
     "robot/plausibility.py": {"type"},  # attributes of a URDF
     "robot/urdf/elements.py": {"link"},
@@ -133,7 +134,7 @@ ARGUMENTS = re.compile(r"(?<![\w-])(angles|tip|columns|map|rows|time_unit|time_r
         ("identify payload other.csv --robot ur5e --map q=x_*", "--map 'q=x_*' matches no column"),
         ("identify payload other.csv --robot ur5e --map time=moment --columns time,q", "--columns is for a table"),
         ("identify payload ms.csv --robot ur5e", "--time-unit ms"),
-        ("identify payload ms.csv --robot ur5e --time-unit ms --rows 9000:", "--rows 9000: has none of the 400 rows"),
+        ("identify payload ms.csv --robot ur5e --time-unit ms --rows 9000:", "(--rows)"),
         ("identify payload ms.csv --robot ur5e --time-unit ms --time-range 3 1", "--time-range needs a start"),
         ("identify payload ms.csv --robot tree.urdf", "say with --tip"),
         ("identify payload units.csv --robot ur5e", "--map 'time=moment [s]'"),

@@ -197,7 +197,7 @@ def test_no_advice_leads_back_to_itself(
     turned = sensed(motion, Setup(robot="ur5e", sensor_rotation=(0.0, 0.0, 30.0)))
     turned.save(log)
     assert command("identify", "payload", log, "--mounting", "ceiling", "--sensor-rotation", 0, 0, 75) == 1
-    advice = re.search(r": add (--sensor-rotation \S+ \S+ [^\s.]+(?:\.\d+)?)", capsys.readouterr().err)
+    advice = re.search(r"Correction: (--sensor-rotation \S+ \S+ [^\s.]+(?:\.\d+)?)", capsys.readouterr().err)
     assert advice is not None
     assert_the_load(identified(capsys, log, "--mounting", "ceiling", *advice[1].split()))
 
@@ -225,7 +225,7 @@ def test_frames_of_messages_count_as_applied(
     assert command("identify", "payload", run, "--setup", tmp_path / "other.toml") == 2
     assert "sensor.rotation = [0, 0, 45], and the recording was made with" in capsys.readouterr().err
     assert command("bag", "import", bag, "--setup", tmp_path / "other.toml", "--output", tmp_path / "no.csv") == 2
-    assert "say --wrench-frame tool0 if the messages name the wrong frame" in capsys.readouterr().err
+    assert "--wrench-frame" in capsys.readouterr().err
 
 
 def test_zeroing_and_calibration_are_of_the_identification(
