@@ -83,7 +83,7 @@ def load_shape(path: str | os.PathLike[str], *, scale: float = 1.0, tolerance: f
         points, volumes, labels = (_csv if suffix == ".csv" else _npz)(file, content)
         return Shape.from_points(points * scale, volumes * scale**3, labels, tolerance=tolerance)
     except InputError as error:
-        raise InputError(f"{file}: {error}") from None
+        raise InputError(f"{file}: {error.message}", fix=error.fix) from None
 
 
 def _csv(file: Path, content: bytes) -> tuple[FloatArray, FloatArray, list[str] | None]:
