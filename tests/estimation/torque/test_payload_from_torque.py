@@ -143,7 +143,7 @@ def test_the_weight_of_the_arm_tells_sign_and_unit_of_the_torques(
     assert "torques-reversed" in [one.code for one in opposite.remarks]
     with pytest.raises(ContradictionError, match="are they in N mm"):
         identify_payload_from_torque(scaled(bare, 1e3), scaled(loaded, 1e3), robot, **settings)
-    with pytest.raises(ContradictionError, match=r"In ms it would be 100 Hz"):
+    with pytest.raises(ContradictionError, match=r"in ms, they come at 100 Hz"):
         identify_payload_from_torque(bare, scaled(loaded, 1.0, clock=1e3), robot, **settings)
     heavy = identify_payload_from_torque(scaled(bare, 10.0), scaled(loaded, 10.0), robot, **settings).estimate
     assert heavy.refutation is None
