@@ -71,6 +71,12 @@ class Command:
         self.wait(30.0)
 
 
+def inherited_path() -> list[str]:
+    """Of this process, without the message types that only a sourced ROS 2 has."""
+    loading = sys.modules.get("doubles.message_types.loading")
+    return [path for path in sys.path if path and (loading is None or path not in loading.ADDED)]
+
+
 class CommandServer:
     """The process that forks.
 
@@ -84,7 +90,7 @@ class CommandServer:
         environment = {
             **os.environ,
             "OPENBLAS_NUM_THREADS": "1",  # a thread would not survive a fork
-            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)]),
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *inherited_path()]),
         }
         self._process = subprocess.Popen(
             [sys.executable, __file__, kind],

@@ -78,7 +78,7 @@ def test_json_for_machines(run: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     result = json.loads(capsys.readouterr().out)
     assert result["samples"] == {"q": 1500, "dq": 1500, "wrench": 1500}
     assert result["time_origin_ns"] == 10**9
-    assert result["warnings"] == []
+    assert result["remarks"] == []
     assert iparam.Recording.load(back).signal("q").num_samples == 1500
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -233,6 +234,29 @@ def test_the_checker_of_the_reference_problem_takes_other_radii_margins_and_payl
     assert min(margin.margin for margin in problem.margins(np.zeros(problem.num_variables))) == pytest.approx(
         float(wide.least_clearance(robot, q0)), abs=1e-9
     )
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"link_radii": [-0.06] * 6},
+        {"link_radii": [[0.06] * 6]},
+        {"clearance": -0.01},
+        {"clearance": "wide"},
+        {"ground_height": [0.0, 0.1]},
+        {"payload_half_extents": [0.05]},
+        {"payload_half_extents": [0.05, 0.0, 0.1]},
+        {"payload_center": 0.1},
+    ],
+)
+def test_a_checker_that_cannot_be_is_refused(value: dict[str, Any]) -> None:
+    with pytest.raises(iparam.InputError, match=next(iter(value))):
+        SphereChecker(**value)
+
+
+def test_the_velocity_of_the_reference_problem_is_one_number_or_one_a_joint() -> None:
+    with pytest.raises(iparam.InputError, match=r"velocity .* \(2,\)"):
+        reference_problem(velocity=[np.pi, np.pi])
 
 
 def test_a_search_counts_its_evaluations() -> None:

@@ -65,7 +65,7 @@ def test_one_row_a_recording_and_a_bad_one_is_a_row(runs: Path, tmp_path: Path, 
     )
     assert (done.found, done.done, done.errors, done.kept) == (5, 5, 1, 0)
     (remark,) = done.remarks
-    assert "does not fit 1 of 5 recordings, a2/broken.csv" in remark
+    assert (remark.code, remark.values["count"], remark.values["names"]) == ("layout-misfits", 1, "a2/broken.csv")
     rows = {row["source"]: row for row in rows_of(tmp_path / "fleet")}
     assert sorted(told) == sorted(rows) == sorted([
         "a1/saw/20261101.parquet", "a1/saw/20261102.parquet", "a2/saw/20261101.csv", "a2/drill/20261103.parquet",

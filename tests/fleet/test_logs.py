@@ -92,7 +92,8 @@ def test_names_that_do_not_fit() -> None:
     assert Layout("{arm}").misfits(["a.csv", "b.parquet"]) is None
     remark = Layout("{arm}/{tool}").misfits(["a/b.csv", *(f"{number}.csv" for number in range(5))])
     assert remark is not None
-    assert "does not fit 5 of 6 recordings, 0.csv, 1.csv, 2.csv and 2 more" in remark
+    assert (remark.code, remark.values["count"], remark.values["recordings"]) == ("layout-misfits", 5, 6)
+    assert remark.values["names"] == "0.csv, 1.csv, 2.csv and 2 more"
     with pytest.raises(InputError, match=r"fits none of the recordings: x.csv$"):
         Layout("{arm}/{tool}").misfits(["x.csv"])
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import Positional, Suppress, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, note, note_remark, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, note_model, note_robot_file, robot_of
@@ -18,6 +18,7 @@ from iparam.cli.options.recorded_run import RecordedRunOptions
 from iparam.errors import InputError
 from iparam.files.atomic import write_atomically
 from iparam.files.kind import FileKind
+from iparam.remarks import messages
 from iparam.robot.catalog import robot_names
 from iparam.rounding import number
 
@@ -98,15 +99,15 @@ class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
             raise InputError("--tip, --base and --lock are about a robot, and the bag has none: add --robot")
         recording = iparam.recording.with_gravity(iparam.bridges.bag.read_bag(contents, robot, settings), gravity)
         if described is not None:
-            recording = self._with_description(recording.with_warnings(described.remark), described.text)
+            recording = self._with_description(recording.with_remarks(described.remark), described.text)
         elif robot is not None and robot.name not in robot_names():
             recording = replace(recording, robot=str(self.robot))  # the URDF's path: its name would not find it again
         recording = self.stating_setup(recording)
         recording.save(self.output)
         note_unstored(recording, self.output)
         note_robot_file(recording.robot, self.output)
-        for warning in recording.warnings:
-            note(warning)
+        for one in recording.remarks:
+            note_remark(one)
         self._report(recording)
 
     def _settings(self) -> ImportSettings:
@@ -173,6 +174,7 @@ class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
                     "samples": {name: signal.num_samples for name, signal in recording.signals.items()},
                     "output": str(self.output),
                     "warnings": list(recording.warnings),
+                    "remarks": [one.to_document() for one in recording.remarks],
                 }
             )
             return
@@ -217,8 +219,8 @@ class BagExport(RecordedRunOptions):
         iparam.bridges.bag.check_bag_folder(self.output, self.overwrite)
         recording, robot = self.load_run(self.recording)
         recording, turned = iparam.sensing.in_tool_frame(recording, robot)
-        for remark in turned:
-            note(remark)
+        for one in turned:
+            note_remark(one)
         topics = iparam.bridges.bag.write_bag(
             recording,
             self.output,
@@ -261,8 +263,8 @@ class BagInfo:
     def run(self) -> None:
         """Read and list."""
         contents = iparam.bridges.bag.open_bag(self.bag, kept_types=())
-        for remark in contents.notes:
-            note(remark)
+        for remark in contents.remarks:
+            note_remark(remark)
         if self.json:
             topics = [
                 {
@@ -274,7 +276,14 @@ class BagInfo:
                 }
                 for topic in contents.topics
             ]
-            print_json({"storage": list(contents.storages), "topics": topics, "warnings": list(contents.notes)})
+            print_json(
+                {
+                    "storage": list(contents.storages),
+                    "topics": topics,
+                    "warnings": list(messages(contents.remarks)),
+                    "remarks": [one.to_document() for one in contents.remarks],
+                }
+            )
             return
         rows = [
             [topic.name, topic.type, str(topic.count), number(topic.rate, 1), number(topic.span, 3)]

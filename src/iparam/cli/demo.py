@@ -13,7 +13,7 @@ import numpy as np
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note, print_json, print_line, print_table, say
+from iparam.cli.console.printing import AsJson, note, note_remark, print_json, print_line, print_table, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.errors import FileWriteError, InputError, IparamError
 from iparam.estimation import assessment
@@ -194,8 +194,8 @@ class Demo:
         recording = iparam.noise_preset(ROBOT).apply(result.recording, self.seed)
         recording.save(self.output_dir / "run.parquet")
         result.save_truth(self.output_dir / "truth.json")
-        for warning in recording.warnings:
-            note(warning)
+        for one in recording.remarks:
+            note_remark(one)
         return recording, result.truth.payload
 
     def _identify(self, recording: Recording, robot: Robot) -> tuple[Estimate, MethodComparison]:
@@ -209,8 +209,8 @@ class Demo:
             note(f"{name}: {reason}")
         estimate = comparison.estimates[iparam.estimation.DEFAULT_METHOD]
         estimate.save(self.output_dir / "result.json")
-        for warning in estimate.warnings:
-            note(warning)
+        for one in estimate.remarks:
+            note_remark(one)
         return estimate, comparison
 
     def _write_report(

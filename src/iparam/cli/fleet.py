@@ -15,7 +15,7 @@ from tyro.conf import Positional, arg
 import iparam
 from iparam.bridges import bag
 from iparam.cli.console.option_names import in_options
-from iparam.cli.console.printing import AsJson, live_line, note, print_json, print_line, print_table, say
+from iparam.cli.console.printing import AsJson, live_line, note, note_remark, print_json, print_line, print_table, say
 from iparam.cli.console.written_files import Writes
 from iparam.cli.identify.payload import Method
 from iparam.cli.options.correction import CorrectedRunOptions
@@ -88,7 +88,7 @@ class Fleet(CorrectedRunOptions, SchedulerOptions):
             except iparam.fleet.ExecutorLostError as error:
                 raise IparamError(f"{error}. Once it runs again: {self._kept()}") from None
         for remark in done.remarks:
-            note(remark)
+            note_remark(remark)
         if done.gone:
             more = ", ..." if len(done.gone) > 1 else ""
             rows = "1 row" if len(done.gone) == 1 else f"{len(done.gone)} rows"

@@ -15,7 +15,9 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
+from iparam.child_process import safe_path_variables
 from iparam.cli.command_table import Command, choose, overview
+from iparam.cli.console.fixes import error_in_words
 from iparam.cli.console.option_names import in_options, speak_for
 from iparam.cli.console.typed_options import OF_ARGUMENTS, naming_file, naming_option, remember, too_much
 from iparam.errors import InputError, IparamError, UnknownNameError
@@ -53,6 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Read when NumPy is first loaded. Our matrices are small: threads of its own only make it wait for them, up to four
     # times as long on a busy machine, and what is large is spread over the cores by iparam itself.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.update(
+        safe_path_variables()
+    )  # for the processes that libraries start, as glfw does when MuJoCo loads it
     _return_large_memory()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as standard error does: a name must not end the program
@@ -189,7 +194,7 @@ def _traceback(error: Exception) -> Iterator[str]:
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, IparamError):
-        return str(error)
+        return error_in_words(error)
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, MemoryError):

@@ -102,7 +102,7 @@ def _print_folder(folder: Path, as_json: bool) -> None:
     for entry in entries:
         file, robot = shlex.quote(str(entry.path)), entry.robot
         if robot is None:
-            print_line(f"{file}: {in_options(entry.problem)}")
+            print_line(in_options(entry.problem))
             continue
         open_ends = ", ".join(kind for kind, limited in entry.limited.items() if not limited)
         options = f"--base {shlex.quote(robot.base_frame)} --tip {shlex.quote(robot.tool_frame)}"

@@ -115,7 +115,8 @@ def choose_poses(
     if not turns_gravity(problem.robot, gravity):
         raise InfeasibleError(
             f"{problem.robot.name} cannot turn gravity to other axes of its tool, so that all poses at rest tell the "
-            "same: move the load instead (iparam excite optimize), or mount the arm otherwise (--mounting)"
+            "same: move the load instead (iparam excite optimize), or mount the arm otherwise",
+            argument="mounting",
         )
     start = _worst(problem, problem.q0[None])
     if start is not None:

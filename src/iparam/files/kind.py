@@ -63,15 +63,15 @@ _FORMATS = {
     b"iparam-setup": FileKind.SETUP,
 }
 _WRITTEN_BY = {
-    FileKind.RECORDING: "iparam simulate --output' or 'iparam ur record --output",
-    FileKind.TRAJECTORY: "iparam excite optimize --output",
-    FileKind.POSES: "iparam excite poses --output",
-    FileKind.RESULT: "iparam identify payload --output",
-    FileKind.STATIC_RESULT: "iparam identify payload --static --output",
-    FileKind.SENSOR: "iparam calibrate sensor --output",
-    FileKind.TRUTH: "iparam simulate --truth",
+    FileKind.RECORDING: "iparam simulate' or 'iparam ur record",
+    FileKind.TRAJECTORY: "iparam excite optimize",
+    FileKind.POSES: "iparam excite poses",
+    FileKind.RESULT: "iparam identify payload",
+    FileKind.STATIC_RESULT: "iparam identify payload",
+    FileKind.SENSOR: "iparam calibrate sensor",
+    FileKind.TRUTH: "iparam simulate",
     FileKind.CELL: "iparam.robot.save_cell",
-    FileKind.SETUP: "iparam setup --output",
+    FileKind.SETUP: "iparam setup",
 }
 _EXPORTS = {
     b"<mujocoinclude>": FileKind.EXPORTED_MJCF,

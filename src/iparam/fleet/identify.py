@@ -32,6 +32,7 @@ from iparam.fleet.table import BIAS_NAMES, PHI_NAMES, FleetTable, Row
 from iparam.recording.followers import with_followers
 from iparam.recording.recording import Recording
 from iparam.recording.statements import with_gravity
+from iparam.remarks import Remark
 from iparam.robot.catalog import robot_names
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.loading import load_robot
@@ -110,7 +111,7 @@ class FleetRun:
     done: int = 0
     errors: int = 0
     gone: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     seconds: float = 0.0
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from iparam.errors import FileFormatError, InputError
+from iparam.remarks import Remark, remark
 
 BAG_SUFFIXES = (".mcap", ".db3", ".bag", ".mcap.zstd", ".db3.zstd")
 SUFFIXES = (".parquet", ".csv", ".npz", ".mat", *BAG_SUFFIXES)
@@ -169,8 +170,8 @@ class Layout:
         when = moment_of(found.get("time", ""))
         return labels if when is None else {**labels, "recorded": when}
 
-    def misfits(self, names: Sequence[str]) -> str | None:
-        """A sentence about names that do not fit, if there are some.
+    def misfits(self, names: Sequence[str]) -> Remark | None:
+        """A remark about names that do not fit, if there are some.
 
         Raises:
             InputError: none fits.
@@ -180,9 +181,8 @@ class Layout:
             return None
         if len(others) == len(names):
             raise InputError(f"layout={self.text!r} fits none of the recordings: {_listed(others)}")
-        return (
-            f"layout={self.text!r} does not fit {len(others)} of {len(names)} recordings, {_listed(others)}: what they "
-            "state themselves counts"
+        return remark(
+            "layout-misfits", layout=self.text, count=len(others), recordings=len(names), names=_listed(others)
         )
 
 

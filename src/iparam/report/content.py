@@ -146,4 +146,4 @@ class Missing:
 
 def missing_wrench(title: str) -> Missing:
     """A part that needs a run with a wrench."""
-    return Missing(title, "add --recording with the joint angles q and the wrench")
+    return Missing(title, "add the recording with the joint angles q and the wrench")

@@ -190,7 +190,7 @@ def stated_name(robot: str, file: str | os.PathLike[str]) -> str:
     if _looks_like_path(robot):
         raise StatedPathError(file, "robot file", _offered(robot, file), "robot")
     known = str(_unknown(robot)).rstrip(".")
-    raise InputError(f"{os.fspath(file)} belongs to {robot!r}. {known}. Say which robot that is (--robot)")
+    raise InputError(f"{os.fspath(file)} belongs to {robot!r}. {known}. Say which robot that is", argument="robot")
 
 
 def stated_in_setup(robot: str, file: str | os.PathLike[str]) -> str:

@@ -133,4 +133,4 @@ def free_port(host: str, port: int | None) -> int:
         except (OSError, OverflowError) as error:
             problem = getattr(error, "strerror", None) or str(error)
     asked = f"port {port}" if port is not None else f"any port from {PORTS[0]} to {PORTS[1]}"
-    raise InputError(f"cannot listen on {host}, {asked}: {problem}. Give another --host or --port")
+    raise InputError(f"cannot listen on {host}, {asked}: {problem}. Give another host or port", argument="port")

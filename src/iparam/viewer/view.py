@@ -166,7 +166,7 @@ def view_of(given: ViewInput) -> View:
             check_frame(estimate.frame, robot)
             arm = compare_arm(estimate, robot)
             if arm.same is False:
-                raise ContradictionError(arm.sentence)
+                raise ContradictionError(str(arm.remark))
     loads = [estimated_load(estimate, name) for name, estimate in given.results]
     if given.truth is not None and given.truth.mass > 0.0:
         loads.append(known_load(given.truth, "truth"))

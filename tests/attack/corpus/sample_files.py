@@ -142,7 +142,9 @@ def _write_logs(simulated: Sequence[str]) -> None:
 
 
 def _write_static_result() -> None:
-    document = made_static(2.0, [0.01, 0.0, 0.1], warnings=["The inertia is not to be seen at rest."])
+    from iparam.remarks import remark
+
+    document = made_static(2.0, [0.01, 0.0, 0.1], [remark("rests-hold-more", cause="Something pulls.")])
     Path("static.json").write_text(json.dumps(document), encoding="utf-8")
 
 

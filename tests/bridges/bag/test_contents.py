@@ -57,7 +57,7 @@ def test_every_kind_of_bag_gives_the_same_recording(maker: Any, fill: Fill, kind
     recording = read_bag(path, "ur5e")
     check_values(recording)
     assert recording.metadata["bag"]["storage"] == [storage]
-    assert any("has no metadata.yaml" in one for one in recording.warnings) == (given == "folder without metadata")
+    assert ("bag-unfinished" in [one.code for one in recording.remarks]) == (given == "folder without metadata")
     topics = {topic["topic"]: (topic["messages"], topic["samples"]) for topic in recording.metadata["bag"]["topics"]}
     assert topics == {"/joint_states": (COUNT, COUNT), "/wrench": (COUNT, COUNT)}
 
@@ -74,7 +74,7 @@ def test_a_bag_in_several_files_is_read_in_their_order(maker: Any, fill: Fill, s
         shutil.copy(path, folder / f"split_{part}{path.suffix}")
     recording = read_bag(folder, "ur5e")
     check_values(recording)
-    assert len(recording.warnings) == len(read_bag(maker.folder / "part_0", "ur5e").warnings) + 1  # no metadata.yaml
+    assert len(recording.remarks) == len(read_bag(maker.folder / "part_0", "ur5e").remarks) + 1  # no metadata.yaml
     (path,) = folder.glob("split_3.*")
     path.write_bytes(b"")
     with pytest.raises(FileFormatError, match=r"split_3\.\w+ is empty"):
@@ -166,14 +166,15 @@ def test_metadata_that_is_wrong_is_passed_over(maker: Any, fill: Fill, contents:
     (folder / "metadata.yaml").write_text(contents)
     recording = read_bag(folder, "ur5e")
     check_values(recording)
-    assert any("metadata.yaml is damaged and was not used" in one for one in recording.warnings)
+    assert "bag-metadata-damaged" in [one.code for one in recording.remarks]
 
 
 def test_metadata_that_counts_other_messages(maker: Any, fill: Fill) -> None:
     fill(maker, 10)
     metadata = maker.write() / "metadata.yaml"
     metadata.write_text(metadata.read_text().replace("message_count: 20", "message_count: 25"))
-    assert any("counts 25 messages, 20 were found" in one for one in open_bag(metadata).notes)
+    (said,) = open_bag(metadata).remarks
+    assert (said.code, said.values["stated"], said.values["count"]) == ("bag-counts-differ", "25", 20)
 
 
 @pytest.mark.parametrize("custom", ["x", "3", "[a, b]", "{a: [1], iparam: {b: c}}", "2020-01-01"])
@@ -184,7 +185,7 @@ def test_custom_data_of_any_type(maker: Any, fill: Fill, custom: str) -> None:
     good = "\n".join(line for line in metadata.read_text().splitlines() if "custom_data" not in line)
     metadata.write_text(f"{good}\n  custom_data: {custom}\n")
     check_values(read_bag(folder, "ur5e"))
-    assert open_bag(folder).notes == ()
+    assert open_bag(folder).remarks == ()
 
 
 # --------------------------------------------------------------------------------------- contents that are too much

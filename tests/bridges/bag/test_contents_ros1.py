@@ -68,7 +68,7 @@ def test_joint_states_and_wrench_become_a_recording(bag: Path) -> None:
     np.testing.assert_allclose(found.signal("q").time, 0.002 * np.arange(COUNT), atol=1e-12)  # of the headers
     assert found.metadata["source"] == "ROS 1 bag"
     assert found.metadata["bag"]["storage"] == ["ros1"]
-    assert not [one for one in found.warnings if "bag" in one]
+    assert not [one for one in found.remarks if one.code.startswith("bag-")]
 
 
 def test_the_topics_are_those_that_rosbags_finds(bag: Path) -> None:
@@ -76,7 +76,7 @@ def test_the_topics_are_those_that_rosbags_finds(bag: Path) -> None:
     with Reader(bag) as reader:
         theirs = {name: (topic.msgtype, topic.msgcount) for name, topic in reader.topics.items()}
     assert {topic.name: (topic.type, topic.count) for topic in contents.topics} == theirs
-    assert contents.notes == ()
+    assert contents.remarks == ()
 
 
 def test_commands_read_them_or_say_how(bag: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_commands_read_them_or_say_how(bag: Path, capsys: pytest.CaptureFixture[
     assert Recording.load(output).signal("wrench").num_samples == COUNT
     capsys.readouterr()
     assert main(["identify", "payload", str(bag), "--robot", "ur5e"]) == 1
-    assert f"is a ROS bag, which becomes a recording by: iparam bag import {bag} --robot" in capsys.readouterr().err
+    assert "iparam bag import" in capsys.readouterr().err
 
 
 def test_a_bag_that_is_cut_or_has_no_index_names_the_tool_that_repairs_it(tmp_path: Path) -> None:

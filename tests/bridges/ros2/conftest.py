@@ -8,7 +8,6 @@ import importlib
 import os
 import signal
 import socket
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bridges.command_server import Command, CommandServer
+from bridges.command_server import Command, CommandServer, inherited_path
 from doubles.message_types.loading import load_types
 
 import iparam
@@ -131,7 +130,8 @@ def ros_environment() -> Iterator[dict[str, str]]:
             for name, value in values.items():
                 patch.setenv(name, value)
             load_types()
-            yield {**os.environ, **values, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path])}
+            path = os.pathsep.join([str(ROOT / "src"), *inherited_path()])
+            yield {**os.environ, **values, "PYTHONPATH": path}
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def test_an_option_may_have_another_name() -> None:
 def test_a_command_without_the_option_says_which_has_it() -> None:
     expected = "--motion butterworth of 'iparam identify payload' smooths more"
     assert told(Simulate, "motion='butterworth' smooths more") == expected
-    # A result's warnings are repeated by commands that read no recording.
+    # A result's remarks are repeated by commands that read no recording.
     expected = "reach 7 rad: if they are degrees, say --angles degrees of 'iparam identify payload'"
     assert told(Export, "reach 7 rad: if they are degrees, say angles='degrees'") == expected
     assert told(Simulate, "(max_velocity= states it)") == "(--max-velocity of 'iparam excite optimize' states it)"

@@ -46,7 +46,7 @@ def test_the_options_place_scale_and_weigh_a_shape(mesh: Path) -> None:
         ({"shape": "MESH", "shape_scale": 0.001, "density": ("2700",)}, "PART=KG/M3"),
         ({"shape": "MESH", "shape_scale": 0.001, "density": ("lid=2700",)}, "lid"),
         ({"shape": "MESH", "shape_scale": 0.001, "density": ("body=2.7g/cm3",)}, r"numbers in kg/m\^3"),
-        ({"shape": "MESH"}, r"--shape-scale 0\.001"),
+        ({"shape": "MESH"}, r"shape_scale = 0\.001"),
         ({"shape_box": (0.1, 0.2, 0.3), "shape_scale": 0.001}, "--shape-scale says something of a shape"),
         ({"shape_box": (100.0, 200.0, 300.0)}, "all in metres"),
     ],

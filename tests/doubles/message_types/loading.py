@@ -11,6 +11,9 @@ from doubles.message_types.generation import generated_package, libraries_of
 
 PACKAGES = ("tf2_msgs", "control_msgs")
 
+ADDED: list[str] = []
+"""Folders that were added to the path of this process: no other process is to inherit them without the libraries."""
+
 
 def load_types() -> None:
     """Make the packages importable, unless they are installed."""
@@ -26,3 +29,4 @@ def load_package(package: str, folder: Path) -> None:
     for name in libraries_of(package):
         ctypes.CDLL(str(folder / "lib" / name), mode=ctypes.RTLD_GLOBAL)
     sys.path.append(str(folder))
+    ADDED.append(str(folder))

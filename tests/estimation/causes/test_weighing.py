@@ -209,7 +209,7 @@ def test_a_turned_imu_in_a_motion_whose_acceleration_nobody_recorded() -> None:
     wrong = identify_payload(run)
     assert wrong.refutation is not None
     assert wrong.causes[0].cause == "sensor-rotation"
-    roll, pitch, yaw = (float(word) for word in wrong.causes[0].correction.split()[1:])
+    roll, pitch, yaw = wrong.causes[0].fix["sensor_rotation"]
     assert (roll, pitch, yaw) == pytest.approx((70.0, 0.0, 0.0), abs=0.7)
     with pytest.raises(NotIdentifiableError, match="give the value instead of 'estimate'"):
         identify_payload(run, correction=Correction(sensor_rotation="estimate"))

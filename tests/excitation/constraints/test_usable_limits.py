@@ -71,8 +71,10 @@ def test_every_format_s_missing_limits_are_assumed_and_named(
     np.testing.assert_array_equal(usable.velocity, [0.25, 1.0 if 1 in unknown else 2.0, 1.0])
     np.testing.assert_array_equal(usable.acceleration, [2.0, 8.0, 8.0])
     named = f"any joint of {robot.name}" if len(unknown) == 3 else "lift, bend"
-    assert usable.remarks["velocity"] == f"no speed limit is known for {named}: 0.25 m/s and 1 rad/s assumed"
-    assert usable.remarks["torque"] == f"no torque limit is known for {named}: not tested"
+    said = {one.values["limit"]: one for one in usable.remarks}
+    assert said["velocity"].values["joints"] == said["torque"].values["joints"] == named
+    assert said["velocity"].values["assumed"] == "0.25 m/s and 1 rad/s"
+    assert (said["velocity"].code, said["torque"].code) == ("limit-assumed", "limit-untested")
     assert f"{len(unknown)} of 3 joints are assumed" in usable.reservation
     # What is assumed is kept by what is planned.
     bounds = {c.name: c for c in planning_problem(robot, q0=[0.1, 0.0, 0.5], limits=PlanningLimits()).constraints}
@@ -86,9 +88,9 @@ def test_what_is_asked_for_never_widens_what_is_known(tmp_path: Path) -> None:
     np.testing.assert_array_equal(usable.velocity, [3.0, 2.0, 3.0])
     np.testing.assert_array_equal(usable.acceleration, [1.0, 20.0, 20.0])
     np.testing.assert_array_equal(usable.torque, [80.0, 50.0, 80.0])
-    assert usable.remarks == {}
+    assert usable.remarks == ()
     assert usable.reservation == ""
-    assert usable_limits(iparam.load_robot("ur5e"), PlanningLimits()).remarks == {}
+    assert usable_limits(iparam.load_robot("ur5e"), PlanningLimits()).remarks == ()
 
 
 def test_a_range_of_one_point_is_no_range(tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ def test_every_description_is_an_arm_or_a_reason(folder: Path) -> None:
         assert entries[name].robot is None
         assert reason in entries[name].problem
         assert "\n" not in entries[name].problem
+        assert name in entries[name].problem  # the file, once
         assert entries[name].limited == {}
 
 

@@ -17,6 +17,7 @@ from iparam.arrays import FloatArray
 from iparam.bridges.bag.rosbags_backend import DESCRIPTION, JOINT_STATE, READABLE_TYPES, TRANSFORMS, read_files
 from iparam.errors import FileFormatError, InputError
 from iparam.files.limited_process import Arrays, in_limited_process
+from iparam.remarks import Remark, read_remark
 
 IntArray = NDArray[np.int64]
 
@@ -128,14 +129,14 @@ class BagContents:
         storages: the kinds of its files: "mcap", "sqlite3", "ros1".
         topics: by their names.
         custom: what the writer of the bag added to its metadata.
-        notes: what was wrong with it, one sentence each.
+        remarks: what was wrong with it.
     """
 
     source: str
     storages: tuple[str, ...]
     topics: tuple[Topic, ...]
     custom: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 def open_bag(path: str | os.PathLike[str], kept_types: Iterable[str] = READABLE_TYPES) -> BagContents:
@@ -177,7 +178,13 @@ def open_bag(path: str | os.PathLike[str], kept_types: Iterable[str] = READABLE_
         raise FileFormatError(f"cannot read {source}: {reason}") from None
     topics = tuple(_topic(known, number, arrays) for number, known in enumerate(found["topics"]))
     storages = dict.fromkeys(_STORAGES[Path(file.name.removesuffix(".zstd")).suffix] for file in files)
-    return BagContents(source, tuple(storages), topics, found["custom"], tuple(found["notes"]))
+    return BagContents(
+        source,
+        tuple(storages),
+        topics,
+        found["custom"],
+        tuple(read_remark(one, str(source)) for one in found["remarks"]),
+    )
 
 
 def _storage_files(place: Path, source: str) -> list[Path]:

@@ -26,13 +26,14 @@ from iparam.recording.followers import filled_signals, with_followers
 from iparam.recording.recording import Recording
 from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians
 from iparam.recording.units import check_time
+from iparam.remarks import Remark, messages, remark
 from iparam.robot.catalog import robot_names
 from iparam.robot.loading import load_robot, stated_name
 from iparam.robot.model import Robot
 from iparam.robot.same_arm import check_same_arm
 from iparam.sensing.applied_setup import still_to_apply, with_applied
 from iparam.sensing.correction import Correction
-from iparam.sensing.force_torque import wrist_range_warnings
+from iparam.sensing.force_torque import wrist_range_remarks
 from iparam.sensing.frame_tree import FrameTree
 from iparam.sensing.sensor_frame import BASE, NEAR, SensorFrame, sensor_frame
 from iparam.sensing.wrench_source import BaseFrameWrench, Measures, SensorWrench
@@ -49,7 +50,7 @@ def read_bag(
 ) -> Recording:
     """Read a bag of ROS 2 or ROS 1 into a recording: joint states, and wrench and IMU where there are any.
 
-    The recording's ``warnings`` say what was left out, and its ``metadata["bag"]`` what was taken from which topic.
+    The recording's ``remarks`` say what was left out, and its ``metadata["bag"]`` what was taken from which topic.
     Time zero is the first sample.
 
     Args:
@@ -60,10 +61,10 @@ def read_bag(
     chosen = settings if settings is not None else ImportSettings()
     contents = path if isinstance(path, BagContents) else open_bag(path)
     arm, name, remarks = _robot(robot, contents)
-    return _Import(contents, arm, name, chosen).run().with_warnings(*remarks)
+    return _Import(contents, arm, name, chosen).run().with_remarks(*remarks)
 
 
-def _robot(robot: Robot | str | None, contents: BagContents) -> tuple[Robot, str, list[str]]:
+def _robot(robot: Robot | str | None, contents: BagContents) -> tuple[Robot, str, list[Remark]]:
     """The arm, its name, and what a reader should know about the two."""
     stated = Provenance.from_custom(contents.custom).robot
     if robot is not None:
@@ -75,7 +76,8 @@ def _robot(robot: Robot | str | None, contents: BagContents) -> tuple[Robot, str
     if described is None:
         raise InputError(
             f"{contents.source} does not say which robot it belongs to, and no robot_description was recorded in it: "
-            "name it with --robot, e.g. --robot ur5e or --robot arm.urdf"
+            "name it, e.g. 'ur5e' or 'arm.urdf'",
+            argument="robot",
         )
     return described.robot, described.robot.name, [described.remark]
 
@@ -102,7 +104,7 @@ class _Import:
         return self.settings.measures or "action"
 
     def run(self) -> Recording:
-        self.taken.notes += self.contents.notes
+        self.taken.notes += self.contents.remarks
         choice = self._choose()
         joints = self._arm(choice[JOINT_STATE])
         samples = {kind: joints if kind == JOINT_STATE else topic.readable() for kind, topic in choice.items()}
@@ -115,7 +117,7 @@ class _Import:
         for kind, topic in choice.items():
             found = samples[kind]
             if found.unreadable:
-                self.taken.notes.append(f"{topic.name}: {found.unreadable} messages are damaged and were left out")
+                self.taken.notes.append(remark("messages-damaged", topic=topic.name, count=found.unreadable))
             placed = order(topic.name, found, clock, base)
             self.taken.notes += placed.notes
             if isinstance(found, JointSamples):
@@ -129,10 +131,10 @@ class _Import:
     def _choose(self) -> dict[str, Topic]:
         """Type -> topic, joint states first."""
         chosen: dict[str, Topic] = {}
-        for kind, name, option in (
-            (JOINT_STATE, self.settings.joint_topic, "--joint-topic"),
-            (WRENCH, self.settings.wrench_topic, "--wrench-topic"),
-            (IMU, self.settings.imu_topic, "--imu-topic"),
+        for kind, name, argument in (
+            (JOINT_STATE, self.settings.joint_topic, "joint_topic"),
+            (WRENCH, self.settings.wrench_topic, "wrench_topic"),
+            (IMU, self.settings.imu_topic, "imu_topic"),
         ):
             required = kind == JOINT_STATE
             if name == NOTHING and not required:
@@ -140,11 +142,11 @@ class _Import:
             fits: Callable[[Topic], bool] | None = None
             if self._names_joints:
                 fits = self._has_joints if kind == JOINT_STATE else self._has_frame
-            topic = choose_topic(self.contents, kind, name, option, required, self.taken.notes, fits)
+            topic = choose_topic(self.contents, kind, name, argument, required, self.taken.notes, fits)
             if topic is not None:
                 chosen[kind] = topic
         if WRENCH not in chosen and self.settings.wrench_topic != NOTHING:
-            self.taken.notes.append(f"there is no topic of type {WRENCH}: the recording has no wrench")
+            self.taken.notes.append(remark("no-wrench-topic", type=WRENCH))
         return chosen
 
     @property
@@ -167,17 +169,15 @@ class _Import:
     def _arm(self, topic: Topic) -> JointSamples:
         """The joint states of the arm, without those of others on the same topic."""
         samples = _joint_states(topic)
-        self.joints, remark = find_order(samples, self.robot, self.settings, topic.name)
-        if remark:
-            self.taken.notes.append(remark)
+        self.joints, said = find_order(samples, self.robot, self.settings, topic.name)
+        if said is not None:
+            self.taken.notes.append(said)
         if self.joints.names[0].endswith(self.robot.joint_names[0]):
             self.prefix = self.joints.names[0].removesuffix(self.robot.joint_names[0])
         rows = messages_of_arm(samples, self.joints)
         self.passed_over = samples.stamps.size - len(rows)
         if self.passed_over:
-            self.taken.notes.append(
-                f"{topic.name}: {self.passed_over} messages are about other joints and were passed over"
-            )
+            self.taken.notes.append(remark("other-joints", topic=topic.name, count=self.passed_over))
         return samples.only(rows)
 
     def _joints(self, source: Topic, samples: JointSamples, placed: Ordered) -> None:
@@ -188,33 +188,30 @@ class _Import:
                 continue
             found = joint_values(samples, numbers, self.joints, placed.rows)
             if found.uneven:
-                self.taken.notes.append(
-                    f"{topic}: {found.uneven} messages have more or fewer values for {name} than names of joints; left "
-                    "out"
-                )
+                self.taken.notes.append(remark("messages-uneven", topic=topic, count=found.uneven, signal=name))
             if name == effort and found.values.size and not found.values.any():
-                self.taken.notes.append(f"{topic}: all efforts are zero; left out")
+                self.taken.notes.append(remark("efforts-zero", topic=topic))
                 continue
             self.taken.add(name, topic, placed.stamps[found.places], found.values)
         if "q" not in self.taken.values:
-            raise FileFormatError(f"{topic} has no usable joint positions: {'; '.join(self.taken.notes)}")
+            raise FileFormatError(f"{topic} has no usable joint positions: {' '.join(messages(self.taken.notes))}")
         own = bool(Provenance.from_custom(self.contents.custom).robot)  # written by iparam: torques for sure
         if effort == "tau" and "tau" in self.taken.values and not own and self.robot_name.lower() in robot_names():
-            self.taken.notes.append(
-                f"{topic}: the efforts were taken for torques [N m]. The ROS 2 driver of Universal Robots puts motor "
-                "currents [A] there unless it is set up otherwise: say --effort current if it did"
-            )
+            self.taken.notes.append(remark("efforts-taken-for-torques", topic=topic, fix={"effort": "current"}))
         self.taken.report(source, ("q", "dq", effort), self.passed_over)
 
     def _wrench(self, source: Topic, samples: VectorSamples, placed: Ordered) -> SensorFrame:
         topic, units = source.name, self.settings.units
         frame = self._wrench_frame(samples.frames, topic)
-        if frame.remark:
+        if frame.remark is not None:
             self.taken.notes.append(frame.remark)
         self.taken.add("wrench", topic, placed.stamps, samples.values[placed.rows])
         if "wrench" not in self.taken.values:
-            why = "; ".join([*self.taken.notes, f"{len(placed.rows)} messages, none with finite numbers"])
-            raise FileFormatError(f"{topic} has no usable samples: {why}. --wrench-topic none leaves it out")
+            why = " ".join([*messages(self.taken.notes), f"{len(placed.rows)} messages, none with finite numbers"])
+            raise FileFormatError(
+                f"{topic} has no usable samples: {why}. Read another topic, or leave the wrench out",
+                fix={"wrench_topic": NOTHING},
+            )
         factors = np.repeat([scale("force", units), scale("torque", units)], 3)
         values = self.taken.values["wrench"] * factors
         check_wrench(values, units, topic)
@@ -232,7 +229,7 @@ class _Import:
                 self.robot,
                 self.prefix,
                 topic,
-                "--wrench-frame",
+                "wrench_frame",
                 True,
                 self.fixed,
             )
@@ -249,9 +246,10 @@ class _Import:
             still_to_apply(place, by_messages, ("sensor_rotation", "sensor_offset"), "the setup")
         except ContradictionError:
             raise ContradictionError(
-                f"{topic} is in the frame {frame.name!r}, which the robot has at {by_messages.options}, and it was "
-                f"told that the sensor is at {place.options}: leave that out (the setup's sensor.rotation and "
-                f"sensor.offset), or say --wrench-frame {self.robot.tool_frame} if the messages name the wrong frame"
+                f"{topic} is in the frame {frame.name!r}, which the robot has at {by_messages.text}, and it was "
+                f"told that the sensor is at {place.text}: leave that out (the setup's sensor.rotation and "
+                f"sensor.offset), or take {self.robot.tool_frame} if the messages name the wrong frame",
+                argument="wrench_frame",
             ) from None
         return frame
 
@@ -271,22 +269,26 @@ class _Import:
                 self.robot,
                 self.prefix,
                 topic,
-                "--imu-frame",
+                "imu_frame",
                 False,
                 self.fixed,
             )
         except FileFormatError as error:
             if self.settings.imu_topic is not None:
                 raise
-            self.taken.notes.append(f"the IMU was left out: {error}")  # nobody asked for it
+            self.taken.notes.append(remark("imu-left-out", reason=str(error)))  # nobody asked for it
             return
-        if frame.remark:
+        if frame.remark is not None:
             self.taken.notes.append(frame.remark)
         self.taken.add("gyro", topic, placed.stamps, samples.values[placed.rows, 3:])
         if frame.distance > 1e-3:
             self.taken.notes.append(
-                f"{topic}: its accelerometer sits {1e3 * frame.distance:.4g} mm from the origin of "
-                f"{self.robot.tool_frame} and feels another acceleration; left out"
+                remark(
+                    "accelerometer-elsewhere",
+                    frame=frame.name,
+                    millimetres=1e3 * frame.distance,
+                    tool_frame=self.robot.tool_frame,
+                )
             )
         else:
             self.taken.add("accelerometer", topic, placed.stamps, samples.values[placed.rows, :3])
@@ -331,8 +333,8 @@ class _Import:
             recording = with_applied(recording, self._applied(wrench_frame))
             self.taken.notes += wrench_remarks(recording, self.robot, self.measures)
         self.taken.notes += find_faults(recording.signals)
-        self.taken.notes += wrist_range_warnings(self.robot_name.lower(), recording)
-        return recording.with_warnings(*dict.fromkeys(self.taken.notes))
+        self.taken.notes += wrist_range_remarks(self.robot_name.lower(), recording)
+        return recording.with_remarks(*self.taken.notes)
 
     def _with_tool_wrench(self, recording: Recording, frame: SensorFrame) -> Recording:
         measures = self.measures
@@ -343,9 +345,7 @@ class _Import:
         turned = dataclasses.replace(turned, values=turned.values @ self.settings.place.frame_matrix().T)
         lost = recording.signal("wrench").num_samples - turned.num_samples
         if lost:
-            self.taken.notes.append(
-                f"{lost} samples of the wrench lie where no joint angles tell how the tool is turned"
-            )
+            self.taken.notes.append(remark("wrench-without-angles", count=lost))
         return recording.with_signal("wrench", turned)
 
     def _origin(self, clock: str) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from iparam.bridges.bag.contents import BagContents
 from iparam.errors import FileFormatError, InputError, IparamError
+from iparam.remarks import Remark, remark
 from iparam.robot.loading import load_description
 from iparam.robot.model import Robot
 from iparam.sensing.frame_tree import FrameTree
@@ -21,13 +22,13 @@ class RobotInBag:
         robot: it.
         text: of the description.
         topic: that had it.
-        remark: a sentence that says so.
+        remark: that says so.
     """
 
     robot: Robot
     text: str
     topic: str
-    remark: str
+    remark: Remark
 
 
 def robot_in_bag(
@@ -53,16 +54,16 @@ def robot_in_bag(
     if len(found) > 1:
         topics = ", ".join(dict.fromkeys(found.values()))
         raise InputError(
-            f"{contents.source} has {len(found)} different robot descriptions ({topics}): name that of its arm with "
-            "--robot"
+            f"{contents.source} has {len(found)} different robot descriptions ({topics}): name that of its arm",
+            argument="robot",
         )
     text, name = next(iter(found.items()))
     try:
         robot = load_description(text, f"{name} of {contents.source}", tip, base, lock)
     except IparamError as error:
-        raise FileFormatError(f"{error}. Or name the robot with --robot") from None
-    remark = f"the robot is that of {name}: {robot.name}, {robot.num_joints} joints, tool frame {robot.tool_frame}"
-    return RobotInBag(robot, text, name, remark)
+        raise FileFormatError(f"{error}. Or name the robot", argument="robot") from None
+    said = remark("robot-from-bag", topic=name, robot=robot.name, joints=robot.num_joints, tool_frame=robot.tool_frame)
+    return RobotInBag(robot, text, name, said)
 
 
 def fixed_frames(contents: BagContents) -> FrameTree:

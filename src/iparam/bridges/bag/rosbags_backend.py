@@ -17,6 +17,7 @@ import numpy as np
 from iparam.errors import FileFormatError, IparamError, MissingExtraError
 from iparam.files.limited_process import Arrays, Outcome
 from iparam.files.reading_limit import check_size
+from iparam.remarks import Remark, remark
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 WRENCH = "geometry_msgs/msg/WrenchStamped"
@@ -98,10 +99,11 @@ def read_files(files: list[str], metadata: str, folder: str, kept: list[str]) ->
                 f"{file} cannot be read: {reason}. If it was cut, or its recording never finished, repair it with: "
                 f"{tool}"
             ) from None
-    custom, notes = _described(Path(metadata), sum(topic.count for topic in topics.values())) if metadata else ({}, [])
+    custom, said = _described(Path(metadata), sum(topic.count for topic in topics.values())) if metadata else ({}, None)
+    remarks = [] if said is None else [said.to_document()]
     found = [topics[key] for key in sorted(topics)]
     arrays = {f"{number}.{name}": value for number, topic in enumerate(found) for name, value in topic.arrays().items()}
-    return {"topics": [topic.facts() for topic in found], "custom": custom, "notes": notes}, arrays
+    return {"topics": [topic.facts() for topic in found], "custom": custom, "remarks": remarks}, arrays
 
 
 def _suffix(path: Path) -> str:
@@ -148,10 +150,10 @@ def _zstd() -> Any:
     return zstd
 
 
-def _described(path: Path, count: int) -> tuple[dict[str, str], list[str]]:
+def _described(path: Path, count: int) -> tuple[dict[str, str], Remark | None]:
     """What the writer of a bag added to its metadata.yaml, and what is wrong with that file."""
     if not path.is_file():
-        return {}, [f"{path.parent} has no {path.name}: its recording was not finished"]
+        return {}, remark("bag-unfinished", folder=str(path.parent), file=path.name)
     try:
         from ruamel.yaml import YAML
 
@@ -162,10 +164,10 @@ def _described(path: Path, count: int) -> tuple[dict[str, str], list[str]]:
         texts = {key: value for key, value in held.items() if isinstance(key, str) and isinstance(value, str)}
     except Exception as error:  # whatever YAML's parser meets; the files speak for themselves
         reason = " ".join(str(error).split())[:100]
-        return {}, [f"{path} is damaged and was not used: {reason}"]
+        return {}, remark("bag-metadata-damaged", path=str(path), reason=reason)
     if stated == count:
-        return texts, []
-    return texts, [f"{path.name} counts {str(stated)[:20]} messages, {count} were found"]
+        return texts, None
+    return texts, remark("bag-counts-differ", file=path.name, stated=str(stated)[:20], count=count)
 
 
 class _Collector:

@@ -11,6 +11,7 @@ from iparam.bridges.bag.contents import BagContents, Topic
 from iparam.bridges.bag.units import check_units
 from iparam.errors import FileFormatError, InputError, UnknownNameError
 from iparam.recording.recording import AngleUnit
+from iparam.remarks import Remark, messages, remark
 from iparam.sensing.correction import Correction
 from iparam.sensing.wrench_source import Measures
 
@@ -90,9 +91,9 @@ def choose_topic(
     contents: BagContents,
     kind: str,
     name: str | None,
-    option: str,
+    argument: str,
     required: bool,
-    notes: list[str] | None = None,
+    notes: list[Remark] | None = None,
     fits: Callable[[Topic], bool] | None = None,
 ) -> Topic | None:
     """The topic to read messages of a type from: the one that is named, the only one, or that of a common driver.
@@ -101,13 +102,13 @@ def choose_topic(
         contents: of the bag.
         kind: the type.
         name: of the topic, None for the only one of the type.
-        option: that names it, for messages.
+        argument: that names it.
         required: whether there has to be one.
         notes: that a choice among several is added to.
         fits: whether a topic can be the right one; asked where there are several.
     """
     if name is not None:
-        return _named(contents, kind, name, option)
+        return _named(contents, kind, name, argument)
     candidates = [topic for topic in contents.topics if topic.type == kind and topic.count]
     if len(candidates) > 1 and fits is not None:
         candidates = [topic for topic in candidates if fits(topic)] or candidates
@@ -120,17 +121,17 @@ def choose_topic(
         if len(usual) == 1:
             if notes is not None:
                 others = ", ".join(sorted(topic.name for topic in candidates if topic is not usual[0]))
-                notes.append(f"{usual[0].name} was taken, as {reason}, and not {others}: {option} chooses")
+                notes.append(remark("topic-chosen", topic=usual[0].name, reason=reason, others=others))
             return usual[0]
     if candidates:
         raise InputError(
-            f"{contents.source} has {len(candidates)} topics of type {kind}: choose one with {option}: "
-            f"{topic_list(candidates)}"
+            f"{contents.source} has {len(candidates)} topics of type {kind}, choose one: {topic_list(candidates)}",
+            argument=argument,
         )
     if required:
-        reasons = "".join(f". {remark}" for remark in contents.notes)
+        reasons = "".join(f" {one}" for one in messages(contents.remarks))
         raise FileFormatError(
-            f"{contents.source} has no messages of type {kind}. Its topics: {topic_list(contents.topics)}{reasons}"
+            f"{contents.source} has no messages of type {kind}. Its topics: {topic_list(contents.topics)}.{reasons}"
         )
     return None
 
@@ -141,14 +142,16 @@ def topic_list(logs: Iterable[Topic]) -> str:
     return "; ".join(parts) or "none"
 
 
-def _named(contents: BagContents, kind: str, name: str, option: str) -> Topic:
+def _named(contents: BagContents, kind: str, name: str, argument: str) -> Topic:
     same = [topic for topic in contents.topics if topic.name.lstrip("/") == name.lstrip("/")]
     if not same:
-        raise InputError(f"{option} {name}: {contents.source} has no such topic, but {topic_list(contents.topics)}")
+        raise InputError(
+            f"{contents.source} has no topic {name}, but {topic_list(contents.topics)}", argument=argument, value=name
+        )
     fitting = [topic for topic in same if topic.type == kind]
     if not fitting:
-        raise InputError(f"{option} {name} is of type {same[0].type}; it has to be {kind}")
+        raise InputError(f"{name} is of type {same[0].type}; it has to be {kind}", argument=argument, value=name)
     topic = max(fitting, key=lambda candidate: candidate.count)
     if not topic.count:
-        raise FileFormatError(f"{option} {name} has no messages in {contents.source}")
+        raise FileFormatError(f"{name} has no messages in {contents.source}", argument=argument, value=name)
     return topic

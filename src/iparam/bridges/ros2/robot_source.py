@@ -9,6 +9,7 @@ from iparam.bridges.ros2.backend import DESCRIPTION_QOS, Node, String
 from iparam.bridges.ros2.input_node import InputNode
 from iparam.errors import InputError, IparamError
 from iparam.printable import printable
+from iparam.remarks import Remark, remark
 from iparam.robot.loading import load_description, load_robot
 from iparam.robot.model import Robot
 
@@ -25,12 +26,12 @@ class RobotSource:
         ready: called with the arm; what it raises ends the start with the parameter, and is said with a description.
 
     Attributes:
-        problem: why a description that came is of no use; "" if none came, or it is.
+        problem: why a description that came is of no use; None if none came, or it is.
     """
 
     def __init__(self, node: Node, inputs: InputNode, robot: str, tip: str, ready: Callable[[Robot], None]) -> None:
         self._node, self._tip, self._ready = node, tip, ready
-        self.problem = ""
+        self.problem: Remark | None = None
         if robot:
             ready(load_robot(robot, tip=tip or None))
         else:
@@ -43,10 +44,10 @@ class RobotSource:
                 printable(f"{robot.name} by {TOPIC}: {robot.num_joints} joints, tool frame {robot.tool_frame}")
             )
             self._ready(robot)
-            self.problem = ""
+            self.problem = None
         except IparamError as error:
-            self.problem = f"{TOPIC}: {error}"
-            self._node.get_logger().error(printable(self.problem))
+            self.problem = remark("description-refused", topic=TOPIC, reason=str(error))
+            self._node.get_logger().error(printable(self.problem.message))
 
 
 def robot_of_text(text: str, tip: str = "") -> Robot:
@@ -61,4 +62,4 @@ def robot_of_text(text: str, tip: str = "") -> Robot:
     try:
         return load_description(text, "it", tip or None)
     except IparamError as error:
-        raise InputError(str(error).replace("tip=", "the parameter tip ")) from None
+        raise InputError(str(error)) from None

@@ -17,6 +17,7 @@ from iparam.bridges.ros2.serialized import JointStateDecoder, read_linear_accele
 from iparam.bridges.ros2.transform_listener import TransformListener
 from iparam.errors import InputError
 from iparam.printable import printable
+from iparam.remarks import Remark, remark
 
 COMPLAINTS = 5.0
 """Seconds between two complaints about messages that cannot be used."""
@@ -63,12 +64,12 @@ class SampleInput:
         if accelerometer:
             inputs.subscribe(Imu, "imu", self._imu, raw=True)
 
-    def refused_because(self, name: str) -> str:
+    def refused_because(self, name: str) -> Remark:
         """Why no message of a topic could be used so far."""
         if name == "joint_states":
-            wanted = ", ".join(self._joint_reader.driven)
-            return f"joint_states come {self._refused.get(name, 'in a form that cannot be read')}, wanted are {wanted}"
-        return f"no {name} can be used: {self._refused.get(name, 'they cannot be read')}"
+            found = self._refused.get(name, "in a form that cannot be read")
+            return remark("joints-not-found", topic=name, wanted=", ".join(self._joint_reader.driven), found=found)
+        return remark("messages-refused", topic=name, reason=self._refused.get(name, "they cannot be read"))
 
     def _joint_state(self, data: bytes, info: Any) -> None:
         buffer = self._matcher.joints

@@ -59,7 +59,7 @@ class ShapeOptions:
         try:
             shape = iparam.estimation.load_shape(self.shape, scale=self.shape_scale, tolerance=self.shape_tolerance)
         except InputError as error:
-            raise InputError(str(error).replace("scale=", "--shape-scale ")) from None
+            raise error.renamed({"scale": "shape_scale"}) from None
         if self.density:
             shape = shape.with_densities(_densities(self.density))
         if not self.shape_pose:

@@ -55,7 +55,7 @@ class IncrementalSVD:
     def triangle(self) -> FloatArray:
         """(p, p) the triangular factor of the matrix, columns in the order given."""
         triangle = np.zeros((self.num_columns, self.num_columns))
-        fold_rows(triangle, self.values[:, None] * self.vectors.T)
+        fold_rows(triangle, np.ascontiguousarray(self.values[:, None] * self.vectors.T))
         return triangle
 
 

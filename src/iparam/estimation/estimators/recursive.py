@@ -17,13 +17,13 @@ from iparam.errors import InputError
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.estimator import Estimator
-from iparam.estimation.estimators.instrumental import NO_INSTRUMENTS
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
 from iparam.estimation.payload.estimate_assembly import assemble_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import residuals, weighted_fit
 from iparam.native.recursions import fold_rows, solve_triangle
 from iparam.regressor.samples import wrench_samples
+from iparam.remarks import Remark, remark
 
 
 class RecursiveState(ABC):
@@ -302,9 +302,9 @@ class RecursiveInstrumentalVariables(Estimator):
         first = weighted_fit(problem, correct=False)
         precision = np.asarray(np.linalg.inv(first.weights.sensor), float)
         instruments, matrices = problem.instrument_design, problem.instruments
-        warnings: tuple[str, ...] = ()
+        remarks: tuple[Remark, ...] = ()
         if instruments is None or matrices is None:
-            instruments, matrices, warnings = problem.design, problem.A, (NO_INSTRUMENTS,)
+            instruments, matrices, remarks = problem.design, problem.A, (remark("no-instruments"),)
         state = self.start(precision, problem.bias)
         for A_k, y_k, Z_k in zip(problem.A, problem.y, matrices, strict=True):
             state.take(A_k, y_k, Z_k)
@@ -313,4 +313,4 @@ class RecursiveInstrumentalVariables(Estimator):
         _discount(weighted, self.forgetting)
         scores = Scores(instruments, weighted, np.zeros(problem.num_unknowns))
         covariance, inflation = estimate_covariance(state.moments, scores)
-        return assemble_estimate("riv", problem, parameters, covariance, inflation=inflation, warnings=warnings)
+        return assemble_estimate("riv", problem, parameters, covariance, inflation=inflation, remarks=remarks)

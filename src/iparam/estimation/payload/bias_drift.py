@@ -16,6 +16,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.payload.problem import PayloadProblem
 from iparam.native.recursions import whiten_walk
+from iparam.remarks import Remark, remark
 
 RATIOS = np.logspace(-5.0, 3.0, 9)
 """Variances that a walk gains in a second, in those of a block's noise, between which the best one is sought."""
@@ -55,13 +56,10 @@ class BiasDrift:
         return bool((self.ratio <= SLOW**2).all())
 
     @property
-    def sentence(self) -> str:
+    def remark(self) -> Remark:
         """What to tell the user."""
         force, torque = (float(np.sqrt(np.mean(self.rate[part] ** 2))) for part in (slice(3), slice(3, 6)))
-        return (
-            f"The sensor's bias drifts by about {force:.2g} N and {torque:.2g} N m in a second, which was estimated "
-            "along; the bias given is its mean."
-        )
+        return remark("bias-drifts", force=force, torque=torque)
 
 
 def find_drift(problem: PayloadProblem) -> BiasDrift | None:
@@ -98,7 +96,7 @@ def without_drift(problem: PayloadProblem, drift: BiasDrift) -> PayloadProblem:
         y=whitened(problem.y[..., None])[..., 0],
         bias=False,
         instruments=None if problem.instruments is None else whitened(problem.instruments),
-        warnings=(*problem.warnings, drift.sentence),
+        remarks=(*problem.remarks, drift.remark),
     )
 
 

@@ -13,6 +13,7 @@ from iparam.estimation.shape.data_rows import known_rows
 from iparam.estimation.shape.estimator import METHOD, with_data
 from iparam.estimation.shape.shape import Shape
 from iparam.estimation.static.identify import INERTIA_UNSEEN, StaticEstimate
+from iparam.remarks import Remark
 from iparam.rounding import NORMAL_95
 
 
@@ -25,7 +26,7 @@ def with_shape(static: StaticEstimate, shape: Shape) -> Estimate:
 
     Returns:
         An estimate with an inertia whose intervals hold how far densities may vary and the shape may be off. Without
-        one, and with a warning, if the rests contradict the shape. Few rests have wide tails: their deviations are
+        one, and with a remark, if the rests contradict the shape. Few rests have wide tails: their deviations are
         widened to those of a normal distribution with the same 95 %.
     """
     phi = np.full(10, np.nan)
@@ -33,14 +34,14 @@ def with_shape(static: StaticEstimate, shape: Shape) -> Estimate:
     covariance = np.full((10, 10), np.nan)
     covariance[:4, :4] = static.covariance[:4, :4] * (static.interval_factor / NORMAL_95) ** 2
     known = with_data(shape, known_rows(phi, covariance))
-    if isinstance(known, str):
-        return _as_estimate(static, phi, covariance, warnings=(known, *static.warnings))
+    if isinstance(known, Remark):
+        return _as_estimate(static, phi, covariance, remarks=(known, *static.remarks))
     return dataclasses.replace(
         _as_estimate(
             static,
             known.posterior.phi,
             known.posterior.covariance,
-            warnings=(*static.warnings, *known.warnings),
+            remarks=(*static.remarks, *known.remarks),
             status="All ten parameters were estimated: mass and centre of mass from rests, the inertia with the shape.",
             data_share=known.data_share,
         ),
@@ -53,7 +54,7 @@ def _as_estimate(
     phi: FloatArray,
     covariance: FloatArray,
     *,
-    warnings: tuple[str, ...],
+    remarks: tuple[Remark, ...],
     status: str = INERTIA_UNSEEN,
     data_share: FloatArray | None = None,
 ) -> Estimate:
@@ -68,7 +69,7 @@ def _as_estimate(
         sensor_bias=static.sensor_bias,
         samples=sum(rest.samples for rest in static.rests),
         data_share=data_share,
-        warnings=warnings,
+        remarks=remarks,
         status=status,
     )
     return dataclasses.replace(

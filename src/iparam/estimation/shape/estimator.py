@@ -13,7 +13,7 @@ from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.consistent import ConsistentLeastSquares
 from iparam.estimation.estimators.estimator import Estimator
-from iparam.estimation.payload.estimate_assembly import LEFT_OUT, assemble_estimate
+from iparam.estimation.payload.estimate_assembly import assemble_estimate
 from iparam.estimation.payload.partial_estimate import partial_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import require_identifiable
@@ -22,6 +22,7 @@ from iparam.estimation.shape.found import FoundShape
 from iparam.estimation.shape.posterior import ShapePosterior, shape_posterior
 from iparam.estimation.shape.shape import LEAST_DENSITY, MOST_DENSITY, Shape
 from iparam.estimation.static.slow_motion import slow_motion_estimate
+from iparam.remarks import Remark, remark
 from iparam.rounding import NORMAL_95
 
 METHOD = "shape"
@@ -50,7 +51,7 @@ class ShapeEstimator(Estimator):
         """See `Estimator.fit`. It also takes motions that do not determine all parameters."""
         data = self._data(problem)
         known = with_data(self.shape, data.rows)
-        if isinstance(known, str):
+        if isinstance(known, Remark):
             return _without_shape(problem, known)
         covariance = np.zeros((problem.num_unknowns,) * 2)
         covariance[:NUM_PARAMETERS, :NUM_PARAMETERS] = known.posterior.covariance
@@ -63,7 +64,7 @@ class ShapeEstimator(Estimator):
             covariance,
             inflation=data.inflation,
             data_share=known.data_share,
-            warnings=known.warnings,
+            remarks=known.remarks,
             status="All ten parameters were estimated, with the shape of the load.",
         )
         return dataclasses.replace(
@@ -91,35 +92,34 @@ class KnownLoad:
         posterior: what both say.
         found: the shape with its densities.
         data_share: (10,) see `Estimate.data_share`.
-        warnings: what is to be said of the shape.
+        remarks: on the shape.
     """
 
     posterior: ShapePosterior
     found: FoundShape
     data_share: FloatArray
-    warnings: tuple[str, ...]
+    remarks: tuple[Remark, ...]
 
 
-def with_data(shape: Shape, data: DataRows) -> KnownLoad | str:
-    """What data and a shape say together; a sentence if the data contradict it, with any densities."""
+def with_data(shape: Shape, data: DataRows) -> KnownLoad | Remark:
+    """What data and a shape say together; a remark if the data contradict it, with any densities."""
     mass = data_mass(data)
     posterior = shape_posterior(shape, data, mass)
     against = contradiction(shape, posterior)
-    warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     if against and (stated := {part.name: None for part in shape.parts if part.density is not None}):
         shape = shape.with_densities(stated)
         posterior = shape_posterior(shape, data, mass)
         if not contradiction(shape, posterior):
             against = ""
-            warnings = ("The data contradict the stated densities (--density). They were left open.",)
+            remarks = (remark("densities-left-open"),)
     if against:
-        return f"{against} {LEFT_OUT}"
+        return remark("shape-left-out", reason=against)
     share = _data_share(posterior.covariance, data)
     least = float(share[4:].min())
     if least < MOSTLY_SHAPE:
-        rests = f"The inertia rests on the {_word(shape)}: {100 * (1.0 - least):.0f} % of what is known of its least "
-        warnings = (*warnings, f"{rests}shown entry comes from it. A wrong one makes it wrong.")
-    return KnownLoad(posterior, FoundShape.of(shape, posterior.densities), share, warnings)
+        remarks = (*remarks, remark("inertia-rests-on-shape", share=100 * (1.0 - least), what="result"))
+    return KnownLoad(posterior, FoundShape.of(shape, posterior.densities), share, remarks)
 
 
 def contradiction(shape: Shape, found: ShapePosterior) -> str:
@@ -129,7 +129,7 @@ def contradiction(shape: Shape, found: ShapePosterior) -> str:
     if (shape.metric and not (shape.vague or mean >= LEAST_DENSITY)) or (shape.metric and mean > MOST_DENSITY):
         return (
             f"The data contradict the {word}: with their mass, {mass:.4g} kg, it would have {mean:.3g} kg/m^3, and "
-            f"materials have {LEAST_DENSITY:g} to {MOST_DENSITY:g}. Is its unit another one (--shape-scale)?"
+            f"materials have {LEAST_DENSITY:g} to {MOST_DENSITY:g}. Is its unit another one?"
         )
     edges, middle = shape.bounds
     outside = np.abs(center - middle) - 0.5 * edges - NORMAL_95 * shape.tolerance
@@ -141,7 +141,7 @@ def contradiction(shape: Shape, found: ShapePosterior) -> str:
     return (
         f"The data contradict the {word}: chi-square is {found.squares:.3g}, and a right one has more than "
         f"{found.most_squares:.3g} once in a thousand times. The centre of mass is at {here} mm, the middle of the "
-        f"{word} at {there} mm. Is it the right one, in the right place (--shape-pose) and unit (--shape-scale)?"
+        f"{word} at {there} mm. Is it the right one, in the right place and unit?"
     )
 
 
@@ -157,7 +157,8 @@ def data_mass(data: DataRows) -> float:
     if mass < -SURE * deviation:
         raise IdentificationError(
             f"the mass comes out as {mass:.4g} +- {NORMAL_95 * deviation:.2g} kg (95 %): does the sensor report what "
-            "the load exerts on it, the opposite of what is expected here (--measures reaction)?"
+            "the load exerts on it, the opposite of what is expected here",
+            fix={"measures": "reaction"},
         )
     if not mass > NORMAL_95 * deviation:
         raise IdentificationError(
@@ -168,7 +169,7 @@ def data_mass(data: DataRows) -> float:
     return mass
 
 
-def _without_shape(problem: PayloadProblem, against: str) -> Estimate:
+def _without_shape(problem: PayloadProblem, against: Remark) -> Estimate:
     """What the data tell by themselves, be it all of the load or a part, and what they say against the shape."""
     try:
         require_identifiable(problem)
@@ -176,7 +177,7 @@ def _without_shape(problem: PayloadProblem, against: str) -> Estimate:
     except NotIdentifiableError as reason:
         part = slow_motion_estimate if problem.hidden else partial_estimate
         alone = part(problem, reason)
-    return dataclasses.replace(alone, warnings=(against, *alone.warnings))
+    return dataclasses.replace(alone, remarks=(against, *alone.remarks))
 
 
 def _word(shape: Shape) -> str:

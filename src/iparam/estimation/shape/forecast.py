@@ -31,7 +31,9 @@ def guessed_body(shape: Shape, mass: float) -> InertialParameters:
     if against := contradiction(shape, found):
         raise ContradictionError(
             f"a guessed mass of {mass:.4g} kg contradicts the shape, which with its densities would have "
-            f"{found.phi[0]:.4g} kg: correct --payload-mass, --density or --shape-scale. {against}"
+            f"{found.phi[0]:.4g} kg: correct the guess, the densities or the shape's unit. {against}",
+            argument="payload_mass",
+            value=mass,
         )
     return InertialParameters.from_phi(found.phi)
 

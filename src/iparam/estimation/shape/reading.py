@@ -60,7 +60,7 @@ def load_shape(path: str | os.PathLike[str], *, scale: float = 1.0, tolerance: f
     """
     file = Path(path)
     if not (np.isfinite(scale) and scale > 0.0):
-        raise InputError(f"scale must be positive, got {scale!r}")
+        raise InputError(argument="scale", value=scale, expected="positive")
     suffix = file.suffix.lower()
     if suffix not in (*MESHES, *POINTS):
         raise FileFormatError(f"{file}: a shape must be one of {', '.join((*MESHES, *POINTS))}")
@@ -147,8 +147,8 @@ def mesh_parts(path: str, content: bytes, scale: float) -> Outcome:
     extent = scale * max(float(np.abs(triangles).max()) for _, triangles in bodies)
     if extent > FARTHEST:
         raise InputError(
-            f"{file}: reaches {extent:.3g} m from its origin, more than {FARTHEST:g} m: for a file in millimetres give "
-            "scale=0.001, or export it anew in metres"
+            f"{file}: reaches {extent:.3g} m from its origin, more than {FARTHEST:g} m: is the file in millimetres",
+            fix={"scale": 0.001},
         )
     arrays = {}
     for index, (_, triangles) in enumerate(bodies):

@@ -113,11 +113,10 @@ class Shape:
         if extent == 0.0:
             raise InputError("all points of the shape are in one place: they fill no volume")
         if not LEAST_EXTENT <= extent <= MOST_EXTENT:
-            large = "for a file in millimetres give scale=0.001, in inches scale=0.0254"
-            small = "its scale is too small: scale=1 is for a file in metres, scale=0.0254 for one in inches"
             raise InputError(
                 f"the shape is {extent:.4g} m long, and an arm carries what is {LEAST_EXTENT:g} to {MOST_EXTENT:g} m "
-                f"long: {large if extent > MOST_EXTENT else small}"
+                "long. The scale of a file is 0.001 for millimetres, 0.0254 for inches, 1 for metres",
+                fix={"scale": 0.001 if extent > MOST_EXTENT else 1.0},
             )
         if self.tolerance >= 0.5 * extent and self.tolerance > DEFAULT_TOLERANCE:
             raise InputError(

@@ -25,7 +25,7 @@ def motion_section(context: ReportContext) -> Section | Missing:
     """How the arm moved."""
     robot, motion = context.given.robot, context.motion
     if robot is None or motion is None:
-        return Missing("The motion", "add --recording or --trajectory, and --robot if neither names the arm")
+        return Missing("The motion", "add the recording or the trajectory, and the robot if neither names the arm")
     duration = motion.time[-1] - motion.time[0]
     blocks: list[Block] = [
         Paragraph(f"{plain(robot.name)}, {fixed(duration, 1)} s, {context.motion_origin}."),

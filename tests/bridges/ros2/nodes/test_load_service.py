@@ -7,7 +7,6 @@ import importlib
 import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from doubles.message_types.loading import load_package
 
 import iparam
 from iparam.bridges.physical_bounds import ImplausibleLoadError
-from iparam.errors import InputError, IparamError
+from iparam.errors import InputError
 from iparam.export.load import IdentifiedLoad, StaticLoad
 
 PACKAGE = "driver_services"
@@ -135,16 +134,6 @@ def test_a_load_in_another_frame_is_not_sent(driver: str) -> None:
     load = dataclasses.replace(LOAD, frame="gripper_tcp")
     with pytest.raises(InputError, match="is in frame 'gripper_tcp', and this driver wants the flange's"):
         iparam.bridges.ros2.set_driver_load(load, driver)
-
-
-def test_types_that_cannot_be_kept_are_refused_with_the_way_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").write_text("in the way")
-    monkeypatch.setenv("IPARAM_CACHE", str(tmp_path / "file" / "kept"))
-    (tmp_path / PACKAGE).mkdir()
-    with pytest.raises(IparamError, match="set IPARAM_CACHE to a folder that can be written"):
-        generated_package(PACKAGE, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_a_recording_goes_on_after(
     steps = np.flatnonzero(np.diff(axis) > 0.003)
     np.testing.assert_allclose(axis[steps], [gap["start"] for gap in gaps if gap["stop"] - gap["start"] > 0.003])
     assert recording.metadata["reconnections"] == (1 if cause == "connection" else 0)
-    assert any("gaps" in warning for warning in recording.warnings)
+    assert "connection-gaps" in [one.code for one in recording.remarks]
     # The file for emergencies holds the same, bit for bit.
     partial = iparam.Recording.load(spill.path, robot="ur5e")
     np.testing.assert_array_equal(partial.signal("wrench").values, recording.signal("wrench").values)

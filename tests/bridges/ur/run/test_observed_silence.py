@@ -121,7 +121,7 @@ def test_what_is_seen_and_what_follows(make_twin: Callable[..., UrTwin]) -> None
         seen = observe_silence(recorder, LONGEST_SILENCE)
         assert 0.002 <= seen.largest_gap < LONGEST_SILENCE
         assert seen.limit == pytest.approx(min(max(SHORTEST_SILENCE, GROWTH * seen.largest_gap), LONGEST_SILENCE))
-        with pytest.raises(RunStoppedError, match="--max-silence"):
+        with pytest.raises(RunStoppedError, match="max_silence"):
             observe_silence(recorder, 0.5 * seen.largest_gap if seen.largest_gap < 0.01 else 0.003)
     finally:
         recorder.stop()

@@ -252,7 +252,7 @@ def test_a_controller_as_delivered_stops_what_was_stated_wrongly_and_another_pla
 def test_reduced_mode_has_limits_that_nobody_tells() -> None:
     check_ready(sample(np.zeros(6), safety=1))
     check_ready(sample(np.zeros(6), safety=2), speed_stated=True)
-    with pytest.raises(RunStoppedError, match="--max-speed"):
+    with pytest.raises(RunStoppedError, match="max_speed"):
         check_ready(sample(np.zeros(6), safety=2))
 
 

@@ -18,9 +18,9 @@ from iparam.bridges.ros2.backend import (
     TransitionCallbackReturn,
     Trigger,
 )
-from iparam.bridges.ros2.diagnostics import StreamDiagnostics
+from iparam.bridges.ros2.diagnostics import StreamDiagnostics, withheld
 from iparam.bridges.ros2.input_node import InputNode
-from iparam.bridges.ros2.input_watch import SAID_AGAIN, InputWatch
+from iparam.bridges.ros2.input_watch import SAID_AGAIN, InputWatch, waiting_text
 from iparam.bridges.ros2.messages import (
     status_message,
 )
@@ -45,6 +45,7 @@ from iparam.estimation.online.identifier import OnlineSettings
 from iparam.files.kind import FileKind, check_target
 from iparam.motion.joint_process import JointProcess
 from iparam.printable import printable
+from iparam.remarks import messages, remark
 from iparam.robot.model import Robot
 from iparam.worker_pool import WorkerPool
 
@@ -294,10 +295,10 @@ class Identification:
             self._report_waiting()
             return
         estimate = live.estimate
-        waiting = self._watch.sentence(live.matcher, self._samples)
-        self._watch.log(waiting)
+        missing = self._watch.missing(live.matcher, self._samples)
+        self._watch.log(missing)
         values: dict[str, object] = {
-            "waiting_for": waiting,
+            "waiting_for": waiting_text(missing),
             "running": live.running,
             "examiner": "ready" if self._started is not None and self._started.done() else "starting",
             "used": live.used,
@@ -311,10 +312,10 @@ class Identification:
             carried = live.without_known(estimate)
             values |= {"mass_kg": carried.mass, "mass_deviation_kg": float(np.sqrt(carried.covariance_phi[0, 0]))}
             values["known"] = ", ".join(grouped_names(np.isfinite(carried.derived[0]))) or "nothing"
-        rivals = printable(self._load.rivals())
+        rivals = self._load.rivals()
         if rivals:
-            values["rivals"] = rivals
-            self._node.get_logger().warning(rivals, throttle_duration_sec=SAID_AGAIN)
+            values["rivals"] = printable(" ".join(messages(rivals)))
+            self._node.get_logger().warning(str(values["rivals"]), throttle_duration_sec=SAID_AGAIN)
         delay = live.delay
         values["wrench_delay_s"] = self._values["wrench_delay"] + (0.0 if delay is None else delay.seconds)
         values["tested"] = live.setup is not None and live.setup.passed
@@ -323,44 +324,41 @@ class Identification:
             values |= {"refuted": refuted is not None, "residual_by_noise": verdict.residual}
         if refuted is not None:
             values["cause"] = ", ".join(cause.cause for cause in refuted.causes) or "unknown"
-            said = f"REFUTED: {refuted_sentence(refuted, self._wrench_in_tool)}"
+            why = remark("load-refuted", reason=refuted_sentence(refuted, self._wrench_in_tool), causes=values["cause"])
+            said = f"REFUTED: {why.message}"
             if values["cause"] != self._said_cause:  # another one at once, the same one now and then
                 self._said_cause = str(values["cause"])
                 self._node.get_logger().error(printable(said))
             else:
                 self._node.get_logger().error(printable(said), throttle_duration_sec=10.0, skip_first=True)
-            self._diagnostics.publish(values, error=said)
+            self._diagnostics.publish(values, [why])
             return
         if live.impossible is not None:
-            said = f"the load is withheld: {live.impossible.sentence}"
-            self._node.get_logger().error(printable(said), throttle_duration_sec=10.0)
-            self._diagnostics.publish(values, error=said)
+            why = withheld("load-withheld", live.impossible)
+            self._node.get_logger().error(printable(why.message), throttle_duration_sec=10.0)
+            self._diagnostics.publish(values, [why])
             return
-        remarks = [rivals] if rivals else []
-        if verdict is not None and verdict.remark:
-            remarks.append(verdict.remark)
-        if live.late:
-            self._node.get_logger().warning(live.late, throttle_duration_sec=SAID_AGAIN)
-            remarks.append(live.late)
-        if live.setup is not None and live.setup.progress and not waiting:
-            remarks.append(live.setup.progress)
-        if waiting:
-            remarks = [f"waiting: {waiting}", *remarks[: bool(rivals)]]
-        self._diagnostics.publish(values, "; ".join(remarks))
+        late = live.late
+        if late is not None:
+            self._node.get_logger().warning(late.message, throttle_duration_sec=SAID_AGAIN)
+        if missing:
+            self._diagnostics.publish(values, [*missing, *rivals])
+            return
+        progress = None if live.setup is None else live.setup.progress
+        found = (None if verdict is None else verdict.remark, late, progress)
+        self._diagnostics.publish(values, [*rivals, *(one for one in found if one is not None)])
 
     def _report_waiting(self) -> None:
         """Before the robot is known."""
         if self._source is None:
-            self._diagnostics.publish({"running": False, "waiting_for": ""}, "not configured")
+            self._diagnostics.publish({"running": False, "waiting_for": ""}, [remark("node-not-configured")])
             return
-        waiting = self._source.problem or self._watch.sentence()
-        if not self._source.problem:  # which the source has said itself
-            self._watch.log(waiting)
-        values: dict[str, object] = {"running": False, "waiting_for": waiting}
-        if self._source.problem:
-            self._diagnostics.publish(values, error=self._source.problem)
-        else:
-            self._diagnostics.publish(values, f"waiting: {waiting}" if waiting else "waiting for robot_description")
+        problem = self._source.problem
+        missing = self._watch.missing() if problem is None else (problem,)
+        if problem is None:  # else the source has logged it
+            self._watch.log(missing)
+        values: dict[str, object] = {"running": False, "waiting_for": waiting_text(missing)}
+        self._diagnostics.publish(values, missing or [remark("description-awaited")])
 
     @property
     def _refutation(self) -> Refutation | None:

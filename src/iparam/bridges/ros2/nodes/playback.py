@@ -63,6 +63,13 @@ PARAMETERS = (
     NodeParameter("rate", 0.0, "Points a second; 0 for the file's [Hz].", 0.0, 1e4),
     NodeParameter("scale", 1.0, "Share of the amplitude to play: 0.2 for a first try.", 0.01, 1.0),
     NodeParameter(
+        "blend",
+        0.0,
+        "Start and end at rest, with limited jerk, within this time [s]; 0: the motion as it is.",
+        0.0,
+        60.0,
+    ),
+    NodeParameter(
         "payload_size", (0.0, 0.0, 0.0), "Box around the payload x y z [m]; zeros: the motion's.", 0.0, 10.0, length=3
     ),
     NodeParameter("payload_mass", 0.0, "Mass of the payload, on the heavy side [kg]; 0: the motion's.", 0.0, 1e3),
@@ -146,7 +153,8 @@ class PlaybackNode(Node):
         self.create_timer(LOOK, self._watch)
         self._report()
         for remark in self._plan.remarks:
-            self.get_logger().warning(remark)
+            say = self.get_logger().warning if remark.lowers else self.get_logger().info
+            say(printable(remark.message))
         duration, share = self._plan.trajectory.duration, values["scale"]
         self.get_logger().info(
             printable(f"{values['trajectory']}: all limits kept; {duration:g} s at {share:g} of the amplitude")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor, Future
+from typing import Any
 
 from iparam.bridges.ros2.matching.sample_matcher import MatchedSample
 from iparam.estimation.online.examination import Examination, RecentSamples, examine_samples
 from iparam.estimation.online.identifier import OnlineSettings
 from iparam.estimation.payload.identify import PayloadBias
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 
 FIRST = 2.0
@@ -72,16 +74,12 @@ class SetupExamination:
         return self.latest is not None and self.latest.passed
 
     @property
-    def progress(self) -> str:
-        """What is waited for, in words; "" once the samples were examined."""
-        if self.latest is not None and not self.latest.reason:
-            return ""
-        why = "" if self.latest is None else f" ({self.latest.reason})"
-        return (
-            "whether the sensor's frame, its clock and the arm's model are right shows in motion: "
-            f"{min(self.motion, self._next):.1f} of {self._next:.1f} s so far{why}; nothing is published until then "
-            "but a mass that is weighed at rest"
-        )
+    def progress(self) -> Remark | None:
+        """What is waited for; None once the samples were examined."""
+        so_far: dict[str, Any] = {"motion": min(self.motion, self._next), "needed": self._next}
+        if self.latest is None:
+            return remark("setup-awaits-motion", **so_far)
+        return remark("setup-not-shown", reason=self.latest.reason, **so_far) if self.latest.reason else None
 
     def add(self, sample: MatchedSample, *, moving: bool, resting: bool) -> Examination | None:
         """Take a sample in, of an arm that is known to move or to rest, or neither; what came of an examination that is

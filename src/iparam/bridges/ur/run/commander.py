@@ -196,8 +196,7 @@ class Commander:
         ):
             if switch.tripped(when):
                 raise RuntimeError(
-                    f"{who} for {1e3 * switch.silence(when):.0f} ms; the limit is {1e3 * switch.limit:.0f} ms "
-                    "(--max-silence)"
+                    f"{who} for {1e3 * switch.silence(when):.0f} ms; the limit is {1e3 * switch.limit:.0f} ms"
                 )
         if np.any(rows[:, self._pace.columns["runtime_state"]] != _PLAYING):
             raise RuntimeError("the program on the controller was stopped or paused")

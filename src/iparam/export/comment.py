@@ -1,4 +1,4 @@
-"""What an exported file says about itself (frame, point, units, warnings), how that becomes a comment, and numbers
+"""What an exported file says about itself (frame, point, units, remarks), how that becomes a comment, and numbers
 as text that every consumer reads.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from iparam.export.load import IdentifiedLoad, StaticLoad
+from iparam.remarks import Severity
 
 
 def decimal(value: float) -> str:
@@ -41,14 +42,22 @@ def plain_decimals(values: Iterable[float]) -> str:
 
 MAX_LENGTH = 300
 
+LABELS = {
+    Severity.INFO: "Note",
+    Severity.CORRECTED: "Corrected",
+    Severity.DOUBT: "Warning",
+    Severity.REFUTED: "Refuted",
+}
+"""How a remark is introduced, by its severity."""
 
-def remarks(load: IdentifiedLoad | StaticLoad, *lines: str) -> list[str]:
-    """The lines of a file's comment: ``lines`` of the exporter, then the load's warnings, each one line."""
+
+def comment_lines(load: IdentifiedLoad | StaticLoad, *lines: str) -> list[str]:
+    """The lines of a file's comment: ``lines`` of the exporter, then the load's remarks, each one line."""
     every = [
         f"Load identified by iparam, in the frame {frame_of(load)}.",
         *([load.origin] if isinstance(load, IdentifiedLoad) and load.origin else []),
         *lines,
-        *(f"Warning: {text}" for text in load.warnings),
+        *(f"{LABELS[one.severity]}: {one.message}" for one in load.remarks),
         *([f"REFUTED BY ITS DATA, exported on demand: {load.refuted}"] if load.refuted else []),
         *(f"NOT PHYSICALLY CONSISTENT, exported on demand: {text}" for text in load.violations),
     ]
@@ -93,4 +102,4 @@ def xml_comment(lines: Iterable[str], indent: str = "") -> str:
 def line_comment(lines: Iterable[str], marker: str, ascii_only: bool = False) -> str:
     """A comment of whole lines that each begin with ``marker``; a newline at its end."""
     text = "".join(f"{marker} {line}\n" for line in lines)
-    return text.encode("ascii", "replace").decode("ascii") if ascii_only else text
+    return text.replace("±", "+-").encode("ascii", "replace").decode("ascii") if ascii_only else text
