@@ -16,6 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+import numpy as np
+
 from iparam.arrays import FloatArray
 from iparam.errors import IparamError, UnknownNameError
 
@@ -32,8 +34,28 @@ count: Final = ctypes.c_int64
 number: Final = ctypes.c_double
 
 _Bytes = ctypes.c_char * 0
-pointer: Callable[[Any], ctypes.Array[ctypes.c_char]] = _Bytes.from_buffer
-"""What a kernel gets for a contiguous array that can be written: its address. Refuses any other array."""
+
+
+class _Address(ctypes.c_void_p):
+    """The address of an array that may not be written, which it keeps."""
+
+    owner: FloatArray
+
+
+def pointer(values: Any) -> Any:
+    """What a kernel gets for a contiguous array: its address. Refuses any other array.
+
+    Args:
+        values: that a kernel reads; or writes, if it can be written.
+    """
+    try:
+        return _Bytes.from_buffer(values)
+    except TypeError:
+        if not isinstance(values, np.ndarray) or values.flags.writeable or not values.flags.c_contiguous:
+            raise
+    address = _Address(values.ctypes.data)
+    address.owner = values
+    return address
 
 
 class NativeCoreError(IparamError, ImportError):

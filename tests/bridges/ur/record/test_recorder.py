@@ -100,7 +100,7 @@ def test_raw_counts_are_not_taken_for_newtons() -> None:
     rows[:, columns["ft_raw_wrench"]] = [21000.0, -300.0, 5.0, 0.0, 0.0, 0.0]
     conversion, notes = choose_conversion(UR5E, columns, rows)
     assert conversion.wrench == "tcp-force"
-    assert "not in newtons" in notes[0]
+    assert [one.code for one in notes] == ["raw-wrench-not-newtons"]
 
 
 def test_fields_that_are_no_numbers_are_left_out() -> None:
@@ -127,7 +127,7 @@ def test_an_accelerometer_that_reads_gravity_downward_is_turned() -> None:
     conversion, notes = choose_conversion(UR5E, columns, rows)
     np.testing.assert_allclose(conversion.signals(rows)["accelerometer"], np.tile(9.81 * upward, (4, 1)))
     assert conversion.wrench is None
-    assert "no wrench" in notes[0]
+    assert [one.code for one in notes] == ["no-wrench"]
 
 
 @pytest.mark.parametrize(("force", "speed", "warned"), [(20.0, 0.0, False), (-20.0, 0.0, True), (-20.0, 0.5, False)])
