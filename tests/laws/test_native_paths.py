@@ -57,8 +57,9 @@ def states(robot: iparam.Robot) -> list[np.ndarray]:
     """q, dq, ddq (N, n) and a wrench at the tip (N, 6); some angles are far beyond a turn."""
     rng = np.random.default_rng(7)
     q, dq, ddq = rng.uniform(-3.0, 3.0, (3, SAMPLES, robot.num_joints))
-    q[::5] += 1e4
-    q[::7] += 3e5
+    turning = ~robot.chain.prismatic
+    q[::5, turning] += 1e4
+    q[::7, turning] += 3e5
     return [q, dq, ddq, rng.normal(size=(SAMPLES, 6))]
 
 

@@ -9,6 +9,7 @@ from iparam.arrays import FloatArray
 from iparam.native.library import array, count, kernel, number, pointer
 
 _wrench_curvature = kernel("wrench_curvature", count, count, *[array] * 7, number, array, array)
+_wrench_gram_changes = kernel("wrench_gram_changes", count, count, *[array] * 8)
 _torque_gram_products = kernel("torque_gram_products", count, count, array, array, count, *[array] * 9, count, array)
 _torque_curvature = kernel("torque_curvature", count, count, array, array, count, *[array] * 7, number, array, array)
 
@@ -33,6 +34,24 @@ def wrench_curvature(
     """
     inputs = pointer(gravity), pointer(row_weights), pointer(weights), pointer(q), pointer(dq), pointer(ddq)
     _wrench_curvature(*q.shape, chain, *inputs, step, pointer(gradient), pointer(hessian))
+
+
+def wrench_gram_changes(
+    chain: int,
+    gravity: FloatArray,
+    row_weights: FloatArray,
+    scales: FloatArray,
+    q: FloatArray,
+    dq: FloatArray,
+    ddq: FloatArray,
+    changes: FloatArray,
+) -> None:
+    """What each sample's q, dq and ddq change in D A_k^T S A_k D (10, 10): (N, 3, n, 10, 10).
+
+    S is of ``row_weights`` (6,), D of ``scales`` (10,).
+    """
+    inputs = pointer(gravity), pointer(row_weights), pointer(scales), pointer(q), pointer(dq), pointer(ddq)
+    _wrench_gram_changes(*q.shape, chain, *inputs, pointer(changes))
 
 
 def torque_gram_products(

@@ -12,8 +12,8 @@ import numpy as np
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
 from iparam.excitation.constraints.constraint import MotionArrays
-from iparam.native.planning import wrench_curvature
-from iparam.regressor.wrench import wrench_regressor, wrench_regressor_derivatives
+from iparam.native.planning import wrench_curvature, wrench_gram_changes
+from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
 from iparam.robot.model import Robot
 from iparam.spatial.parameters import InertialParameters
@@ -109,15 +109,11 @@ class WrenchInformation(Information):
 
     def gram_changes(self, motion: MotionArrays) -> tuple[FloatArray, FloatArray]:
         """See `Information`."""
-        slopes = wrench_regressor_derivatives(self.robot, motion.q, motion.dq, motion.ddq, self.gravity)
-        scale = np.sqrt(self.row_weights)[:, None] * self.column_scales
-        matrix = slopes.regressor * scale
-        turned, stacked = np.swapaxes(matrix, 1, 2)[:, None], matrix.reshape(-1, 10)
-        changes = np.empty((len(matrix), 3, self.robot.num_joints, 10, 10))
-        for order, slope in enumerate((slopes.by_q, slopes.by_dq, slopes.by_ddq)):
-            half = turned @ (slope * scale)
-            np.add(half, np.swapaxes(half, -1, -2), out=changes[:, order])
-        return self._along(stacked.T @ stacked), self._along(changes)
+        count, joints = motion.q.shape
+        changes = np.empty((count, 3, joints, 10, 10))
+        constants = (self.robot.chain.address, self.gravity, self.row_weights, self.column_scales)
+        wrench_gram_changes(*constants, motion.q, motion.dq, motion.ddq, changes)
+        return self.gram(motion), self._along(changes)
 
     def weighted_curvature(self, motion: MotionArrays, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See `Information`."""

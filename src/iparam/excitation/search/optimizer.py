@@ -194,6 +194,8 @@ class _Search:
                 self.results.append(future.result())
             except (BrokenExecutor, CancelledError) as error:
                 self._lose(executor, error)
+            except IparamError as error:
+                self.failures.append(str(error))
             except Exception as error:
                 self.failures.append(f"{type(error).__name__}: {error}")
         if not done and getattr(executor, "lost", False):
