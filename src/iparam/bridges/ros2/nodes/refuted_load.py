@@ -40,5 +40,5 @@ def _told(cause: Cause, in_tool: bool) -> str:
 def _parameter(value: Plain) -> str:
     """A value as ROS 2 takes it: numbers of a list as floating-point ones."""
     if isinstance(value, tuple):
-        return f"[{', '.join(str(float(f'{part:.6g}')) if isinstance(part, float | int) else part for part in value)}]"
+        return f"[{', '.join(str(float(f'{x:.6g}') if isinstance(x, float | int) else x) for x in value)}]"
     return str(value)
