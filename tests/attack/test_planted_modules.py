@@ -13,10 +13,11 @@ import pytest
 from attack.rule import LONGEST
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "iparam"
+MOTION = Path(__file__).parents[1] / "data" / "optimized_ur5e.json"
 
 PLANTED = (
     *("iparam", "numpy", "scipy", "numba", "json", "pickle", "multiprocessing", "lazy_loader", "loky", "cloudpickle"),
-    *("rtde_control", "rosidl_cli", "mujoco", "viser", "xacro", "sitecustomize", "usercustomize"),
+    *("rtde_control", "rosidl_cli", "mujoco", "viser", "xacro", "sitecustomize", "usercustomize", "ctypes", "struct"),
 )
 
 CHILD = """
@@ -118,6 +119,16 @@ def test_one_module_starts_python() -> None:
 def test_the_command_itself_imports_nothing_from_the_working_folder(planted: Path) -> None:
     command = Path(sys.executable).with_name("iparam")
     done = subprocess.run([command, "robots", "ur5e"], cwd=planted, capture_output=True, timeout=LONGEST, check=False)
+    assert (done.returncode, imported(planted)) == (0, "")
+
+
+@pytest.mark.skipif(find_spec("mujoco") is None, reason="needs mujoco")
+def test_nor_does_a_process_that_a_library_starts(planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """glfw, which MuJoCo loads, starts ``python -c`` to look at a library."""
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    monkeypatch.delenv("MUJOCO_GL", raising=False)
+    command = [Path(sys.executable).with_name("iparam"), "simulate", "--trajectory", MOTION, "--output", "run.parquet"]
+    done = subprocess.run(command, cwd=planted, capture_output=True, timeout=LONGEST, check=False)
     assert (done.returncode, imported(planted)) == (0, "")
 
 
