@@ -95,6 +95,15 @@ class Peer:
         self.until(lambda: all(p.get_subscription_count() for p in publishers), "nobody subscribes")
         self.spin(0.3)  # the other side has to know of us, too
 
+    def topics_of(self, name: str) -> set[str]:
+        """The topics that a node is known to publish; none while it is not discovered, or is gone."""
+        from rclpy.node import NodeNameNonExistentError
+
+        try:
+            return {topic for topic, _ in self.node.get_publisher_names_and_types_by_node(name, "/")}
+        except NodeNameNonExistentError:
+            return set()
+
     def call(self, service: str) -> Any:
         from std_srvs.srv import Trigger
 

@@ -53,9 +53,8 @@ def test_the_load_that_is_identified_is_the_one_that_is_carried(
     arm = start_node("simulate", "--trajectory", str(MOTION), *LOAD, *NOISE, "--rest", "1.5", "--truth", "truth.json")
     peer.until(lambda: states, "joint states")
     # Discovery announces endpoints and names separately: samples can come before the node's name is known.
-    peer.until(lambda: SIMULATION in peer.node.get_node_names(), "the name of the simulated arm")
-    topics = {name for name, _ in peer.node.get_publisher_names_and_types_by_node(SIMULATION, "/")}
-    assert topics <= {"/joint_states", "/wrench", "/rosout", "/parameter_events"}
+    peer.until(lambda: peer.topics_of(SIMULATION) >= {"/joint_states", "/wrench"}, "the topics of the simulated arm")
+    assert peer.topics_of(SIMULATION) <= {"/joint_states", "/wrench", "/rosout", "/parameter_events"}
     peer.until(lasts(states, 1.5 + 10.0 + 1.0), "the end of the motion")
     peer.until(lambda: len(found) == len(deviations), "the last deviation")
     assert arm.stop() == 0
