@@ -23,11 +23,7 @@ def echo(text: str, content: bytes) -> Outcome:
 def refuse(kind: str) -> Outcome:
     if kind == "unknown":
         raise UnknownNameError("arm", "x", ["y"])
-    raise {
-        "other": ZeroDivisionError("by\nzero"),
-        "code": NameError("name 'x' is not defined"),
-        "file": TooLargeError("too large"),
-    }[kind]
+    raise {"other": ZeroDivisionError("by\nzero"), "code": NameError("name 'x' is not defined"), "file": TooLargeError("too large")}[kind]
 
 
 def take(size: int) -> Outcome:
