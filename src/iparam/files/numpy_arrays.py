@@ -21,9 +21,6 @@ MOST_ARRAYS = 10_000
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """That NumPy writes; others take memory that the file states."""
 
-_STEP = 1 << 20
-"""Bytes that are unpacked at a time."""
-
 
 def single_array(stream: BinaryIO, source: str) -> Arrays:
     """The array of a .npy file, as ``array``; see `zipped_arrays`."""
@@ -71,21 +68,12 @@ def _read(members: Iterable[tuple[str, BinaryIO]], source: str) -> Arrays:
         size = math.prod(shape) * dtype.itemsize
         total += size
         check_size(total, source, f"arrays of {total} bytes")
-        array = _contents(member, size, name).view(dtype).reshape(shape, order="F" if by_columns else "C")
+        contents = member.read(size)
+        if len(contents) != size:
+            raise FileFormatError(f"{name} is cut off")
+        array = np.frombuffer(contents, dtype=dtype).reshape(shape, order="F" if by_columns else "C")
         if dtype.names is None:
             arrays[name] = array
         else:
             arrays |= {f"{name}.{field}": array[field] for field in dtype.names}
     return arrays
-
-
-def _contents(member: BinaryIO, size: int, name: str) -> NDArray[np.uint8]:
-    """So many bytes, read-only. `zipfile` itself would copy all that it has unpacked with every piece that follows."""
-    contents = np.empty(size, dtype=np.uint8)
-    for start in range(0, size, _STEP):
-        piece = member.read(min(_STEP, size - start))
-        if len(piece) != min(_STEP, size - start):
-            raise FileFormatError(f"{name} is cut off")
-        contents[start : start + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
-    contents.setflags(write=False)
-    return contents

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 from scipy.io import savemat
 
 from iparam.errors import FileFormatError, InputError
-from iparam.files.numpy_arrays import zipped_arrays
 from iparam.files.reading_limit import VARIABLE, TooLargeError
 from iparam.recording import Recording
 
@@ -174,28 +172,6 @@ def test_more_than_the_limit_is_not_unpacked(path: Path, monkeypatch: pytest.Mon
     assert path.stat().st_size < 100_000
     with pytest.raises(TooLargeError, match=VARIABLE):
         Recording.load(path)
-
-
-def test_what_is_made_beside_the_columns_counts(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a table with two columns, that is more than the columns."""
-    monkeypatch.setenv(VARIABLE, "0.05")
-    write(path, time=np.arange(1_600_000) / 500.0, q0=np.zeros(1_600_000))  # 26 MB of 54
-    with pytest.raises(TooLargeError, match=VARIABLE):
-        Recording.load(path)
-
-
-def test_unpacking_takes_the_memory_of_what_is_unpacked() -> None:
-    stream = io.BytesIO()
-    np.savez_compressed(stream, time=np.zeros(4_000_000))
-    stream.seek(0)
-    tracemalloc.start()
-    try:
-        arrays = zipped_arrays(stream, "log.npz")
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert not arrays["time"].any()
-    assert peak < 1.5 * arrays["time"].nbytes
 
 
 def test_a_header_that_claims_more_than_there_is(tmp_path: Path) -> None:

@@ -130,10 +130,6 @@ MAX_WIDTH = 1000
 MAX_COLUMNS = 2000
 """Columns of a table; a UR arm sends 70."""
 
-_BESIDE = 4
-"""Columns that the memory would hold in place of what is made beside them: the place of each row, and of its time which
-rows are usable, their times and steps. Much of a table with two columns."""
-
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -199,7 +195,7 @@ class TableBuilder:
             if not self._range:
                 raise InputError(f"rows={_row_text(rows)!r} has none of the {most_rows} rows of {source}")
             most_rows = len(self._range)
-        check_size(8 * most_rows * (count + _BESIDE), source, f"{most_rows} rows of {count} numbers")
+        check_size(8 * most_rows * count, source, f"{most_rows} rows of {count} numbers")
         self._source, self._row_word, self._size = source, row_word, 0
         self._values = {name: np.empty(most_rows) for name in self.wanted}
         self._empty: dict[str, NDArray[np.bool_]] = {}
