@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,12 +16,12 @@ from iparam.arrays import FloatArray, as_float_array, covariance_problem, frozen
 from iparam.errors import InputError
 from iparam.estimation.assessment.verdict import verdict_on
 from iparam.estimation.errors import RefutedResultError
-from iparam.estimation.estimate_table import estimate_html, estimate_lines, interval_groups
+from iparam.estimation.estimate_table import estimate_html, estimate_lines, estimate_rows, interval_groups
 from iparam.estimation.shape.found import FoundShape
 from iparam.files.json import write_json
 from iparam.plotting.interval_plots import interval_figure
 from iparam.printable import printable
-from iparam.remarks import Plain, Remark, messages
+from iparam.remarks import Remark
 from iparam.rounding import NORMAL_95, decimals_for, number, numbers, with_interval
 from iparam.sensing.correction import Correction
 from iparam.spatial.derived import derived_part, symmetric
@@ -75,30 +76,17 @@ class Cause:
 
     Attributes:
         cause: its slug, such as "wrench-sign".
-        sentence: what it would explain.
+        sentence: what it would explain, and the option that corrects it.
         residual_before, residual_after: root mean square of the residuals as it is and with the correction, of the
             force [N] or, for joint torques, of the torques [N m].
-        fix: what to change in the setup to correct it; empty where no setting does.
+        correction: the options that put it right, as they are typed; "" where none does.
     """
 
     cause: str
     sentence: str
     residual_before: float
     residual_after: float
-    fix: Mapping[str, Plain] = field(default_factory=dict)
-
-    def __hash__(self) -> int:
-        return hash((self.cause, self.sentence))
-
-    def to_document(self) -> dict[str, Any]:
-        """As in a result file."""
-        return {
-            "cause": self.cause,
-            "sentence": self.sentence,
-            "residual_before": self.residual_before,
-            "residual_after": self.residual_after,
-            "fix": dict(self.fix),
-        }
+    correction: str = ""
 
 
 @dataclass(frozen=True)
@@ -145,7 +133,8 @@ class Estimate:
             None without a prior.
         time_correlation: by how much the variances were raised because the residuals are correlated in time; 1 where
             they are not, or where it is not known (a file does not hold it).
-        remarks: what a reader should know; see `iparam.remarks`.
+        warnings: what a reader should know, one sentence each.
+        remarks: the same as values; see `iparam.remarks`.
         robot: name or URDF path of the arm that carried it; "" if unknown.
         frame: the tool frame that all of it is in; "" if unknown.
         measurements: fingerprints of the signals that it comes from; () if unknown. Estimates that share one are not
@@ -178,6 +167,7 @@ class Estimate:
     samples: int
     data_share: FloatArray | None = None
     time_correlation: float = 1.0
+    warnings: tuple[str, ...] = ()
     remarks: tuple[Remark, ...] = ()
     status: str = SUCCESS
     robot: str = ""
@@ -191,14 +181,6 @@ class Estimate:
     correction_deviations: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
     shape: FoundShape | None = None
     gain: FloatArray | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "remarks", tuple(dict.fromkeys(self.remarks)))
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """The messages of the remarks."""
-        return messages(self.remarks)
 
     @classmethod
     def from_phi(cls, phi: ArrayLike, covariance: ArrayLike | None = None, method: str = "given") -> Estimate:
@@ -217,7 +199,7 @@ class Estimate:
             raise InputError(f"phi and covariance must be of one load, got {values.shape} and {known.shape}")
         if covariance is not None and (problem := covariance_problem(known)):
             raise InputError(f"covariance {problem}")
-        return estimate_of(method, values, known, condition_number=np.nan, residual_norm=0.0, samples=0)
+        return estimate_of(method, values, known, condition_number=np.nan, residual_norm=0.0, samples=0, warnings=())
 
     @property
     def complete(self) -> bool:
@@ -243,10 +225,11 @@ class Estimate:
 
     @property
     def to_see_the_rest(self) -> str:
-        """What the data determine, and what would show the rest, or the status if no remark says so; "" for a whole
-        result.
+        """The warning that says what the data determine, and what would show the rest, or the status if there is none;
+        "" for a whole result.
         """
-        return "" if self.complete else part_message(self.remarks, self.status)
+        told = (text for text in self.warnings if text.startswith(ONLY_A_PART))
+        return "" if self.complete else next(told, self.status)
 
     def require_complete(self, what: str) -> None:
         """Raise an error if the result is a part only; ``what`` needs all of it, in a sentence."""
@@ -278,14 +261,13 @@ class Estimate:
         return {
             "verdict": verdict.word,
             "sentence": verdict.sentence if refutation is None else refutation.reason,
-            "causes": [cause.to_document() for cause in causes],
+            "causes": [dataclasses.asdict(cause) for cause in causes],
             **({"unseen": verdict.unseen} if verdict.unseen else {}),
-            "rules": [rule.to_document() for rule in verdict.rules],
         }
 
     def __str__(self) -> str:
         """The table of ``iparam identify payload``."""
-        return "\n".join(estimate_lines(self))
+        return "\n".join(estimate_lines(self, estimate_rows(self)))
 
     def __repr__(self) -> str:
         mass = with_interval(self.mass, NORMAL_95 * self.standard_deviation.mass, "kg")
@@ -365,23 +347,20 @@ class Estimate:
         return read_result(path)
 
 
-ONLY_A_PART = "only-a-part"
-"""The code of the remark that says what the data determine of a load, and what would show the rest."""
+ONLY_A_PART = "The data determine only "
+"""How the warning begins that says what the data determine of a load, and what would show the rest."""
 
-OF_ONE_FIT = (ONLY_A_PART, "parameter-open")
-"""Codes of remarks that say what one fit determines, which is not true of what becomes of it."""
-
-_UNSTATED_PART = "The data do not show the rest (null). A planned excitation motion does."
+_UNSTATED_PART = "The data do not show the rest (null); a motion of 'iparam excite optimize' does."
 
 
-def part_message(remarks: Iterable[Remark], otherwise: str = _UNSTATED_PART) -> str:
-    """The message that says what would show the rest of a load, or ``otherwise`` if there is none."""
-    return next((one.message for one in remarks if one.code == ONLY_A_PART), otherwise)
+def part_warning(warnings: Iterable[str]) -> str:
+    """The one of some warnings that says what would show the rest of a load; a plain sentence if none does."""
+    return next((text for text in warnings if text.startswith(ONLY_A_PART)), _UNSTATED_PART)
 
 
-def lasting_remarks(remarks: Iterable[Remark]) -> list[Remark]:
-    """Those that stay true where the result becomes a part of another: not what it determines."""
-    return [one for one in remarks if one.code not in OF_ONE_FIT]
+def lasting_warnings(warnings: Iterable[str]) -> list[str]:
+    """Those of some warnings that stay true where the result becomes a part of another: not what it determines."""
+    return [text for text in warnings if "not determined" not in text and not text.startswith(ONLY_A_PART)]
 
 
 def grouped_names(known: ArrayLike) -> tuple[str, ...]:

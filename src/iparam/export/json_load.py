@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from iparam.export.comment import comment_lines
 from iparam.export.load import LOAD_FORMAT, IdentifiedLoad, StaticLoad
+from iparam.export.remarks import remarks
 from iparam.files.json import json_text
-from iparam.remarks import messages
 from iparam.spatial.inertia import principal_axes
 
 
@@ -14,7 +13,7 @@ def to_json(load: IdentifiedLoad) -> str:
     rotation, moments = principal_axes(load.inertia_about_com)
     document = {
         "format": LOAD_FORMAT,
-        "comment": comment_lines(
+        "comment": remarks(
             load,
             "Mass [kg]; center_of_mass in the frame [m]; inertias [kg m^2] about the point their name says, in the "
             "frame's axes.",
@@ -30,8 +29,7 @@ def to_json(load: IdentifiedLoad) -> str:
         "principal_moments": moments.tolist(),
         "principal_axes": rotation.tolist(),
         "physically_consistent": not load.violations,
-        "warnings": list(messages(load.remarks)),
-        "remarks": [one.to_document() for one in load.remarks],
+        "warnings": list(load.warnings),
         **({"assessment": {"verdict": "refuted", "sentence": load.refuted}} if load.refuted else {}),
     }
     return json_text(document)
@@ -41,7 +39,7 @@ def to_json_static(load: StaticLoad) -> str:
     """The same of a load whose inertia is not known in full: null, as in the result."""
     document = {
         "format": LOAD_FORMAT,
-        "comment": comment_lines(
+        "comment": remarks(
             load,
             "Mass [kg]; center_of_mass in the frame [m]. The inertia is not known in full: null.",
             "phi: m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the frame's origin.",
@@ -52,8 +50,7 @@ def to_json_static(load: StaticLoad) -> str:
         "inertia_about_com": None,
         "phi": [load.mass, *(load.mass * load.center_of_mass).tolist(), *([None] * 6)],
         "physically_consistent": not load.violations,
-        "warnings": list(messages(load.remarks)),
-        "remarks": [one.to_document() for one in load.remarks],
+        "warnings": list(load.warnings),
         **({"assessment": {"verdict": "refuted", "sentence": load.refuted}} if load.refuted else {}),
     }
     return json_text(document)

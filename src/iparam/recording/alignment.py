@@ -15,7 +15,6 @@ from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError, UnknownNameError
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
-from iparam.remarks import Remark, remark
 
 MAX_GAP = 4.5
 """Periods of a signal across which it may be interpolated: up to three lost samples, with room for jitter."""
@@ -30,12 +29,12 @@ class AlignedSamples:
     Attributes:
         time: (T,) [s].
         values: name -> (T, k).
-        remarks: what was left out, and why.
+        warnings: what was left out, and why.
     """
 
     time: FloatArray
     values: Mapping[str, FloatArray]
-    remarks: tuple[Remark, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "time", frozen(self.time))
@@ -81,22 +80,26 @@ def align(
     start, stop = (float(x) for x in _common_span(signals))
     grid = _times(next(iter(signals.values())), start, stop, rate, times)
     inside = (grid >= start) & (grid <= stop)
-    remarks = []
+    warnings = []
     if not inside.all() and times is not None:
-        remarks.append(remark("times-not-covered", count=np.count_nonzero(~inside)))
+        warnings.append(
+            f"{np.count_nonzero(~inside)} of the times lie outside what all signals cover and were left out"
+        )
     kept = inside.copy()
     for name, signal in signals.items():
         covered = _covered(signal, grid, max_gap)
         lost = inside & ~covered
         if lost.any():
             first = float(grid[np.argmax(lost)])
-            remarks.append(remark("samples-in-gaps", count=np.count_nonzero(lost), signal=name, start=first))
+            warnings.append(
+                f"{np.count_nonzero(lost)} samples fall into gaps of {name} and were left out, from {first:.6g} s"
+            )
         kept &= covered
     if not kept.any():
         raise InputError(f"no time is covered by all of {', '.join(wanted)}: every common time falls into a gap")
     grid = grid[kept]
     values = {name: interpolate(signal, grid, method, max_gap) for name, signal in signals.items()}
-    return AlignedSamples(grid, values, tuple(remarks))
+    return AlignedSamples(grid, values, tuple(warnings))
 
 
 def interpolate(signal: Signal, times: FloatArray, method: Interpolation, max_gap: float = MAX_GAP) -> FloatArray:

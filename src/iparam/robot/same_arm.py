@@ -10,7 +10,6 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError
-from iparam.remarks import Remark, remark
 from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import JointKind, Robot
@@ -70,11 +69,11 @@ class ArmComparison:
 
     Attributes:
         same: None if that could not be found out.
-        remark: what a reader should know; None if there is nothing to say.
+        sentence: what a reader should know; "" if there is nothing to say.
     """
 
     same: bool | None
-    remark: Remark | None = None
+    sentence: str = ""
 
 
 def compare_with_stated(stated: str, robot: Robot, given: str = "", holder: str = "the recording") -> ArmComparison:
@@ -95,7 +94,7 @@ def compare_with_stated(stated: str, robot: Robot, given: str = "", holder: str 
             return ArmComparison(None)
         return ArmComparison(
             None,
-            remark("robot-not-compared", holder=holder, stated=stated, given=asked),
+            f"{holder} belongs to {stated!r}, which could not be compared with {asked!r}: taken for the same, as told",
         )
     model = catalog_robot(stated)
     if robot is model:
@@ -108,33 +107,29 @@ def compare_with_stated(stated: str, robot: Robot, given: str = "", holder: str 
             if np.isfinite(difference.distance)
             else f"its {robot.num_joints} joints are not those of a {model.name}"
         )
-        return ArmComparison(False, remark("robot-is-another", holder=holder, stated=model.name, given=asked, how=how))
+        return ArmComparison(False, f"{holder} belongs to a {model.name}, and {asked} is another arm: {how}")
     if difference.tilt > SAME_ANGLE:
         return ArmComparison(
             True,
-            remark(
-                "robot-on-tilted-base",
-                holder=holder,
-                stated=model.name,
-                given=asked,
-                tilt=float(np.degrees(difference.tilt)),
-            ),
+            f"{holder} belongs to a {model.name}; {asked} has its kinematics, on a base that is tilted by "
+            f"{np.degrees(difference.tilt):.0f} deg, so that gravity is another in it",
         )
     if robot.name.lower() == model.name:
         return ArmComparison(True)
-    return ArmComparison(True, remark("robot-of-other-name", holder=holder, stated=model.name, given=asked))
+    return ArmComparison(
+        True, f"{holder} belongs to a {model.name}; {asked} has its kinematics: taken for the same arm"
+    )
 
 
-def check_same_arm(stated: str, robot: Robot, given: str = "", holder: str = "the recording") -> list[Remark]:
+def check_same_arm(stated: str, robot: Robot, given: str = "", holder: str = "the recording") -> list[str]:
     """Refuse a robot that is another arm than the one that data name; else what `compare_with_stated` has to say."""
     found = compare_with_stated(stated, robot, given, holder)
     if found.same is False:
         raise ContradictionError(
-            f"{found.remark} Leave the robot out to take {stated}; if {holder} is wrong about its robot, correct that",
-            argument="robot",
-            value=given or robot.name,
+            f"{found.sentence}. Leave the robot out (--robot) to take {stated}; if {holder} is wrong about its robot, "
+            "correct that"
         )
-    return [] if found.remark is None else [found.remark]
+    return [found.sentence] if found.sentence else []
 
 
 def _generic_poses(robot: Robot) -> FloatArray:

@@ -8,6 +8,7 @@ import importlib
 import os
 import signal
 import socket
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,8 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bridges.command_server import Command, CommandServer, inherited_path
-from doubles.message_types.loading import load_types
+from bridges.command_server import Command, CommandServer
 
 import iparam
 from iparam.cli.main import main
@@ -129,9 +129,7 @@ def ros_environment() -> Iterator[dict[str, str]]:
         with pytest.MonkeyPatch.context() as patch:
             for name, value in values.items():
                 patch.setenv(name, value)
-            load_types()
-            path = os.pathsep.join([str(ROOT / "src"), *inherited_path()])
-            yield {**os.environ, **values, "PYTHONPATH": path}
+            yield {**os.environ, **values, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path])}
 
 
 @pytest.fixture
@@ -163,10 +161,9 @@ def start_node(
 ) -> Iterator[Callable[..., NodeProcess]]:
     """A function that starts `iparam ros2 NAME` with options and parameters; what still runs at the end is killed."""
 
-    def start(name: str, *options: str, sourced: bool = True, **parameters: object) -> NodeProcess:
+    def start(name: str, *options: str, **parameters: object) -> NodeProcess:
         words = ("ros2", name, *options, "--ros-args", *_words(parameters))
-        work = str(tmp_path)
-        return NodeProcess(node_server.start(*words, environment=ros_environment, folder=work, sourced=sourced))
+        return NodeProcess(node_server.start(*words, environment=ros_environment, folder=str(tmp_path)))
 
     yield start
     for command in node_server.commands:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import note_remark
-from iparam.remarks import Remark
+from iparam.cli.console.printing import note
 
 if TYPE_CHECKING:
     from iparam.robot.model import Robot
@@ -55,11 +54,11 @@ class RecordingFileOptions:
             rows=self.rows,
             time_range=self.time_range,
         )
-        for one in recording.remarks:
-            if self.concerns(one):
-                note_remark(one)
+        for warning in recording.warnings:
+            if self.concerns(warning):
+                note(warning)
         return recording
 
-    def concerns(self, remark: Remark) -> bool:
-        """Whether a remark of a recording is still true with the other options."""
+    def concerns(self, warning: str) -> bool:
+        """Whether a warning of a recording is still true with the other options."""
         return True

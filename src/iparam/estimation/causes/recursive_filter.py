@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.native import recursions
+from iparam.estimation.kernels import filter_columns
 
 
 def recursive_filter(ahead: Sequence[float], back: Sequence[float], values: FloatArray, step: float) -> FloatArray:
@@ -32,4 +32,6 @@ def recursive_filter(ahead: Sequence[float], back: Sequence[float], values: Floa
         else:
             row[:2] = constant + linear * rate, constant - linear * rate
     flat = np.array(values, dtype=np.float64).reshape(len(values), -1)
-    return recursions.recursive_filter(factors / factors[1, 0], flat).reshape(values.shape)
+    found = np.empty_like(flat)
+    filter_columns(factors / factors[1, 0], flat, found)
+    return found.reshape(values.shape)

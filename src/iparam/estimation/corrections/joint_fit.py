@@ -34,7 +34,6 @@ from iparam.motion.sources import KalmanMotion, MotionSource, known_motion
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.recording.statements import with_gravity
-from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 from iparam.sensing.correction import ESTIMATE, WRENCH_CHANNELS, Correction, lag_of
 from iparam.sensing.held_samples import without_repeats
@@ -64,13 +63,13 @@ class CorrectionFit:
         correction: with the values found in place of "estimate".
         deviations: name -> standard deviations, in the units of the option.
         phi_covariance: (10, 10) that the errors of the corrections add to that of the load.
-        remarks: what the data do not tell.
+        warnings: what the data do not tell, one sentence each.
     """
 
     correction: Correction
     deviations: Mapping[str, tuple[float, ...]]
     phi_covariance: FloatArray
-    remarks: tuple[Remark, ...]
+    warnings: tuple[str, ...]
 
 
 def fit_corrections(
@@ -222,18 +221,25 @@ class _Fit:
         part = self._parts()["low_pass"].start
         return float(np.sqrt(self._covariances[0][part, part]))
 
-    def _undetermined(self) -> Iterator[Remark]:
+    def _undetermined(self) -> Iterator[str]:
         steps = np.sqrt(np.diag(self._covariances[0]))
         if "low_pass" in self._names and self.state.lag <= CLEAR_LAG * self._lag_deviation:
-            yield remark("no-low-pass")
+            yield "The wrench shows no low-pass of the sensor: none was corrected."
         for name, part in self._parts().items():
             open_ones = np.flatnonzero(steps[part] > UNDETERMINED * DEVIATIONS[name])
             if not open_ones.size:
                 continue
             which = f" of joint {', '.join(str(one + 1) for one in open_ones)}" if name == "joint_offset" else ""
-            yield remark("correction-open", field=name, joints=which)
+            yield (
+                f"This motion does not tell the {name.replace('_', ' ')}{which}: what cannot be told stays as it was, "
+                "and the intervals of the load count it as unknown."
+            )
         if "wrench_scale" in self._names:
-            yield remark("common-gain-unseen", channel=WRENCH_CHANNELS[self.state.reference])
+            yield (
+                "A gain that all six channels share cannot be told from a heavier load: the factors are those that "
+                f"leave {WRENCH_CHANNELS[self.state.reference]} and most others as they are. A known mass tells it "
+                "(iparam verify --known-mass, iparam calibrate sensor)."
+            )
 
     def _solve(self) -> tuple[CorrectionState, FloatArray, FloatArray]:
         deviation = self._centred(self._observed).std(axis=0)

@@ -11,7 +11,6 @@ from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.estimation.payload.regressor_uncertainty import RegressorUncertainty
 from iparam.regressor.samples import wrench_samples
-from iparam.remarks import Remark
 
 NUM_PARAMETERS = 10
 
@@ -38,7 +37,7 @@ class PayloadProblem:
         delay_deviation: standard deviation of a delay between motion and wrench that was compensated [s].
         missing: (N, 6) components of samples that say nothing: their rows hold means; None where all count.
         correction_covariance: (10, 10) that phi has from corrections which were estimated along; None without any.
-        remarks: what was found on the way here.
+        warnings: what was found on the way here.
     """
 
     A: FloatArray
@@ -53,7 +52,7 @@ class PayloadProblem:
     delay_deviation: float = 0.0
     missing: NDArray[np.bool] | None = None
     correction_covariance: FloatArray | None = None
-    remarks: tuple[Remark, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         A, y = wrench_samples(self.A, self.y)
@@ -75,7 +74,7 @@ class PayloadProblem:
             object.__setattr__(self, "instruments", _shaped(self.instruments, "instruments", A.shape))
         if self.uncertainty is not None and self.uncertainty.num_samples != len(A):
             raise InputError(f"uncertainty is that of {self.uncertainty.num_samples} samples, there are {len(A)}")
-        object.__setattr__(self, "remarks", tuple(dict.fromkeys(self.remarks)))
+        object.__setattr__(self, "warnings", tuple(self.warnings))
 
     @property
     def num_samples(self) -> int:

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from iparam.arrays import FloatArray, as_float_array, kernel_input
+from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
-from iparam.native.recursions import fold_rows
+
+CHUNK = 256
+"""Rows that are folded in at once: enough for long inner loops, few enough to stay in the cache."""
 
 
 class IncrementalQR:
@@ -31,10 +33,13 @@ class IncrementalQR:
 
     def add(self, rows: FloatArray) -> None:
         """Take in rows (k, p)."""
+        from iparam.estimation.torque import kernels
+
         new = as_float_array(rows, "rows", (len(self._triangle),))
         if new.ndim != 2:
             raise InputError(f"rows must have shape (k, {len(self._triangle)}), got {new.shape}")
-        fold_rows(self._triangle, kernel_input(new))
+        for start in range(0, len(new), CHUNK):
+            kernels.fold_columns(self._triangle, new[start : start + CHUNK].T.copy(order="C"))
         self.num_rows += len(new)
 
     def merge(self, other: IncrementalQR) -> None:

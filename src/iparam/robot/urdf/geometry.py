@@ -49,7 +49,8 @@ def _pieces(link: Element, tag: str, place: Place) -> tuple[LinkGeometry, ...]:
         try:
             piece = _piece(element, place.inside(tag))
         except IparamError as error:
-            piece = LinkGeometry(GeometryKind.MESH, np.eye(4), reference=f"<{tag}> ({error})")
+            reason = str(error).removeprefix(f"{place.file}: ")
+            piece = LinkGeometry(GeometryKind.MESH, np.eye(4), reference=f"<{tag}> ({reason})")
         if piece is not None:
             pieces.append(piece)
     return tuple(pieces)

@@ -1,0 +1,1 @@
+"""`iparam fleet ...` and `iparam study ...`: many logs, many runs."""

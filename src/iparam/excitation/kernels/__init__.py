@@ -1,0 +1,1 @@
+"""Compiled parts of the excitation planner. Nothing here checks its input."""

@@ -1,1 +1,0 @@
-"""The native core: loops over samples in C++ (`src/native`), behind typed functions. They do not check their input."""
